@@ -1,0 +1,48 @@
+# `make demo` and `make test` do all the set-up they need; see CONTRIBUTING.md for the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' \)) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test check check-native bench fuzz docs clean
+
+demo: $(VENV)/installed
+	$(BIN)/goodgain demo
+
+test: $(VENV)/tested-with
+	$(BIN)/python -m pytest -n 2
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+# The package itself, built from this tree, with every extra.
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(BIN)/pip install --quiet ".[all]"
+	touch $@
+
+$(VENV)/tested-with: $(VENV)/installed pyproject.toml
+	$(BIN)/pip install --quiet --group test
+	touch $@
+
+check: $(VENV)/tested-with
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
+	cmake --build build/check --parallel 2
+
+# The core's own tests under ThreadSanitizer, and under AddressSanitizer with UBSan.
+check-native: $(VENV)/tested-with
+	tests/native/run thread
+	tests/native/run address,undefined
+
+bench: $(VENV)/installed
+	$(BIN)/pip install --quiet -r benchmarks/requirements.txt
+	$(BIN)/python benchmarks/run.py
+
+fuzz: $(VENV)/tested-with
+	tests/native/run fuzz
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,276 @@
+#include "arrow.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "error.hpp"
+
+namespace gg {
+
+namespace {
+
+bool valid(const ArrowArray& array, int64_t row) {
+  if (array.null_count == 0 || array.n_buffers == 0 || !array.buffers[0]) return true;
+  const int64_t i = row + array.offset;
+  return (static_cast<const uint8_t*>(array.buffers[0])[i / 8] >> (i % 8)) & 1;
+}
+
+template <class T>
+T at(const ArrowArray& array, int64_t row, size_t buffer = 1) {
+  return static_cast<const T*>(array.buffers[buffer])[row + array.offset];
+}
+
+/// An integer of any width, or nothing for other types.
+std::optional<int64_t> integer_at(char format, const ArrowArray& array, int64_t row) {
+  switch (format) {
+    case 'c': return at<int8_t>(array, row);
+    case 'C': return at<uint8_t>(array, row);
+    case 's': return at<int16_t>(array, row);
+    case 'S': return at<uint16_t>(array, row);
+    case 'i': return at<int32_t>(array, row);
+    case 'I': return at<uint32_t>(array, row);
+    case 'l': return at<int64_t>(array, row);
+    case 'L': return static_cast<int64_t>(at<uint64_t>(array, row));
+    default: return std::nullopt;
+  }
+}
+
+bool is_integer_format(const char* format) { return format[0] && !format[1] && std::strchr("cCsSiIlL", format[0]); }
+
+/// The first text of a view array's element: short ones are inline, long ones in a data buffer.
+Bytes view_at(const ArrowArray& array, int64_t row) {
+  const auto* view = static_cast<const char*>(array.buffers[1]) + 16 * (row + array.offset);
+  int32_t length, buffer, offset;
+  std::memcpy(&length, view, 4);
+  if (length <= 12) return {view + 4, static_cast<size_t>(length)};
+  std::memcpy(&buffer, view + 8, 4);
+  std::memcpy(&offset, view + 12, 4);
+  return {static_cast<const char*>(array.buffers[2 + buffer]) + offset, static_cast<size_t>(length)};
+}
+
+template <class Offset>
+Bytes text_at(const ArrowArray& array, int64_t row) {
+  const Offset* offsets = static_cast<const Offset*>(array.buffers[1]) + row + array.offset;
+  const auto* text = static_cast<const char*>(array.buffers[2]);
+  return {text ? text + offsets[0] : "", static_cast<size_t>(offsets[1] - offsets[0])};
+}
+
+bool is_text_format(const char* f) {
+  return !std::strcmp(f, "u") || !std::strcmp(f, "U") || !std::strcmp(f, "vu") || !std::strcmp(f, "z") ||
+         !std::strcmp(f, "Z") || !std::strcmp(f, "vz");
+}
+
+}  // namespace
+
+/// Ids of one column of one batch; whole numbers become their decimal text in the arena.
+struct ArrowTable::Ids {
+  const ArrowSchema& schema;
+  const ArrowArray& array;
+  std::string place;  // "column 'x' of name"
+
+  Bytes get(int64_t row, int64_t shown_row, Arena& arena) const {
+    if (!valid(array, row)) bad_input("an id is missing", place + " row " + std::to_string(shown_row));
+    if (schema.dictionary) {
+      const int64_t code = *integer_at(schema.format[0], array, row);
+      return Ids{*schema.dictionary, *array.dictionary, place}.get(code, shown_row, arena);
+    }
+    const char* f = schema.format;
+    if (f[0] == 'u' || f[0] == 'z') return text_at<int32_t>(array, row);
+    if (f[0] == 'U' || f[0] == 'Z') return text_at<int64_t>(array, row);
+    if (f[0] == 'v') return view_at(array, row);
+    char digits[24];
+    char* end;
+    if (f[0] == 'L') end = std::to_chars(digits, digits + 24, at<uint64_t>(array, row)).ptr;
+    else end = std::to_chars(digits, digits + 24, *integer_at(f[0], array, row)).ptr;
+    return arena.keep({digits, static_cast<size_t>(end - digits)});
+  }
+};
+
+struct ArrowTable::Numbers {
+  const ArrowSchema& schema;
+  const ArrowArray& array;
+  std::string place;
+  Table table;
+
+  double get(int64_t row, int64_t shown_row) const {
+    double value = std::nan("");
+    if (valid(array, row)) {
+      if (schema.format[0] == 'g') value = at<double>(array, row);
+      else if (schema.format[0] == 'f') value = static_cast<double>(at<float>(array, row));
+      else value = static_cast<double>(*integer_at(schema.format[0], array, row));
+    }
+    if (!std::isfinite(value))
+      bad_input(std::string("the ") + (table == Table::run ? "score" : "gain") + " is missing or not a finite number",
+                place + " row " + std::to_string(shown_row));
+    return value;
+  }
+};
+
+ArrowTable::ArrowTable(ArrowArrayStream& stream, std::string name) : name_(std::move(name)) {
+  const auto check = [&](int status) {
+    if (status == 0) return;
+    const char* why = stream.get_last_error(&stream);
+    bad_input("cannot read the data: " + std::string(why ? why : "unknown error"), name_);
+  };
+  check(stream.get_schema(&stream, &schema_));
+  while (true) {
+    ArrowArray batch{};
+    check(stream.get_next(&stream, &batch));
+    if (!batch.release) break;
+    batches_.push_back(batch);
+  }
+}
+
+ArrowTable::~ArrowTable() {
+  for (ArrowArray& batch : batches_)
+    if (batch.release) batch.release(&batch);
+  if (schema_.release) schema_.release(&schema_);
+}
+
+std::vector<std::string> ArrowTable::column_names() const {
+  std::vector<std::string> names;
+  for (int64_t c = 0; c < schema_.n_children; ++c) names.emplace_back(schema_.children[c]->name);
+  return names;
+}
+
+size_t ArrowTable::column(const std::string& wanted) const {
+  for (int64_t c = 0; c < schema_.n_children; ++c)
+    if (wanted == schema_.children[c]->name) return static_cast<size_t>(c);
+  bad_input("there is no column " + in_quotes(wanted), name_);
+}
+
+/// The kind of an id column; other types than text and whole numbers are refused.
+IdKind ArrowTable::kind(size_t c) const {
+  const ArrowSchema* schema = schema_.children[c];
+  if (schema->dictionary) schema = schema->dictionary;
+  if (is_text_format(schema->format)) return IdKind::text;
+  if (is_integer_format(schema->format)) return IdKind::integer;
+  bad_input("the id column " + in_quotes(schema_.children[c]->name) + " is neither text nor whole numbers", name_,
+            "its Arrow type is " + std::string(schema->format));
+}
+
+void ArrowTable::for_each(const ColumnNames& names, Table table,
+                          const std::function<void(const Line&, uint64_t)>& row) const {
+  const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
+  const size_t target = names.target.empty() ? query : column(names.target);
+  const size_t aspect = names.aspect.empty() ? query : column(names.aspect);
+  for (const size_t c : {query, doc, target, aspect}) kind(c);
+  const char* format = schema_.children[value]->format;
+  if (!is_integer_format(format) && std::strcmp(format, "f") && std::strcmp(format, "g"))
+    bad_input("the column " + in_quotes(names.value) + " does not hold numbers", name_,
+              "its Arrow type is " + std::string(format));
+  int64_t number = 0;
+  Arena arena;
+  for (const ArrowArray& batch : batches_) {
+    const auto ids = [&](size_t c) {
+      return Ids{*schema_.children[c], *batch.children[c], "column " + in_quotes(schema_.children[c]->name) + " of " + name_};
+    };
+    const Ids queries = ids(query), docs = ids(doc), targets = ids(target), aspects = ids(aspect);
+    const Numbers values{*schema_.children[value], *batch.children[value],
+                         "column " + in_quotes(names.value) + " of " + name_, table};
+    for (int64_t i = 0; i < batch.length; ++i) {
+      const int64_t r = i + batch.offset;
+      ++number;
+      arena.clear();
+      Line line{queries.get(r, number, arena), docs.get(r, number, arena), {}, {}, values.get(r, number)};
+      if (!names.target.empty() && valid(*batch.children[target], r)) line.target = targets.get(r, number, arena);
+      if (!names.aspect.empty() && valid(*batch.children[aspect], r)) line.aspect = aspects.get(r, number, arena);
+      if (line.target.empty()) line.target = {};
+      row(line, static_cast<uint64_t>(number));
+    }
+  }
+}
+
+std::unique_ptr<Qrels> ArrowTable::qrels(const ColumnNames& names) const {
+  QrelsBuilder builder;
+  for_each(names, Table::qrels, [&](const Line& line, uint64_t number) {
+    builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
+  });
+  if (builder.empty()) bad_input("the table holds no judgements", name_);
+  auto qrels = builder.finish(name_, false);
+  qrels->query_kind = kind(column(names.query));
+  qrels->doc_kind = kind(column(names.doc));
+  return qrels;
+}
+
+Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& names, const Plan& plan,
+                            unsigned threads) const {
+  const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
+  Scores scores = empty_scores(qrels, plan);
+  const char* format = schema_.children[value]->format;
+  if (!is_integer_format(format) && std::strcmp(format, "f") && std::strcmp(format, "g"))
+    bad_input("the column " + in_quotes(names.value) + " does not hold numbers", name_,
+              "its Arrow type is " + std::string(format));
+  const IdKind query_kind = kind(query), doc_kind = kind(doc);
+
+  struct Segment {
+    uint32_t query, batch;
+    int64_t begin, end, number;  // rows of the batch; number: of the first one in the table
+  };
+  std::vector<Segment> segments;
+  IdTable unjudged;
+  Arena arena;
+  int64_t number = 0;
+  for (uint32_t b = 0; b < batches_.size(); ++b) {
+    const ArrowArray& batch = batches_[b];
+    const Ids queries{*schema_.children[query], *batch.children[query], "column " + in_quotes(names.query) + " of " + name_};
+    Bytes last;
+    for (int64_t i = 0; i < batch.length; ++i, ++number) {
+      const Bytes id = queries.get(i + batch.offset, number + 1, arena);
+      if (i > 0 && id == last) {
+        if (!segments.empty() && segments.back().batch == b && segments.back().end == i) segments.back().end = i + 1;
+      } else {
+        if (scores.documents == 0 && number == 0)
+          require_same_kinds(*qrels, query_kind, doc_kind, name_, "query " + in_quotes(id));
+        const uint32_t q = qrels->find(id);
+        if (q != IdTable::none) segments.push_back({q, b, i, i + 1, number + 1});
+        else unjudged.add(id);
+      }
+      last = id;
+    }
+  }
+  scores.documents = static_cast<uint64_t>(number);
+  scores.unjudged_queries = unjudged.size();
+  if (unjudged.size()) scores.unjudged_example = unjudged[0];
+  std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.query < b.query; });
+
+  std::vector<size_t> first;  // of each query
+  for (size_t i = 0; i < segments.size(); ++i)
+    if (i == 0 || segments[i].query != segments[i - 1].query) first.push_back(i);
+  constexpr size_t per_task = 64;
+  in_parallel((first.size() + per_task - 1) / per_task, threads, [&](size_t task) {
+    Worker worker(*qrels, plan);
+    std::vector<Row> rows;
+    Arena texts;
+    for (size_t f = task * per_task; f < std::min(first.size(), (task + 1) * per_task); ++f) {
+      rows.clear();
+      texts.clear();
+      const size_t end = f + 1 < first.size() ? first[f + 1] : segments.size();
+      const uint32_t q = segments[first[f]].query;
+      const QueryJudgments& judged = (*qrels)[q];
+      for (size_t s = first[f]; s < end; ++s) {
+        const ArrowArray& batch = batches_[segments[s].batch];
+        const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
+        const Numbers values{*schema_.children[value], *batch.children[value],
+                             "column " + in_quotes(names.value) + " of " + name_, Table::run};
+        for (int64_t i = segments[s].begin; i < segments[s].end; ++i) {
+          const int64_t shown = segments[s].number + i - segments[s].begin;
+          const Bytes id = docs.get(i + batch.offset, shown, texts);
+          const uint64_t hash = hash_bytes(id);
+          rows.push_back({hash, id, values.get(i + batch.offset, shown), judged.find(id, hash)});
+        }
+      }
+      scores.in_run[q] = 1;
+      scores.counts[q] = worker.measure(judged, rows, true, scores.values.data() + q * scores.width,
+                                        [&](const Row&) { return name_; });
+    }
+  });
+  require_common_queries(scores, name_);
+  fill_missing(scores, plan);
+  return scores;
+}
+
+}  // namespace gg

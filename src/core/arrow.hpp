@@ -1,0 +1,78 @@
+// Arrow data as any library hands it over: the C stream interface, read without a copy.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evaluate.hpp"
+
+// The two structures of the Arrow C data interface and the stream of them, as its specification lays them out.
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  int64_t flags;
+  int64_t n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+  int (*get_next)(ArrowArrayStream*, ArrowArray*);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+
+namespace gg {
+
+/// The names of the columns to use; empty for those that are absent.
+struct ColumnNames {
+  std::string query, doc, value, target, aspect;
+};
+
+/// All batches of a stream, kept until the table goes.
+class ArrowTable {
+ public:
+  /// Consumes the stream. `name` is for messages.
+  ArrowTable(ArrowArrayStream& stream, std::string name);
+  ~ArrowTable();
+  ArrowTable(const ArrowTable&) = delete;
+  ArrowTable& operator=(const ArrowTable&) = delete;
+
+  std::vector<std::string> column_names() const;
+  const std::string& name() const { return name_; }
+
+  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads) const;
+  std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
+  void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row) const;
+
+ private:
+  struct Ids;
+  struct Numbers;
+  size_t column(const std::string& name) const;
+  IdKind kind(size_t column) const;
+
+  std::string name_;
+  ArrowSchema schema_{};
+  std::vector<ArrowArray> batches_;
+};
+
+}  // namespace gg

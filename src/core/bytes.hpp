@@ -1,0 +1,145 @@
+// Ids are bytes: views, a hash for them, and an arena that keeps copies alive.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace gg {
+
+using Bytes = std::string_view;
+
+inline uint64_t mix(uint64_t a, uint64_t b) {
+  const __uint128_t product = static_cast<__uint128_t>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+inline uint64_t load_8(const char* p) {
+  uint64_t word;
+  std::memcpy(&word, p, 8);
+  return word;
+}
+
+inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading past the end
+  if (n >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    return (static_cast<uint64_t>(first) << 32) | last;
+  }
+  if (n == 0) return 0;
+  const auto byte = [&](size_t i) { return static_cast<uint64_t>(static_cast<unsigned char>(p[i])); };
+  return (byte(0) << 16) | (byte(n / 2) << 8) | byte(n - 1);
+}
+
+/// A hash of bytes; equal hashes are always confirmed by comparing the bytes.
+inline uint64_t hash_bytes(Bytes s) {
+  constexpr uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
+  const char* p = s.data();
+  size_t n = s.size();
+  uint64_t h = k0 ^ n;
+  while (n > 16) {
+    h = mix(load_8(p) ^ k1, load_8(p + 8) ^ h);
+    p += 16;
+    n -= 16;
+  }
+  if (n >= 8) return mix(load_8(p) ^ k1, load_8(p + n - 8) ^ h);
+  return mix(load_short(p, n) ^ k1, h ^ k1);
+}
+
+/// Bytes that live as long as the arena: one allocation per block, addresses never move.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  Arena(Arena&&) = default;
+  Arena& operator=(Arena&&) = default;
+
+  Bytes keep(Bytes s) {
+    if (s.size() > left_) grow(s.size());
+    char* place = next_;
+    std::memcpy(place, s.data(), s.size());
+    next_ += s.size();
+    left_ -= s.size();
+    return {place, s.size()};
+  }
+
+  void clear() {
+    blocks_.clear();
+    next_ = nullptr;
+    left_ = 0;
+  }
+
+ private:
+  void grow(size_t wanted) {
+    const size_t size = wanted > block_size ? wanted : block_size;
+    blocks_.push_back(std::make_unique<char[]>(size));
+    next_ = blocks_.back().get();
+    left_ = size;
+  }
+
+  static constexpr size_t block_size = 1 << 16;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t left_ = 0;
+};
+
+/// Ids to numbers 0, 1, 2, ... in the order of their first appearance.
+class IdTable {
+ public:
+  static constexpr uint32_t none = 0xffffffffu;
+
+  uint32_t find(Bytes id) const {
+    if (slots_.empty()) return none;
+    const uint64_t h = hash_bytes(id);
+    for (size_t i = h & mask_;; i = (i + 1) & mask_) {
+      if (slots_[i].number == none) return none;
+      if (slots_[i].hash == h && ids_[slots_[i].number] == id) return slots_[i].number;
+    }
+  }
+
+  /// The number of an id; the bytes are copied when the id is new.
+  uint32_t add(Bytes id) {
+    if ((ids_.size() + 1) * 2 > slots_.size()) rehash();
+    const uint64_t h = hash_bytes(id);
+    for (size_t i = h & mask_;; i = (i + 1) & mask_) {
+      if (slots_[i].number == none) {
+        const auto number = static_cast<uint32_t>(ids_.size());
+        slots_[i] = {h, number};
+        ids_.push_back(arena_.keep(id));
+        return number;
+      }
+      if (slots_[i].hash == h && ids_[slots_[i].number] == id) return slots_[i].number;
+    }
+  }
+
+  Bytes operator[](size_t number) const { return ids_[number]; }
+  size_t size() const { return ids_.size(); }
+
+ private:
+  struct Slot {
+    uint64_t hash = 0;
+    uint32_t number = none;
+  };
+
+  void rehash() {
+    const size_t size = slots_.empty() ? 16 : slots_.size() * 2;
+    slots_.assign(size, Slot{});
+    mask_ = size - 1;
+    for (uint32_t number = 0; number < ids_.size(); ++number) {
+      const uint64_t h = hash_bytes(ids_[number]);
+      size_t i = h & mask_;
+      while (slots_[i].number != none) i = (i + 1) & mask_;
+      slots_[i] = {h, number};
+    }
+  }
+
+  Arena arena_;
+  std::vector<Bytes> ids_;
+  std::vector<Slot> slots_;
+  size_t mask_ = 0;
+};
+
+}  // namespace gg

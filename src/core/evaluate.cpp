@@ -1,0 +1,399 @@
+#include "evaluate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "error.hpp"
+#include "kernels.hpp"
+
+namespace gg {
+
+// --- one query ---
+
+void Worker::duplicate(const QueryJudgments& query, const Row& row, std::string where) {
+  bad_input("document " + in_quotes(row.doc) + " is ranked twice for query " + in_quotes(query.id), std::move(where),
+            "set the policy duplicates=first or duplicates=best to keep one of them");
+}
+
+QueryCounts Worker::counts(const Ranked& ranked) {
+  constexpr uint32_t top = 10;
+  QueryCounts n{ranked.retrieved, ranked.unjudged, std::min(ranked.retrieved, top), 0};
+  for (const Hit& hit : ranked.hits) {
+    if (hit.rank > top) break;
+    ++n.top_judged;
+  }
+  return n;
+}
+
+void Worker::measure(const Ranked& ranked, const std::vector<Row>& rows, double* out) {
+  const size_t n = plan_.measures.size();
+  const Policy& policy = plan_.policy;
+  if (plan_.has_customs) {
+    gains_.clear();
+    for (const uint32_t i : ranker_.order())
+      gains_.push_back(rows[i].judgment == QueryJudgments::unjudged
+                           ? undefined
+                           : ranked.query->gains[static_cast<size_t>(rows[i].judgment)]);
+  }
+  for (size_t m = 0; m < n; ++m) {
+    const Spec& spec = plan_.measures[m];
+    if (!spec.kernel) {
+      out[m] = plan_.customs[m](*ranked.query, gains_);
+      if (policy.bounds()) out[n + 2 * m] = out[n + 2 * m + 1] = undefined;
+      continue;
+    }
+    out[m] = policy.ties == Ties::average ? spec.kernel->expected(ranked, spec) : spec.kernel->point(ranked, spec);
+    if (policy.bounds()) {
+      const Interval interval = policy.ties == Ties::bounds ? tie_bounds(ranked, spec) : unjudged_bounds(ranked, spec);
+      out[n + 2 * m] = interval.lower;
+      out[n + 2 * m + 1] = interval.upper;
+    }
+  }
+}
+
+void Worker::measure_missing(const QueryJudgments& query, double* out) {
+  std::vector<Row> none;
+  measure(query, none, false, out, [](const Row&) { return std::string(); });
+}
+
+// --- scores of a run ---
+
+Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan) {
+  Scores scores;
+  const size_t n = qrels->size();
+  scores.qrels = std::move(qrels);
+  scores.width = plan.width();
+  scores.values.assign(n * scores.width, undefined);
+  scores.counts.resize(n);
+  scores.in_run.assign(n, 0);
+  return scores;
+}
+
+void fill_missing(Scores& scores, const Plan& plan) {
+  if (plan.policy.missing == Missing::skip) return;
+  Worker worker(*scores.qrels, plan);
+  for (size_t q = 0; q < scores.in_run.size(); ++q)
+    if (!scores.in_run[q]) worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
+}
+
+void require_common_queries(const Scores& scores, const std::string& run_name) {
+  if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
+  if (scores.documents == 0) bad_input("the run has no results", run_name);
+  bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
+                ", the judgements have " + (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
+            run_name, "the two must use the same query ids; were the two files swapped, or are they of two collections?");
+}
+
+void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
+                        const std::string& example) {
+  const auto differ = [](IdKind a, IdKind b) { return a != b && a != IdKind::untyped && b != IdKind::untyped; };
+  for (const bool is_query : {true, false}) {
+    const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind, theirs = is_query ? queries : docs;
+    if (!differ(ours, theirs)) continue;
+    const std::string what = is_query ? "query" : "document";
+    bad_input(what + " ids are " + (ours == IdKind::text ? "text" : "whole numbers") + " in the judgements but " +
+                  (theirs == IdKind::text ? "text" : "whole numbers") + " in the run (" + example + ")",
+              run_name, "1 and \"1\" are two ids: turn one side into the other's type, for example with str()");
+  }
+}
+
+// --- threads ---
+
+void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work) {
+  threads = static_cast<unsigned>(std::min<size_t>(std::max(threads, 1u), n));
+  if (threads <= 1) {
+    for (size_t i = 0; i < n; ++i) work(i);
+    return;
+  }
+  // The error of the smallest task is the one reported, whatever the timing.
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  size_t error_at = n;
+  const auto loop = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < n;) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i < error_at) error_at = i, error = std::current_exception();
+        next.store(n);
+      }
+    }
+  };
+  std::vector<std::thread> pool;
+  for (unsigned t = 1; t < threads; ++t) pool.emplace_back(loop);
+  loop();
+  for (std::thread& thread : pool) thread.join();
+  if (error) std::rethrow_exception(error);
+}
+
+// --- a run file ---
+//
+// The file is cut into chunks that threads take in turn. Within a chunk, lines of one query that follow each
+// other are a segment. A query that lies whole inside a chunk is measured at once; one that touches a chunk's
+// edge, or comes again elsewhere, is measured afterwards from all of its segments. So the memory needed is
+// that of a few queries, and queries need not be contiguous.
+
+namespace {
+
+constexpr size_t chunk_bytes = 4 << 20;
+
+struct Segment {
+  uint32_t query;
+  uint64_t begin, end;
+  size_t result;  // number of the chunk's result, or `not_measured`
+};
+
+constexpr size_t not_measured = static_cast<size_t>(-1);
+
+struct Chunk {
+  std::vector<Segment> segments;
+  std::vector<double> values;
+  std::vector<QueryCounts> counts;
+  IdTable unjudged;
+  uint64_t documents = 0;
+};
+
+template <class MakeReader>
+class FileEvaluation {
+ public:
+  FileEvaluation(std::shared_ptr<const Qrels> qrels, const MappedFile& file, size_t skip, bool divisible,
+                 const Plan& plan, unsigned threads, MakeReader make_reader)
+      : qrels_(std::move(qrels)), file_(file), first_(skip), plan_(plan), threads_(threads), make_reader_(make_reader),
+        chunk_size_(divisible ? chunk_bytes : std::max<size_t>(file.size(), 1)) {}
+
+  Scores run() {
+    const size_t size = file_.size() > first_ ? file_.size() - first_ : 0;
+    std::vector<Chunk> chunks((size + chunk_size_ - 1) / chunk_size_);
+    in_parallel(chunks.size(), threads_, [&](size_t i) { read_chunk(i, chunks.size(), chunks[i]); });
+
+    Scores scores = empty_scores(qrels_, plan_);
+    struct Piece {
+      uint32_t query;
+      uint64_t begin, end;
+      const Chunk* chunk;
+      size_t result;
+    };
+    std::vector<Piece> pieces;
+    IdTable unjudged;
+    for (const Chunk& chunk : chunks) {
+      scores.documents += chunk.documents;
+      for (size_t u = 0; u < chunk.unjudged.size(); ++u) unjudged.add(chunk.unjudged[u]);
+      for (const Segment& s : chunk.segments) pieces.push_back({s.query, s.begin, s.end, &chunk, s.result});
+    }
+    scores.unjudged_queries = unjudged.size();
+    if (unjudged.size()) scores.unjudged_example = unjudged[0];
+    std::sort(pieces.begin(), pieces.end(),
+              [](const Piece& a, const Piece& b) { return a.query != b.query ? a.query < b.query : a.begin < b.begin; });
+
+    struct Again {
+      size_t begin, end;  // pieces of a query that has to be read again
+    };
+    std::vector<Again> again;
+    for (size_t i = 0; i < pieces.size();) {
+      size_t end = i + 1;
+      while (end < pieces.size() && pieces[end].query == pieces[i].query) ++end;
+      const Piece& piece = pieces[i];
+      scores.in_run[piece.query] = 1;
+      if (end - i == 1 && piece.result != not_measured) {
+        const double* from = piece.chunk->values.data() + piece.result * scores.width;
+        std::copy(from, from + scores.width, scores.values.data() + piece.query * scores.width);
+        scores.counts[piece.query] = piece.chunk->counts[piece.result];
+      } else {
+        again.push_back({i, end});
+      }
+      i = end;
+    }
+    in_parallel(again.size(), threads_, [&](size_t a) {
+      Worker worker(*qrels_, plan_);
+      auto reader = make_reader_();
+      std::vector<Row> rows;
+      const QueryJudgments& query = (*qrels_)[pieces[again[a].begin].query];
+      for (size_t i = again[a].begin; i < again[a].end; ++i) {
+        const char* p = file_.data() + pieces[i].begin;
+        const char* end = file_.data() + pieces[i].end;
+        Line line{};
+        while (p < end)
+          if (reader.next(p, end, line)) rows.push_back(row_of(query, line));
+      }
+      const size_t q = pieces[again[a].begin].query;
+      scores.counts[q] = worker.measure(query, rows, true, scores.values.data() + q * scores.width,
+                                        [&](const Row& row) { return place_of(row); });
+    });
+    return scores;
+  }
+
+ private:
+  static Row row_of(const QueryJudgments& query, const Line& line) {
+    const uint64_t hash = hash_bytes(line.doc);
+    return {hash, line.doc, line.value, query.find(line.doc, hash)};
+  }
+
+  /// The place of a document that points into the file; a copied id has none.
+  std::string place_of(const Row& row) const {
+    const char* p = row.doc.data();
+    return p >= file_.data() && p < file_.data() + file_.size() ? file_.where(p) : file_.name();
+  }
+
+  /// The first line that begins at or after `offset`.
+  const char* line_start(size_t offset) const {
+    if (offset <= first_) return file_.data() + first_;
+    const char* from = file_.data() + offset - 1;
+    const auto* feed = static_cast<const char*>(std::memchr(from, '\n', file_.size() - offset + 1));
+    return feed ? feed + 1 : file_.data() + file_.size();
+  }
+
+  void read_chunk(size_t number, size_t chunks, Chunk& chunk) {
+    const char* base = file_.data();
+    const char* const begin = line_start(first_ + number * chunk_size_);
+    const char* const stop = number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
+    const char* const file_end = base + file_.size();
+
+    Worker worker(*qrels_, plan_);
+    auto reader = make_reader_();
+    std::vector<Row> rows;
+    std::vector<uint8_t> seen(qrels_->size(), 0);
+    std::string query_id;
+    bool open = false;
+    uint32_t query = IdTable::none;
+    const char* segment_begin = begin;
+    const char* released = begin;
+
+    const auto close = [&](const char* end) {
+      if (!open) return;
+      if (query != IdTable::none) {
+        const bool at_edge = (segment_begin == begin && number > 0) || (end == stop && number + 1 < chunks);
+        size_t result = not_measured;
+        if (!at_edge && !seen[query]) {
+          result = chunk.counts.size();
+          chunk.values.resize(chunk.values.size() + plan_.width());
+          chunk.counts.push_back(worker.measure((*qrels_)[query], rows, true,
+                                                chunk.values.data() + result * plan_.width(),
+                                                [&](const Row& row) { return place_of(row); }));
+        }
+        seen[query] = 1;
+        chunk.segments.push_back({query, static_cast<uint64_t>(segment_begin - base), static_cast<uint64_t>(end - base), result});
+      } else {
+        chunk.unjudged.add(query_id);
+      }
+      rows.clear();
+      reader.forget();
+      if (static_cast<size_t>(end - released) >= chunk_bytes) {
+        file_.release(static_cast<size_t>(released - base), static_cast<size_t>(end - base));
+        released = end;
+      }
+    };
+
+    Line line{};
+    for (const char* p = begin; p < stop;) {
+      const char* start = p;
+      if (!reader.next(p, file_end, line)) {
+        if (const LineProblem* problem = reader.problem()) throw_line(*problem, start);
+        continue;
+      }
+      ++chunk.documents;
+      if (!open || line.query != query_id) {
+        const std::string next_id(line.query);
+        const Line kept = line;
+        // Closing forgets the reader's copies, so a line that has some is read again.
+        const bool copied = open && !(line.doc.data() >= base && line.doc.data() < file_end);
+        close(start);
+        open = true;
+        query_id = next_id;
+        query = qrels_->find(query_id);
+        segment_begin = start;
+        line = kept;
+        if (copied) {
+          const char* again = start;
+          reader.next(again, file_end, line);
+        }
+      }
+      if (query != IdTable::none) rows.push_back(row_of((*qrels_)[query], line));
+    }
+    close(stop);
+    file_.release(static_cast<size_t>(released - base), static_cast<size_t>(stop - base));
+  }
+
+  [[noreturn]] void throw_line(const LineProblem& problem, const char* start) const {
+    bad_input(problem.message, file_.where(start), problem.hint);
+  }
+
+  std::shared_ptr<const Qrels> qrels_;
+  const MappedFile& file_;
+  size_t first_;
+  const Plan& plan_;
+  unsigned threads_;
+  MakeReader make_reader_;
+  size_t chunk_size_;
+};
+
+/// Text holds no zero bytes: a file that does is of some other kind.
+void require_text(const MappedFile& file) {
+  if (file.size() == 0) bad_input("the file is empty", file.name());
+  if (std::memchr(file.data(), 0, std::min<size_t>(file.size(), 4096)))
+    bad_input("the file is binary, not text", file.name(),
+              "a compressed file is known by its ending: .gz, .zst, .bz2 or .xz; Parquet and Arrow by .parquet and .arrow");
+}
+
+/// Calls `use(make_reader)` with the reader that the format needs.
+template <class Use>
+auto with_reader(const LineFormat& format, Table table, Use&& use) {
+  switch (format.kind) {
+    case LineFormat::Kind::delimited:
+      return use([&format, table] { return DelimitedReader(table, format.delimiter, format.quotes, format.columns); });
+    case LineFormat::Kind::json: return use([&format, table] { return JsonReader(table, format.keys); });
+    default: return use([table] { return TrecReader(table); });
+  }
+}
+
+}  // namespace
+
+Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,
+                     const Plan& plan, unsigned threads) {
+  require_text(file);
+  // A quoted field may hold line breaks, so such a file cannot be cut at any of them.
+  const bool divisible = !(format.kind == LineFormat::Kind::delimited && format.quotes &&
+                           std::memchr(file.data(), '"', file.size()));
+  return with_reader(format, Table::run, [&](auto make_reader) {
+    Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
+    require_common_queries(scores, file.name());
+    fill_missing(scores, plan);
+    return scores;
+  });
+}
+
+void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
+                   const std::function<void(const Line&, uint64_t)>& row) {
+  require_text(file);
+  with_reader(format, table, [&](auto make_reader) {
+    auto reader = make_reader();
+    const char* end = file.data() + file.size();
+    Line line{};
+    uint64_t number = 1 + static_cast<uint64_t>(std::count(file.data(), file.data() + format.skip, '\n'));
+    for (const char* p = file.data() + format.skip; p < end;) {
+      const char* start = p;
+      const bool found = reader.next(p, end, line);
+      if (!found && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
+      if (found) row(line, number);
+      number += static_cast<uint64_t>(std::count(start, p, '\n'));
+      reader.forget();
+    }
+  });
+}
+
+std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
+  QrelsBuilder builder;
+  for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
+    builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
+  });
+  if (builder.empty()) bad_input("the file holds no judgements", file.name());
+  return builder.finish(file.name(), true);
+}
+
+}  // namespace gg

@@ -1,0 +1,106 @@
+// From runs to numbers: every judged query of a run, ranked and measured, on all threads.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lines.hpp"
+#include "qrels.hpp"
+#include "ranking.hpp"
+#include "spec.hpp"
+
+namespace gg {
+
+/// A measure written by the user: the gains in rank order (NaN for unjudged) to a number.
+using CustomMeasure = std::function<double(const QueryJudgments&, const std::vector<double>&)>;
+
+/// What is asked, compiled once and used for any number of runs.
+struct Plan {
+  std::vector<Spec> measures;          // a measure without a kernel is the custom one of the same place
+  std::vector<CustomMeasure> customs;  // beside `measures`; empty where there is a kernel
+  Policy policy;
+  bool has_customs = false;
+
+  /// Numbers a query has: one a measure, and with bounds the lower and upper ones after them.
+  size_t width() const { return measures.size() * (policy.bounds() ? 3 : 1); }
+};
+
+/// What one query gave besides its measures.
+struct QueryCounts {
+  uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: of the first ten
+};
+
+/// The values of one run, query by query in the order of the qrels.
+struct Scores {
+  std::shared_ptr<const Qrels> qrels;
+  size_t width = 0;
+  std::vector<double> values;          // queries x width
+  std::vector<QueryCounts> counts;     // beside the queries
+  std::vector<uint8_t> in_run;         // whether the run has the query
+  uint64_t unjudged_queries = 0;       // queries of the run that have no judgements
+  std::string unjudged_example;
+  uint64_t documents = 0;              // lines of the run, judged query or not
+};
+
+/// Measures one query after another; one per thread.
+class Worker {
+ public:
+  Worker(const Qrels& qrels, const Plan& plan) : qrels_(qrels), plan_(plan) {}
+
+  /// Takes the rows of a whole query and writes `plan.width()` numbers. `where` tells a repeated document's place.
+  template <class Where>
+  QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out, Where&& where) {
+    const Ranked ranked = ranker_.rank(qrels_, query, rows, plan_.policy, may_repeat,
+                                       [&](const Row& row) { duplicate(query, row, where(row)); });
+    measure(ranked, rows, out);
+    return counts(ranked);
+  }
+
+  /// A query that the run lacks.
+  void measure_missing(const QueryJudgments& query, double* out);
+
+ private:
+  [[noreturn]] static void duplicate(const QueryJudgments& query, const Row& row, std::string where);
+  static QueryCounts counts(const Ranked& ranked);
+  void measure(const Ranked& ranked, const std::vector<Row>& rows, double* out);
+
+  const Qrels& qrels_;
+  const Plan& plan_;
+  Ranker ranker_;
+  std::vector<double> gains_;
+};
+
+/// Empty scores for a run, to be filled.
+Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan);
+/// Queries that the run lacks get the value of an empty list, or none, as the policy says.
+void fill_missing(Scores& scores, const Plan& plan);
+/// No query in common is an error that shows an id of each side.
+void require_common_queries(const Scores& scores, const std::string& run_name);
+/// Ids that differ only by their type are an error, not a mismatch in silence.
+void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
+                        const std::string& example);
+
+/// How the lines of a file are read.
+struct LineFormat {
+  enum class Kind { trec, delimited, json } kind = Kind::trec;
+  char delimiter = ',';
+  bool quotes = true;
+  Columns columns;
+  JsonKeys keys;
+  size_t skip = 0;  // bytes before the first line: the header
+};
+
+Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,
+                     const Plan& plan, unsigned threads);
+
+std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format);
+
+/// Calls `row(line)` for every line of a run, in order; for tables and conversion.
+void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
+                   const std::function<void(const Line&, uint64_t place)>& row);
+
+/// Runs `work(i)` for i in [0, n) on up to `threads` threads; the first exception is thrown again.
+void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
+
+}  // namespace gg

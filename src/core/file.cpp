@@ -1,0 +1,62 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "error.hpp"
+
+namespace gg {
+
+MappedFile::MappedFile(int descriptor, std::string name) : name_(std::move(name)) {
+  struct stat info {};
+  if (fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
+    ::close(descriptor);
+    bad_input(S_ISDIR(info.st_mode) ? in_quotes(name_) + " is a directory, not a file" : "cannot read " + in_quotes(name_));
+  }
+  size_ = static_cast<size_t>(info.st_size);
+  if (size_ > 0) {
+    void* place = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (place == MAP_FAILED) {
+      ::close(descriptor);
+      bad_input("cannot map " + in_quotes(name_) + " into memory: " + std::strerror(errno));
+    }
+    data_ = static_cast<const char*>(place);
+    madvise(place, size_, MADV_SEQUENTIAL);
+  }
+  ::close(descriptor);
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(const_cast<char*>(data_), size_);
+}
+
+MappedFile MappedFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    const int reason = errno;
+    bad_input("cannot open " + in_quotes(path) + ": " + std::strerror(reason), {},
+              reason == ENOENT ? "check the spelling and the folder" : "");
+  }
+  return MappedFile(descriptor, path);
+}
+
+void MappedFile::release(size_t begin, size_t end) const {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (begin < end) madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+uint64_t MappedFile::line_of(const char* place) const {
+  return 1 + static_cast<uint64_t>(std::count(data_, place, '\n'));
+}
+
+std::string MappedFile::where(const char* place) const { return name_ + ":" + std::to_string(line_of(place)); }
+
+}  // namespace gg

@@ -1,0 +1,38 @@
+// Input as one stretch of bytes: a file mapped into memory, read in windows so that little of it is resident.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "bytes.hpp"
+
+namespace gg {
+
+/// A file mapped into memory, read only. Pages already used can be given back.
+class MappedFile {
+ public:
+  MappedFile(int descriptor, std::string name);  // takes the descriptor over
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  static MappedFile open(const std::string& path);
+
+  const char* data() const { return data_; }
+  size_t size() const { return size_; }
+  const std::string& name() const { return name_; }
+
+  /// These bytes are not needed again soon: their pages leave the resident set.
+  void release(size_t begin, size_t end) const;
+  /// "name:line" of a byte, counted only when a message needs it.
+  std::string where(const char* place) const;
+  uint64_t line_of(const char* place) const;
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+  std::string name_;
+};
+
+}  // namespace gg

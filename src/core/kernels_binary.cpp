@@ -1,0 +1,540 @@
+// Relevant or not: P, R, F, AP, RR, Hit, Rprec, IPrec, Bpref, infAP, sets, Compat, Accuracy.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "kernels_families.hpp"
+
+namespace gg {
+
+std::vector<double> hypergeometric(uint32_t total, uint32_t marked, uint32_t drawn) {
+  std::vector<double> chance(marked + 1, 0.0);
+  const uint32_t low = drawn + marked > total ? drawn + marked - total : 0;
+  const uint32_t high = std::min(marked, drawn);
+  const double n = total, m = marked, d = drawn;
+  const auto mode = std::clamp(static_cast<uint32_t>((d + 1) * (m + 1) / (n + 2)), low, high);
+  // From the most likely count outwards, so that nothing underflows; then to a sum of one.
+  double sum = chance[mode] = 1;
+  for (uint32_t x = mode; x < high; ++x)
+    sum += chance[x + 1] = chance[x] * (m - x) * (d - x) / ((x + 1.0) * (n - m - d + x + 1));
+  for (uint32_t x = mode; x > low; --x)
+    sum += chance[x - 1] = chance[x] * x * (n - m - d + x) / ((m - x + 1) * (d - x + 1));
+  for (double& c : chance) c /= sum;
+  return chance;
+}
+
+namespace {
+
+double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
+double unweighted(uint32_t, const Spec&) { return 1; }
+
+uint32_t relevant_judged(const Ranked& r, const Spec& s) { return r.query->count_at_least(s.rel); }
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/// Relevant documents in the first k; the mean over tied orders is the same sum with shares.
+using Count = double (*)(const Ranked&, const Spec&);
+double found(const Ranked& r, const Spec& s) { return linear(r, s, is_relevant, unweighted); }
+double expected_found(const Ranked& r, const Spec& s) { return expected_linear(r, s, is_relevant, unweighted); }
+
+template <Count count>
+double precision(const Ranked& r, const Spec& s) { return ratio(count(r, s), depth(r, s)); }
+
+template <Count count>
+double recall(const Ranked& r, const Spec& s) { return ratio(count(r, s), relevant_judged(r, s)); }
+
+template <Count count>
+double capped_recall(const Ranked& r, const Spec& s) {
+  return ratio(count(r, s), std::min(relevant_judged(r, s), depth(r, s)));
+}
+
+/// F = (1 + b^2) hits / (b^2 R + k), which is linear in the hits.
+template <Count count>
+double f_measure(const Ranked& r, const Spec& s) {
+  const double b2 = s.beta * s.beta;
+  const double hits = count(r, s);
+  return hits > 0 ? (1 + b2) * hits / (b2 * relevant_judged(r, s) + depth(r, s)) : 0;
+}
+
+template <Count count>
+double r_precision(const Ranked& r, const Spec& s) {
+  Spec at = s;
+  at.cutoff = relevant_judged(r, s);
+  return at.cutoff ? count(r, at) / at.cutoff : 0;
+}
+
+/// Precision x recall of the whole list as a set.
+double set_ap(const Ranked& r, const Spec& s) {
+  const double hits = found(r, s);
+  return ratio(hits * hits, static_cast<double>(r.retrieved) * relevant_judged(r, s));
+}
+
+// --- AP ---
+
+double ap(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s), k = depth(r, s);
+  if (all == 0) return 0;
+  double sum = 0;
+  uint32_t seen = 0;
+  for (const Hit& hit : r.hits) {
+    if (hit.rank > k) break;
+    if (relevant(r, hit, s)) sum += static_cast<double>(++seen) / hit.rank;
+  }
+  return sum / all;
+}
+
+double expected_ap(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s), k = depth(r, s);
+  if (all == 0) return 0;
+  double sum = 0;
+  uint32_t seen = 0;
+  for (const Block& block : r.blocks) {
+    if (block.first > k) break;
+    const uint32_t m = relevant_in(r, block, s);
+    const double others = block.size > 1 ? (m - 1.0) / (block.size - 1.0) : 0;
+    for (uint32_t j = 0; m > 0 && j < block.size && block.first + j <= k; ++j)
+      sum += static_cast<double>(m) / block.size * (seen + 1 + j * others) / (block.first + j);
+    seen += m;
+  }
+  return sum / all;
+}
+
+// --- RR and Hit ---
+
+double rr(const Ranked& r, const Spec& s) {
+  const uint32_t k = depth(r, s);
+  for (const Hit& hit : r.hits) {
+    if (hit.rank > k) break;
+    if (relevant(r, hit, s)) return 1.0 / hit.rank;
+  }
+  return 0;
+}
+
+double expected_rr(const Ranked& r, const Spec& s) {
+  const uint32_t k = depth(r, s);
+  for (const Block& block : r.blocks) {
+    const uint32_t m = relevant_in(r, block, s);
+    if (m == 0) continue;
+    double sum = 0, none_before = 1;  // the first relevant one is at place j of the block
+    for (uint32_t j = 0; j + m <= block.size && block.first + j <= k; ++j) {
+      const double now = static_cast<double>(m) / (block.size - j);
+      sum += none_before * now / (block.first + j);
+      none_before *= 1 - now;
+    }
+    return sum;
+  }
+  return 0;
+}
+
+double hit(const Ranked& r, const Spec& s) { return rr(r, s) > 0; }
+
+double expected_hit(const Ranked& r, const Spec& s) {
+  const uint32_t k = depth(r, s);
+  for (const Block& block : r.blocks) {
+    if (block.first > k) break;
+    const uint32_t m = relevant_in(r, block, s);
+    if (m > 0) return 1 - chance_of_none(block.size, m, std::min(block.size, k - block.first + 1));
+  }
+  return 0;
+}
+
+// --- interpolated precision ---
+
+/// How many relevant documents a recall point asks for.
+uint32_t wanted_at_recall(double recall, uint32_t all, const Spec& s) {
+  return static_cast<uint32_t>(s.recall_ceil ? std::floor(recall * all + 0.9) : std::round(recall * all));
+}
+
+double interpolated_precision(const Ranked& r, const Spec& s, double recall_point) {
+  const uint32_t wanted = wanted_at_recall(recall_point, relevant_judged(r, s), s);
+  double best = 0;
+  uint32_t seen = 0;
+  for (const Hit& hit : r.hits)
+    if (relevant(r, hit, s) && ++seen >= wanted) best = std::max(best, static_cast<double>(seen) / hit.rank);
+  return best;
+}
+
+/// The mean of the largest precision: its distribution is the product over blocks of the chance that no
+/// relevant document stands high enough to exceed a bound, counted along the ranks of the block.
+double expected_interpolated_precision(const Ranked& r, const Spec& s, double recall_point) {
+  const uint32_t wanted = wanted_at_recall(recall_point, relevant_judged(r, s), s);
+  struct Part {
+    uint32_t first, size, relevant, before;
+  };
+  struct Fraction {
+    uint64_t seen, rank;
+    bool operator<(const Fraction& o) const { return seen * o.rank < o.seen * rank; }
+  };
+  std::vector<Part> parts;
+  std::set<Fraction> values;
+  uint32_t before = 0;
+  double work = 0;
+  for (const Block& block : r.blocks) {
+    const uint32_t m = relevant_in(r, block, s);
+    if (m == 0) continue;
+    if (before + m >= wanted) {
+      parts.push_back({block.first, block.size, m, before});
+      work += static_cast<double>(block.size) * m;
+      for (uint32_t l = 1; l <= m && work < 1e5; ++l)
+        for (uint32_t j = l - 1; before + l >= wanted && j + (m - l) < block.size; ++j)
+          values.insert({before + l, block.first + j});
+    }
+    before += m;
+  }
+  if (before < wanted || parts.empty()) return 0;
+  if (work * static_cast<double>(values.size()) > 1e9 || work >= 1e5) return undefined;
+
+  double mean = 0, below = 0;
+  std::vector<double> chance;
+  for (const Fraction& bound : values) {
+    double all_below = 1;
+    for (const Part& part : parts) {
+      chance.assign(part.relevant + 1, 0.0);
+      chance[0] = 1;
+      for (uint32_t j = 0; j < part.size; ++j)
+        for (uint32_t placed = std::min(j, part.relevant) + 1; placed-- > 0;) {
+          const double here = static_cast<double>(part.relevant - placed) / (part.size - j);
+          const uint64_t seen = part.before + placed + 1;
+          const bool allowed = seen < wanted || !(bound < Fraction{seen, part.first + j});
+          if (placed < part.relevant && allowed) chance[placed + 1] += chance[placed] * here;
+          chance[placed] *= 1 - here;
+        }
+      all_below *= chance[part.relevant];
+    }
+    mean += (all_below - below) * static_cast<double>(bound.seen) / static_cast<double>(bound.rank);
+    below = all_below;
+  }
+  return mean;
+}
+
+using Interpolated = double (*)(const Ranked&, const Spec&, double);
+
+template <Interpolated at>
+double iprec(const Ranked& r, const Spec& s) { return at(r, s, s.recall); }
+
+template <Interpolated at>
+double ap11(const Ranked& r, const Spec& s) {
+  constexpr double points[] = {0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
+  double sum = 0;
+  for (const double point : points) sum += at(r, s, point);
+  return sum / 11;
+}
+
+// --- bpref and infAP: what is judged, and what is not ---
+
+bool judged_nonrelevant(double gain, const Spec& s) { return gain >= 0 && gain < s.rel; }
+
+double bpref_term(uint32_t nonrelevant_above, uint32_t all, uint32_t nonrelevant) {
+  if (nonrelevant_above == 0) return 1;
+  return 1 - static_cast<double>(std::min(nonrelevant_above, all)) / std::min(all, nonrelevant);
+}
+
+double bpref(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s);
+  const uint32_t nonrelevant = r.query->count_at_least(0) - all;
+  if (all == 0) return 0;
+  double sum = 0;
+  uint32_t above = 0;
+  for (const Hit& hit : r.hits) {
+    if (relevant(r, hit, s)) sum += bpref_term(above, all, nonrelevant);
+    else if (judged_nonrelevant(gain_of(r, hit), s)) ++above;
+  }
+  return sum / all;
+}
+
+/// Among the nonrelevant ones of its block a relevant document takes each place equally often.
+double expected_bpref(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s);
+  const uint32_t nonrelevant = r.query->count_at_least(0) - all;
+  if (all == 0) return 0;
+  double sum = 0;
+  uint32_t above = 0;
+  for (const Block& block : r.blocks) {
+    uint32_t tied = 0;
+    for (uint32_t h = block.begin; h < block.end; ++h) tied += judged_nonrelevant(gain_of(r, r.hits[h]), s);
+    double mean = 0;
+    for (uint32_t i = 0; i <= tied; ++i) mean += bpref_term(above + i, all, nonrelevant);
+    sum += relevant_in(r, block, s) * mean / (tied + 1);
+    above += tied;
+  }
+  return sum / all;
+}
+
+/// What infAP knows of the documents above a rank.
+struct Above {
+  double relevant = 0, nonrelevant = 0, pooled = 0;  // pooled: listed with a negative grade, not judged
+};
+
+double infap_term(uint32_t rank, const Above& above) {
+  constexpr double epsilon = 0.00001;
+  if (rank == 1) return 1;
+  const double judged = above.relevant + above.nonrelevant;
+  return 1.0 / rank + (judged + above.pooled) / rank * (above.relevant + epsilon) / (judged + 2 * epsilon);
+}
+
+double infap(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s);
+  if (all == 0) return 0;
+  double sum = 0;
+  Above above;
+  for (const Hit& hit : r.hits) {
+    const double gain = gain_of(r, hit);
+    if (gain >= s.rel) {
+      sum += infap_term(hit.rank, above);
+      ++above.relevant;
+    } else {
+      ++(gain < 0 ? above.pooled : above.nonrelevant);
+    }
+  }
+  return sum / all;
+}
+
+struct InfApKinds {
+  uint32_t relevant = 0, nonrelevant = 0, pooled = 0, unlisted = 0;
+};
+
+InfApKinds infap_kinds(const Ranked& r, const Block& block, const Spec& s) {
+  InfApKinds n;
+  for (uint32_t h = block.begin; h < block.end; ++h) {
+    const double gain = gain_of(r, r.hits[h]);
+    ++(gain >= s.rel ? n.relevant : gain < 0 ? n.pooled : n.nonrelevant);
+  }
+  n.unlisted = block.size - (block.end - block.begin);
+  return n;
+}
+
+/// A relevant document at place j of its block has a of the other relevant and b of the nonrelevant ones
+/// above it with hypergeometric chances; the pooled ones enter linearly, by their mean.
+double expected_infap(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s);
+  if (all == 0) return 0;
+  double sum = 0;
+  Above above;
+  for (const Block& block : r.blocks) {
+    const InfApKinds n = infap_kinds(r, block, s);
+    const uint32_t others = block.size - n.relevant - n.nonrelevant;
+    if (static_cast<double>(block.size) * n.relevant * (n.nonrelevant + 1) > 1e8) return undefined;
+    for (uint32_t j = 0; n.relevant > 0 && j < block.size; ++j) {
+      const auto chance_a = hypergeometric(block.size - 1, n.relevant - 1, j);
+      double mean = 0;
+      for (uint32_t a = 0; a < chance_a.size(); ++a) {
+        if (chance_a[a] == 0) continue;
+        const auto chance_b = hypergeometric(block.size - n.relevant, n.nonrelevant, j - a);
+        for (uint32_t b = 0; b < chance_b.size(); ++b) {
+          if (chance_b[b] == 0) continue;
+          const double pooled = others ? static_cast<double>(j - a - b) * n.pooled / others : 0;
+          mean += chance_a[a] * chance_b[b] *
+                  infap_term(block.first + j, {above.relevant + a, above.nonrelevant + b, above.pooled + pooled});
+        }
+      }
+      sum += mean * n.relevant / block.size;
+    }
+    above.relevant += n.relevant;
+    above.nonrelevant += n.nonrelevant;
+    above.pooled += n.pooled;
+  }
+  return sum / all;
+}
+
+/// The extremes of infAP: every order of the four kinds of documents in a block.
+Interval search_infap(const Ranked& r, const Spec& s) {
+  const uint32_t all = relevant_judged(r, s);
+  if (all == 0) return {0, 0};
+  Interval sum{0, 0};
+  Above above;
+  for (const Block& block : r.blocks) {
+    const InfApKinds n = infap_kinds(r, block, s);
+    const Interval added = search_orders(
+        {n.relevant, n.nonrelevant, n.pooled, n.unlisted}, block.first,
+        [&](size_t kind, const std::vector<uint32_t>& used, uint32_t rank) {
+          return kind == 0 ? infap_term(rank, {above.relevant + used[0], above.nonrelevant + used[1], above.pooled + used[2]})
+                           : 0;
+        });
+    sum.lower += added.lower;
+    sum.upper += added.upper;
+    above.relevant += n.relevant;
+    above.nonrelevant += n.nonrelevant;
+    above.pooled += n.pooled;
+  }
+  return {sum.lower / all, sum.upper / all};
+}
+
+// --- Compat: rank-biased overlap with the nearest ideal list ---
+
+/// The judged levels above 0, best first, with how many documents each has.
+struct Level {
+  double gain;
+  uint32_t judged;
+};
+
+std::vector<Level> positive_levels(const QueryJudgments& q) {
+  std::vector<Level> levels;
+  for (const double gain : q.gains_sorted) {
+    if (gain <= 0) break;
+    if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0});
+    ++levels.back().judged;
+  }
+  return levels;
+}
+
+constexpr uint32_t compat_depth = 1000;
+
+/// `overlap(d)`: documents that the first d of the run share with the first d of the ideal list. Documents of
+/// one level stand in the ideal list in the run's order, so a level partly above d shares the smaller count.
+template <class Overlap>
+double rank_biased(const Spec& s, Overlap&& overlap) {
+  double sum = 0, weight = 1;
+  for (uint32_t d = 1; d <= compat_depth; ++d, weight *= s.p) sum += weight * overlap(d) / d;
+  return sum;
+}
+
+double ideal_overlap(const std::vector<Level>& levels, const Spec& s) {
+  uint32_t all = 0;
+  for (const Level& level : levels) all += level.judged;
+  return rank_biased(s, [all](uint32_t d) { return static_cast<double>(std::min(d, all)); });
+}
+
+/// found[l] documents of each level seen: what a prefix of length d shares with the ideal one.
+double shared_with_ideal(const std::vector<Level>& levels, const std::vector<uint32_t>& found, uint32_t d) {
+  uint32_t shared = 0, before = 0;
+  for (size_t l = 0; l < levels.size() && before < d; before += levels[l++].judged)
+    shared += std::min(found[l], d - before);
+  return shared;
+}
+
+size_t level_of(const std::vector<Level>& levels, double gain) {
+  size_t l = 0;
+  while (l < levels.size() && levels[l].gain != gain) ++l;
+  return l;
+}
+
+double compat(const Ranked& r, const Spec& s) {
+  const auto levels = positive_levels(*r.query);
+  if (levels.empty()) return 0;
+  std::vector<uint32_t> found(levels.size() + 1, 0);
+  size_t next = 0;
+  const double overlap = rank_biased(s, [&](uint32_t d) {
+    for (; next < r.hits.size() && r.hits[next].rank <= d; ++next) ++found[level_of(levels, gain_of(r, r.hits[next]))];
+    return shared_with_ideal(levels, found, d);
+  });
+  return overlap / ideal_overlap(levels, s);
+}
+
+double expected_compat(const Ranked& r, const Spec& s) {
+  const auto levels = positive_levels(*r.query);
+  if (levels.empty()) return 0;
+  std::vector<uint32_t> found(levels.size() + 1, 0), tied(levels.size() + 1, 0);
+  size_t next = 0;  // block that d is in, or the next one
+  const double overlap = rank_biased(s, [&](uint32_t d) {
+    while (next < r.blocks.size() && r.blocks[next].first + r.blocks[next].size <= d) {
+      const Block& block = r.blocks[next++];
+      for (uint32_t h = block.begin; h < block.end; ++h) ++found[level_of(levels, gain_of(r, r.hits[h]))];
+    }
+    if (next == r.blocks.size() || r.blocks[next].first > d) return shared_with_ideal(levels, found, d);
+    const Block& block = r.blocks[next];
+    std::fill(tied.begin(), tied.end(), 0);
+    for (uint32_t h = block.begin; h < block.end; ++h) ++tied[level_of(levels, gain_of(r, r.hits[h]))];
+    double shared = 0;
+    uint32_t before = 0;
+    for (size_t l = 0; l < levels.size() && before < d; before += levels[l++].judged) {
+      const auto chances = hypergeometric(block.size, tied[l], d - block.first + 1);
+      for (uint32_t x = 0; x < chances.size(); ++x) shared += chances[x] * std::min(found[l] + x, d - before);
+    }
+    return shared;
+  });
+  return overlap / ideal_overlap(levels, s);
+}
+
+// --- Accuracy: pairs of a relevant and another retrieved document in the right order ---
+
+/// `right(relevant, others)` pairs of the block's documents above the cut-off stand in the right order.
+template <class Right>
+double pairs_in_order(const Ranked& r, const Spec& s, uint32_t relevant_in_cut, Right&& right) {
+  const uint32_t k = std::min(depth(r, s), r.retrieved);
+  uint32_t rank = 1, relevant_above = 0, others_above = 0;
+  double in_order = 0;
+  const auto add = [&](uint32_t relevant, uint32_t others) {
+    in_order += static_cast<double>(relevant_above) * others + right(relevant, others);
+    relevant_above += relevant;
+    others_above += others;
+    rank += relevant + others;
+  };
+  for (const Block& block : r.blocks) {
+    if (block.first > k) break;
+    add(0, block.first - rank);
+    const uint32_t m = relevant_in(r, block, s);
+    const uint32_t inside = std::min(block.size, k - block.first + 1);
+    add(inside < block.size ? relevant_in_cut : m, inside < block.size ? inside - relevant_in_cut : block.size - m);
+  }
+  add(0, k + 1 - rank);
+  const double pairs = static_cast<double>(relevant_above) * others_above;
+  return pairs > 0 ? in_order / pairs : undefined;
+}
+
+/// The chances of each number of relevant documents above the cut-off in the block that it divides.
+std::vector<double> relevant_above_cut(const Ranked& r, const Spec& s) {
+  const uint32_t k = depth(r, s);
+  for (const Block& block : r.blocks)
+    if (block.first <= k && block.first + block.size > k + 1)
+      return hypergeometric(block.size, relevant_in(r, block, s), k - block.first + 1);
+  return {1.0};
+}
+
+double accuracy(const Ranked& r, const Spec& s) {
+  const uint32_t k = std::min(depth(r, s), r.retrieved);
+  uint32_t seen = 0;
+  double wrong = 0;
+  for (const Hit& hit : r.hits) {
+    if (hit.rank > k) break;
+    if (relevant(r, hit, s)) wrong += hit.rank - 1 - seen++;
+  }
+  const double pairs = static_cast<double>(seen) * (k - seen);
+  return pairs > 0 ? 1 - wrong / pairs : undefined;
+}
+
+double expected_accuracy(const Ranked& r, const Spec& s) {
+  const auto chances = relevant_above_cut(r, s);
+  double mean = 0;
+  for (uint32_t x = 0; x < chances.size(); ++x)
+    if (chances[x] > 0)
+      mean += chances[x] * pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others / 2; });
+  return mean;
+}
+
+Interval search_accuracy(const Ranked& r, const Spec& s) {
+  const auto chances = relevant_above_cut(r, s);
+  Interval found{undefined, undefined};
+  for (uint32_t x = 0; x < chances.size(); ++x) {
+    if (chances[x] == 0) continue;
+    found.lower = std::fmin(found.lower, pairs_in_order(r, s, x, [](double, double) { return 0.0; }));
+    found.upper = std::fmax(found.upper, pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others; }));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const Kernel> binary_kernels() {
+  using enum TieBounds;
+  static const Kernel table[] = {
+      {"precision", precision<found>, precision<expected_found>, sorted, UnjudgedBounds::all},
+      {"recall", recall<found>, recall<expected_found>, sorted, UnjudgedBounds::scan},
+      {"capped_recall", capped_recall<found>, capped_recall<expected_found>, sorted, UnjudgedBounds::scan},
+      {"f", f_measure<found>, f_measure<expected_found>, sorted, UnjudgedBounds::scan},
+      {"r_precision", r_precision<found>, r_precision<expected_found>, sorted, UnjudgedBounds::scan},
+      {"set_ap", set_ap, set_ap, fixed, UnjudgedBounds::scan},
+      {"ap", ap, expected_ap, sorted, UnjudgedBounds::scan},
+      {"rr", rr, expected_rr, sorted, UnjudgedBounds::all},
+      {"hit", hit, expected_hit, sorted, UnjudgedBounds::all},
+      {"iprec", iprec<interpolated_precision>, iprec<expected_interpolated_precision>, sorted, UnjudgedBounds::scan},
+      {"ap11", ap11<interpolated_precision>, ap11<expected_interpolated_precision>, sorted, UnjudgedBounds::scan},
+      {"bpref", bpref, expected_bpref, sorted, UnjudgedBounds::refuse},
+      {"infap", infap, expected_infap, search, UnjudgedBounds::refuse, search_infap},
+      {"accuracy", accuracy, expected_accuracy, search, UnjudgedBounds::refuse, search_accuracy},
+      {"compat", compat, expected_compat, sorted, UnjudgedBounds::refuse},
+  };
+  return table;
+}
+
+}  // namespace gg

@@ -1,0 +1,286 @@
+#include "lines.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "error.hpp"
+#include "simdjson.h"
+
+namespace gg {
+
+// --- numbers ---
+
+bool parse_number(Bytes text, double& value) {
+  const char* p = text.data();
+  const char* end = p + text.size();
+  if (p != end && *p == '+') {
+    ++p;
+    if (p != end && *p == '-') return false;
+  }
+  // Up to 15 digits and a small power of ten are exact in one division or multiplication.
+  const char* q = p;
+  const bool negative = q != end && *q == '-';
+  q += negative;
+  uint64_t digits = 0;
+  int count = 0, after_point = 0;
+  for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q, ++count) digits = digits * 10 + static_cast<unsigned>(*q - '0');
+  if (q != end && *q == '.') {
+    const char* point = ++q;
+    for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q) digits = digits * 10 + static_cast<unsigned>(*q - '0');
+    after_point = static_cast<int>(q - point);
+    count += after_point;
+  }
+  if (q == end && count > 0 && count <= 15) {
+    static constexpr double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const double magnitude = static_cast<double>(digits) / powers[after_point];
+    value = negative ? -magnitude : magnitude;
+    return true;
+  }
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error == std::errc::result_out_of_range && stop == end) {  // too small is 0, too large is no number here
+    value = std::strtod(std::string(p, end).c_str(), nullptr);
+    return std::isfinite(value);
+  }
+  return error == std::errc() && stop == end && std::isfinite(value);
+}
+
+LineProblem number_problem(Table table, Bytes text) {
+  const std::string what = table == Table::run ? "score" : "gain";
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && stop == text.data() + text.size() && !std::isfinite(value))
+    return {"the " + what + " " + in_quotes(text) + " is not a finite number",
+            "a document without a usable score has no place in a ranking; leave it out or give it a number"};
+  return {"the " + what + " " + in_quotes(text) + " is not a number",
+          table == Table::run ? "a run line is: query Q0 document rank score tag"
+                              : "a qrels line is: query 0 document gain"};
+}
+
+namespace {
+
+inline bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+const char* line_end(const char* p, const char* end) {
+  const auto* found = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+  return found ? found : end;
+}
+
+#if defined(__SSE2__)
+/// One bit a byte, of the 64 bytes from p: blank (up to and including the space), and line feed.
+struct Marks {
+  uint64_t blank, feed;
+};
+
+inline Marks marks_of(const char* p) {
+  Marks m{0, 0};
+  const __m128i space = _mm_set1_epi8(' '), feed = _mm_set1_epi8('\n');
+  for (int i = 0; i < 4; ++i) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
+    const auto blank = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes)));
+    const auto line = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, feed)));
+    m.blank |= static_cast<uint64_t>(blank) << (16 * i);
+    m.feed |= static_cast<uint64_t>(line) << (16 * i);
+  }
+  return m;
+}
+#endif
+
+constexpr size_t most_tokens = 8;
+
+}  // namespace
+
+// --- TREC ---
+
+/// Splits a line at blanks. Returns false for an empty line.
+inline bool TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count) {
+  count = 0;
+#if defined(__SSE2__)
+  if (end - p >= 64) {
+    const Marks m = marks_of(p);
+    if (m.feed) {
+      const int length = std::countr_zero(m.feed);
+      const uint64_t inside = length == 63 ? ~0ULL >> 1 : (1ULL << length) - 1;
+      const uint64_t text = ~m.blank & inside;
+      uint64_t starts = text & ~(text << 1);
+      uint64_t ends = ~text & (text << 1);
+      count = static_cast<size_t>(std::popcount(starts));
+      for (size_t i = 0; i < count && i < most_tokens; ++i) {
+        const int from = std::countr_zero(starts), to = std::countr_zero(ends);
+        tokens[i] = Bytes(p + from, static_cast<size_t>(to - from));
+        starts &= starts - 1;
+        ends &= ends - 1;
+      }
+      p += length + 1;
+      return count > 0;
+    }
+  }
+#endif
+  const char* stop = line_end(p, end);
+  const char* q = p;
+  p = stop == end ? end : stop + 1;
+  while (true) {
+    while (q != stop && is_blank(*q)) ++q;
+    if (q == stop) return count > 0;
+    const char* from = q;
+    while (q != stop && !is_blank(*q)) ++q;
+    if (count < most_tokens) tokens[count] = Bytes(from, static_cast<size_t>(q - from));
+    ++count;
+  }
+}
+
+bool TrecReader::fail(LineProblem problem) {
+  problem_ = std::make_unique<LineProblem>(std::move(problem));
+  return false;
+}
+
+bool TrecReader::next(const char*& p, const char* end, Line& line) {
+  Bytes tokens[most_tokens];
+  size_t count;
+  const char* start = p;
+  if (!tokens_of_line(p, end, tokens, count) || *start == '#') return false;
+  const size_t wanted = table_ == Table::run ? 6 : 4;
+  if (count != wanted) {
+    const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
+    return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) + " column" +
+                     (count == 1 ? "" : "s") + ", not " + std::to_string(wanted),
+                 table_ == Table::run ? (count == 4 ? "a run line is: query Q0 document rank score tag; this looks like qrels"
+                                                    : "a run line is: query Q0 document rank score tag")
+                                      : (count == 6 ? "a qrels line is: query 0 document gain; this looks like a run"
+                                                    : "a qrels line is: query 0 document gain")});
+  }
+  line.query = tokens[0];
+  line.doc = tokens[2];
+  const Bytes number = tokens[table_ == Table::run ? 4 : 3];
+  if (table_ == Table::qrels) line.aspect = tokens[1];
+  if (!parse_number(number, line.value)) return fail(number_problem(table_, number));
+  return true;
+}
+
+// --- delimited text ---
+
+bool DelimitedReader::fail(LineProblem problem) {
+  problem_ = std::make_unique<LineProblem>(std::move(problem));
+  return false;
+}
+
+bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
+  fields_.clear();
+  const char* start = p;
+  const char* q = p;
+  while (true) {  // one field a turn
+    if (quotes_ && q != end && *q == '"') {
+      unquoted_.clear();
+      ++q;
+      while (true) {
+        const auto* quote = static_cast<const char*>(std::memchr(q, '"', static_cast<size_t>(end - q)));
+        if (!quote) return fail({"a quoted field has no closing quote", "double the quotes inside a field: \"\""});
+        unquoted_.append(q, quote);
+        q = quote + 1;
+        if (q == end || *q != '"') break;
+        unquoted_.push_back('"');
+        ++q;
+      }
+      fields_.push_back(arena_.keep(unquoted_));
+    } else {
+      const char* from = q;
+      while (q != end && *q != delimiter_ && *q != '\n') ++q;
+      const bool carriage = q != from && q[-1] == '\r' && (q == end || *q == '\n');
+      fields_.emplace_back(from, static_cast<size_t>(q - from - carriage));
+    }
+    if (q != end && *q == '\r' && q + 1 != end && q[1] == '\n') ++q;
+    if (q == end || *q == '\n') break;
+    if (*q != delimiter_) return fail({"text follows a closing quote", "double the quotes inside a field: \"\""});
+    ++q;
+  }
+  p = q == end ? end : q + 1;
+  if (fields_.size() == 1 && fields_[0].empty()) return false;  // an empty line
+  if (fields_.size() != columns_.count) {
+    const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
+    return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) + " columns, the header " +
+                     std::to_string(columns_.count),
+                 ""});
+  }
+  line.query = fields_[columns_.query];
+  line.doc = fields_[columns_.doc];
+  line.target = columns_.target == Columns::none ? Bytes() : fields_[columns_.target];
+  if (line.target.empty()) line.target = {};
+  line.aspect = columns_.aspect == Columns::none ? Bytes() : fields_[columns_.aspect];
+  if (line.query.empty() || line.doc.empty())
+    return fail({std::string("the ") + (line.query.empty() ? "query" : "document") + " id is empty", ""});
+  const Bytes number = fields_[columns_.value];
+  if (!parse_number(number, line.value)) return fail({number_problem(table_, number).message, ""});
+  return true;
+}
+
+// --- JSON lines ---
+
+struct JsonReader::Parser {
+  simdjson::ondemand::parser parser;
+  std::string padded;
+};
+
+JsonReader::JsonReader(Table table, JsonKeys keys)
+    : table_(table), keys_(std::move(keys)), parser_(std::make_unique<Parser>()) {}
+JsonReader::~JsonReader() = default;
+JsonReader::JsonReader(JsonReader&&) noexcept = default;
+
+bool JsonReader::fail(LineProblem problem) {
+  problem_ = std::make_unique<LineProblem>(std::move(problem));
+  return false;
+}
+
+bool JsonReader::next(const char*& p, const char* end, Line& line) {
+  const char* stop = line_end(p, end);
+  const Bytes text(p, static_cast<size_t>(stop - p));
+  p = stop == end ? end : stop + 1;
+  if (text.find_first_not_of(" \t\r") == Bytes::npos) return false;
+
+  Parser& json = *parser_;
+  json.padded.assign(text);
+  json.padded.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (json.parser.iterate(json.padded.data(), text.size(), json.padded.capacity()).get(document) ||
+      document.get_object().get(object))
+    return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
+
+  Line found{};
+  Bytes value;
+  for (auto member : object) {
+    std::string_view key;
+    simdjson::ondemand::value held;
+    if (member.unescaped_key().get(key) || member.value().get(held))
+      return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
+    Bytes* place = key == keys_.query    ? &found.query
+                   : key == keys_.doc    ? &found.doc
+                   : key == keys_.value  ? &value
+                   : key == keys_.target ? &found.target
+                   : key == keys_.aspect ? &found.aspect
+                                         : nullptr;
+    if (!place) continue;
+    simdjson::ondemand::json_type type;
+    if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
+    std::string_view content;
+    if (type == simdjson::ondemand::json_type::string) {
+      if (held.get_string().get(content)) return fail({"the line " + in_quotes(text) + " holds a broken string", ""});
+    } else if (type == simdjson::ondemand::json_type::number) {
+      content = held.raw_json_token();
+      while (!content.empty() && is_blank(content.back())) content.remove_suffix(1);
+    } else if (type != simdjson::ondemand::json_type::null) {
+      return fail({"the field " + in_quotes(key) + " is neither text nor a number", ""});
+    }
+    *place = content.empty() ? Bytes() : arena_.keep(content);
+  }
+  if (!document.at_end()) return fail({"the line " + in_quotes(text) + " has text after its JSON object", ""});
+  for (const auto& [bytes, key] : {std::pair{found.query, &keys_.query}, {found.doc, &keys_.doc}, {value, &keys_.value}})
+    if (bytes.empty()) return fail({"the line " + in_quotes(text) + " has no " + in_quotes(*key), ""});
+  if (!parse_number(value, found.value)) return fail({number_problem(table_, value).message, ""});
+  line = found;
+  return true;
+}
+
+}  // namespace gg

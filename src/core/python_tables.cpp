@@ -1,0 +1,381 @@
+#include "python_tables.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "error.hpp"
+
+namespace nb = nanobind;
+
+namespace gg {
+
+nb::str to_python(Bytes text) {
+  PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (!result) throw nb::python_error();
+  return nb::steal<nb::str>(result);
+}
+
+namespace {
+
+std::string shown(PyObject* object) {
+  PyObject* repr = PyObject_Repr(object);
+  if (!repr) throw nb::python_error();
+  const nb::object owner = nb::steal(repr);
+  Py_ssize_t size;
+  const char* text = PyUnicode_AsUTF8AndSize(repr, &size);
+  if (!text) {
+    PyErr_Clear();
+    return "an id that is not valid text";
+  }
+  return std::string(text, static_cast<size_t>(std::min<Py_ssize_t>(size, 80)));
+}
+
+/// Reads ids and remembers whether they are text or whole numbers: a table has one kind of each.
+class IdReader {
+ public:
+  IdReader(const char* what, const std::string& name, Arena& arena) : what_(what), name_(name), arena_(arena) {}
+
+  Bytes operator()(PyObject* id) {
+    if (PyUnicode_Check(id)) {
+      if (kind_ != IdKind::text) seen(IdKind::text, id);
+      Py_ssize_t size;
+      const char* text = PyUnicode_AsUTF8AndSize(id, &size);
+      if (!text) return escaped(id);
+      return {text, static_cast<size_t>(size)};
+    }
+    if (PyIndex_Check(id) && !PyBool_Check(id)) {
+      if (kind_ != IdKind::integer) seen(IdKind::integer, id);
+      const nb::object number = nb::steal(PyNumber_Index(id));
+      if (!number.is_valid()) throw nb::python_error();
+      return arena_.keep(nb::cast<std::string>(nb::str(number)));
+    }
+    bad_input(std::string("the ") + what_ + " id " + shown(id) + " is neither text nor a whole number", name_);
+  }
+
+  IdKind kind() const { return kind_; }
+
+ private:
+  void seen(IdKind kind, PyObject* id) {
+    if (kind_ != IdKind::untyped)
+      bad_input(std::string(what_) + " ids are both text and whole numbers: " + shown(id) + " is " +
+                    (kind == IdKind::text ? "text" : "a number"),
+                name_, "1 and \"1\" are two ids: use one type, for example with str()");
+    kind_ = kind;
+  }
+
+  /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
+  Bytes escaped(PyObject* id) {
+    PyErr_Clear();
+    const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(id, "utf-8", "surrogateescape"));
+    if (!bytes.is_valid()) {
+      PyErr_Clear();
+      bad_input(std::string("the ") + what_ + " id " + shown(id) + " is not valid text", name_);
+    }
+    return arena_.keep({PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))});
+  }
+
+  const char* what_;
+  const std::string& name_;
+  Arena& arena_;
+  IdKind kind_ = IdKind::untyped;
+};
+
+/// A finite number, or an error that names the place.
+double number(PyObject* value, Table table, PyObject* query, PyObject* doc, const std::string& name) {
+  double result;
+  if (PyFloat_CheckExact(value)) {
+    result = PyFloat_AsDouble(value);
+  } else {
+    result = PyUnicode_Check(value) ? std::nan("") : PyFloat_AsDouble(value);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      result = std::nan("");
+    }
+  }
+  if (!std::isfinite(result))
+    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + shown(value) + " of document " + shown(doc) +
+                  " for query " + shown(query) + " is not a finite number",
+              name);
+  return result;
+}
+
+bool is_mapping(PyObject* object) { return PyDict_Check(object); }
+
+/// The two halves of a (doc, score) pair, borrowed.
+std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name) {
+  if (PyTuple_Check(item) && PyTuple_Size(item) == 2) return {PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1)};
+  if (PyList_Check(item) && PyList_Size(item) == 2) return {PyList_GetItem(item, 0), PyList_GetItem(item, 1)};
+  bad_input("a result is a pair of document and score, not " + shown(item), name);
+}
+
+/// Calls use(doc, value) for the documents of one query, given as a dictionary or as pairs.
+template <class Use>
+bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Use&& use) {
+  if (is_mapping(docs)) {
+    PyObject *doc, *value;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
+    return false;
+  }
+  if (PyList_Check(docs)) {
+    for (Py_ssize_t i = 0; i < PyList_Size(docs); ++i) {
+      const auto [doc, value] = pair_of(PyList_GetItem(docs, i), name);
+      use(doc, value);
+    }
+    return true;
+  }
+  bad_input("query " + shown(query) + " has " + shown(docs) + " where its documents should be", name,
+            "a run is {query: {document: score}} or {query: [(document, score), ...]}");
+}
+
+/// Queries whose rows have been collected and wait to be measured.
+struct Batch {
+  struct Query {
+    uint32_t query;
+    size_t begin, end;
+    bool may_repeat;
+  };
+  std::vector<Query> queries;
+  std::vector<Row> rows;
+};
+
+/// Measures what batches hold, on other threads while the dictionary is walked on this one.
+class Measuring {
+ public:
+  Measuring(Scores& scores, const Plan& plan, unsigned workers, const std::string& name)
+      : scores_(scores), plan_(plan), name_(name), own_(*scores.qrels, plan) {
+    for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+  }
+
+  ~Measuring() { finish(); }
+
+  /// Hands a batch over; with nobody free, measures it here.
+  void add(Batch& batch) {
+    if (!threads_.empty()) {
+      std::unique_lock lock(mutex_);
+      if (waiting_.size() < 2 * threads_.size()) {
+        waiting_.push_back(std::move(batch));
+        lock.unlock();
+        changed_.notify_one();
+        batch = {};
+        return;
+      }
+    }
+    measure(own_, batch, rows_);
+    batch.queries.clear();
+    batch.rows.clear();
+  }
+
+  void done() {
+    while (true) {  // help with what is left
+      Batch batch;
+      {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.empty()) break;
+        batch = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      measure(own_, batch, rows_);
+    }
+    finish();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void finish() {
+    {
+      const std::lock_guard lock(mutex_);
+      finished_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  void work() {
+    Worker worker(*scores_.qrels, plan_);
+    std::vector<Row> rows;
+    while (true) {
+      Batch batch;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return finished_ || !waiting_.empty(); });
+        if (waiting_.empty()) return;
+        batch = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      try {
+        measure(worker, batch, rows);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        const uint32_t at = batch.queries.front().query;
+        if (!error_ || at < error_at_) error_ = std::current_exception(), error_at_ = at;
+      }
+    }
+  }
+
+  void measure(Worker& worker, Batch& batch, std::vector<Row>& rows) {
+    for (const Batch::Query& q : batch.queries) {
+      const QueryJudgments& query = (*scores_.qrels)[q.query];
+      rows.assign(batch.rows.begin() + static_cast<std::ptrdiff_t>(q.begin),
+                  batch.rows.begin() + static_cast<std::ptrdiff_t>(q.end));
+      for (Row& row : rows) {
+        row.hash = hash_bytes(row.doc);
+        row.judgment = query.find(row.doc, row.hash);
+      }
+      scores_.in_run[q.query] = 1;
+      scores_.counts[q.query] = worker.measure(query, rows, q.may_repeat, scores_.values.data() + q.query * scores_.width,
+                                               [this](const Row&) { return name_; });
+    }
+  }
+
+  Scores& scores_;
+  const Plan& plan_;
+  const std::string& name_;
+  Worker own_;
+  std::vector<Row> rows_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Batch> waiting_;
+  bool finished_ = false;
+  std::exception_ptr error_;
+  uint32_t error_at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name) {
+  QrelsBuilder builder;
+  Arena arena;
+  IdReader query_id("query", name, arena), doc_id("document", name, arena);
+  PyObject *query, *docs;
+  Py_ssize_t place = 0;
+  uint64_t row = 0;
+  while (PyDict_Next(table.ptr(), &place, &query, &docs)) {
+    const Bytes id = query_id(query);
+    if (!is_mapping(docs))
+      bad_input("query " + shown(query) + " has " + shown(docs) + " where its judgements should be", name,
+                "judgements are {query: {document: gain}}");
+    PyObject *doc, *gain;
+    Py_ssize_t doc_place = 0;
+    while (PyDict_Next(docs, &doc_place, &doc, &gain))
+      builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
+  }
+  if (builder.empty()) bad_input("there are no judgements", name);
+  auto qrels = builder.finish(std::move(name), false);
+  qrels->query_kind = query_id.kind();
+  qrels->doc_kind = doc_id.kind();
+  return qrels;
+}
+
+std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
+  QrelsBuilder builder;
+  Arena arena;
+  IdReader query_id("query", name, arena), doc_id("document", name, arena);
+  IdReader target_id("target", name, arena), aspect_id("aspect", name, arena);
+  uint64_t number_of_row = 0;
+  for (nb::handle row : rows) {
+    nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
+    if (!fields.is_valid()) throw nb::python_error();
+    const size_t n = nb::len(fields);
+    if (n < 3) bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
+    const nb::object query = fields[0], doc = fields[1], gain = fields[2];
+    Bytes target, aspect;
+    nb::object kept_target, kept_aspect;
+    if (n > 3 && !(kept_target = fields[3]).is_none()) target = target_id(kept_target.ptr());
+    if (n > 4 && !(kept_aspect = fields[4]).is_none()) aspect = aspect_id(kept_aspect.ptr());
+    builder.add(query_id(query.ptr()), doc_id(doc.ptr()), number(gain.ptr(), Table::qrels, query.ptr(), doc.ptr(), name),
+                ++number_of_row, target, aspect);
+  }
+  if (builder.empty()) bad_input("there are no judgements", name);
+  auto qrels = builder.finish(std::move(name), false);
+  qrels->query_kind = query_id.kind();
+  qrels->doc_kind = doc_id.kind();
+  return qrels;
+}
+
+Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
+                     const std::string& name) {
+  Scores scores = empty_scores(qrels, plan);
+  Arena arena;
+  IdReader query_id("query", name, arena), doc_id("document", name, arena);
+  // Measures written in Python need the interpreter, which this thread holds: they are called here.
+  constexpr size_t rows_worth_a_thread = 20000, rows_of_a_batch = 16000;
+  const bool small = plan.has_customs || threads <= 1 || nb::len(run) < 16;
+  Measuring measuring(scores, plan, small ? 0 : threads - 1, name);
+  Batch batch;
+  PyObject *query, *docs;
+  Py_ssize_t place = 0;
+  while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
+    const Bytes id = query_id(query);
+    const uint32_t q = qrels->find(id);
+    if (q == IdTable::none) {
+      if (scores.unjudged_queries++ == 0) scores.unjudged_example = id;
+      scores.documents += static_cast<uint64_t>(std::max<Py_ssize_t>(PyObject_Size(docs), 0));
+      PyErr_Clear();
+      continue;
+    }
+    const size_t begin = batch.rows.size();
+    const bool may_repeat = for_each_document(query, docs, name, [&](PyObject* doc, PyObject* score) {
+      batch.rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+    });
+    scores.documents += batch.rows.size() - begin;
+    batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
+    if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
+  }
+  (void)rows_worth_a_thread;
+  if (!batch.queries.empty()) measuring.add(batch);
+  measuring.done();
+  require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
+                     scores.unjudged_queries ? "query " + in_quotes(scores.unjudged_example) : "its ids");
+  require_common_queries(scores, name);
+  fill_missing(scores, plan);
+  return scores;
+}
+
+Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, const Plan& plan, const std::string& name) {
+  Scores scores = empty_scores(qrels, plan);
+  Arena arena;
+  IdReader query_id("query", name, arena), doc_id("document", name, arena);
+  std::vector<std::vector<Row>> by_query(qrels->size());
+  IdTable unjudged;
+  for (nb::handle row : rows) {
+    nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
+    if (!fields.is_valid()) throw nb::python_error();
+    if (nb::len(fields) < 3)
+      bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
+    const nb::object query = fields[0], doc = fields[1], score = fields[2];
+    const Bytes id = query_id(query.ptr());
+    const double value = number(score.ptr(), Table::run, query.ptr(), doc.ptr(), name);
+    const Bytes doc_bytes = arena.keep(doc_id(doc.ptr()));
+    ++scores.documents;
+    const uint32_t q = qrels->find(id);
+    if (q == IdTable::none) {
+      unjudged.add(id);
+      continue;
+    }
+    const uint64_t hash = hash_bytes(doc_bytes);
+    by_query[q].push_back({hash, doc_bytes, value, (*qrels)[q].find(doc_bytes, hash)});
+  }
+  scores.unjudged_queries = unjudged.size();
+  if (unjudged.size()) scores.unjudged_example = unjudged[0];
+  require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
+                     unjudged.size() ? "query " + in_quotes(unjudged[0]) : "its ids");
+  Worker worker(*qrels, plan);
+  for (size_t q = 0; q < by_query.size(); ++q) {
+    if (by_query[q].empty()) continue;
+    scores.in_run[q] = 1;
+    scores.counts[q] = worker.measure((*qrels)[q], by_query[q], true, scores.values.data() + q * scores.width,
+                                      [&](const Row&) { return name; });
+  }
+  require_common_queries(scores, name);
+  fill_missing(scores, plan);
+  return scores;
+}
+
+}  // namespace gg

@@ -1,0 +1,163 @@
+#include "qrels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "error.hpp"
+
+namespace gg {
+
+const char* id_kind_name(IdKind kind) {
+  switch (kind) {
+    case IdKind::text: return "text";
+    case IdKind::integer: return "integer";
+    default: return "untyped";
+  }
+}
+
+uint32_t QueryJudgments::count_at_least(double gain) const {
+  const auto end = std::partition_point(gains_sorted.begin(), gains_sorted.end(),
+                                        [gain](double g) { return g >= gain; });
+  return static_cast<uint32_t>(end - gains_sorted.begin());
+}
+
+void QrelsBuilder::add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target, Bytes aspect) {
+  if (last_query_ == IdTable::none || qrels_->ids_[last_query_] != query) last_query_ = qrels_->ids_.add(query);
+  rows_.push_back({last_query_, qrels_->arena_.keep(doc), gain,
+                   target.data() ? targets_.add(target) : IdTable::none,
+                   aspect.data() ? aspects_.add(aspect) : IdTable::none, place});
+}
+
+namespace {
+
+/// Numbers global label ids 0, 1, ... within one query.
+class LocalLabels {
+ public:
+  uint32_t operator()(uint32_t global) {
+    return numbers_.try_emplace(global, static_cast<uint32_t>(numbers_.size())).first->second;
+  }
+  uint32_t size() const { return static_cast<uint32_t>(numbers_.size()); }
+
+ private:
+  std::unordered_map<uint32_t, uint32_t> numbers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines) {
+  Qrels& q = *qrels_;
+  q.name = std::move(name);
+  const size_t n_queries = q.ids_.size();
+
+  // Rows by query, in their order of appearance (a counting sort).
+  std::vector<size_t> begin(n_queries + 1, 0);
+  for (const QrelsRow& row : rows_) ++begin[row.query + 1];
+  for (size_t i = 0; i < n_queries; ++i) begin[i + 1] += begin[i];
+  std::vector<uint32_t> order(rows_.size());
+  {
+    std::vector<size_t> next(begin.begin(), begin.end() - 1);
+    for (uint32_t i = 0; i < rows_.size(); ++i) order[next[rows_[i].query]++] = i;
+  }
+
+  const bool has_targets = targets_.size() > 0;
+  const bool has_aspects = aspects_.size() > 1;  // one value for all rows says nothing
+  q.queries_.resize(n_queries);
+  q.docs_.reserve(rows_.size());
+  q.gains_.reserve(rows_.size());
+
+  struct Extent {
+    size_t docs, docs_end, slots, slots_end, targets, targets_end, aspects, aspects_end;
+  };
+  std::vector<Extent> extents(n_queries);
+  std::vector<uint64_t> places;
+
+  for (size_t i = 0; i < n_queries; ++i) {
+    Extent& e = extents[i];
+    e.docs = q.docs_.size();
+    e.slots = q.slots_.size();
+    e.targets = q.targets_.size();
+    e.aspects = q.aspects_.size();
+    const size_t rows = begin[i + 1] - begin[i];
+    const size_t size = std::bit_ceil(rows * 2 + 1);
+    q.slots_.resize(e.slots + size);
+    QueryJudgments::Slot* slots = q.slots_.data() + e.slots;
+    places.clear();
+    LocalLabels target_numbers, aspect_numbers;
+
+    for (size_t r = begin[i]; r < begin[i + 1]; ++r) {
+      const QrelsRow& row = rows_[order[r]];
+      const uint64_t hash = hash_bytes(row.doc);
+      size_t s = hash & (size - 1);
+      while (slots[s].judgment != QueryJudgments::unjudged &&
+             !(slots[s].hash == hash && q.docs_[e.docs + static_cast<size_t>(slots[s].judgment)] == row.doc))
+        s = (s + 1) & (size - 1);
+      uint32_t judgment;
+      if (slots[s].judgment == QueryJudgments::unjudged) {
+        judgment = static_cast<uint32_t>(q.docs_.size() - e.docs);
+        slots[s] = {hash, static_cast<int32_t>(judgment)};
+        q.docs_.push_back(row.doc);
+        q.gains_.push_back(row.gain);
+        places.push_back(row.place);
+      } else {  // judged before: for another target or aspect, or by mistake
+        judgment = static_cast<uint32_t>(slots[s].judgment);
+        const auto same_label = [&](const std::vector<Link>& links, size_t first, uint32_t label) {
+          return std::any_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(), [&](const Link& l) {
+            return l.judgment == judgment && l.label == label;
+          });
+        };
+        const bool new_target = has_targets && row.target != IdTable::none &&
+                                !same_label(q.targets_, e.targets, target_numbers(row.target));
+        const bool new_aspect = has_aspects && row.aspect != IdTable::none &&
+                                !same_label(q.aspects_, e.aspects, aspect_numbers(row.aspect));
+        if (!new_target && !new_aspect)
+          bad_input("document " + in_quotes(row.doc) + " is judged twice for query " + in_quotes(q.ids_[i]),
+                    (places_are_lines ? q.name + ":" : q.name + " row ") + std::to_string(row.place),
+                    "the first judgement is in " + std::string(places_are_lines ? "line " : "row ") +
+                        std::to_string(places[judgment]) + "; keep one of the two");
+        double& gain = q.gains_[e.docs + judgment];
+        gain = std::max(gain, row.gain);
+      }
+      if (has_targets)  // a row without a target is its own target: its document
+        q.targets_.push_back({judgment, row.target == IdTable::none ? IdTable::none : target_numbers(row.target), row.gain});
+      if (has_aspects && row.aspect != IdTable::none)
+        q.aspects_.push_back({judgment, aspect_numbers(row.aspect), row.gain});
+    }
+
+    e.docs_end = q.docs_.size();
+    e.slots_end = q.slots_.size();
+    e.targets_end = q.targets_.size();
+    e.aspects_end = q.aspects_.size();
+    QueryJudgments& query = q.queries_[i];
+    query.target_count = target_numbers.size();
+    for (size_t t = e.targets; t < e.targets_end; ++t)
+      if (q.targets_[t].label == IdTable::none) q.targets_[t].label = query.target_count++;
+    query.aspect_count = aspect_numbers.size();
+    query.mask = size - 1;
+  }
+
+  q.gains_sorted_ = q.gains_;
+  const auto by_judgment = [](const Link& a, const Link& b) { return a.judgment < b.judgment; };
+  for (size_t i = 0; i < n_queries; ++i) {
+    const Extent& e = extents[i];
+    QueryJudgments& query = q.queries_[i];
+    query.id = q.ids_[i];
+    const size_t n = e.docs_end - e.docs;
+    query.docs = {q.docs_.data() + e.docs, n};
+    query.gains = {q.gains_.data() + e.docs, n};
+    std::sort(q.gains_sorted_.begin() + static_cast<std::ptrdiff_t>(e.docs),
+              q.gains_sorted_.begin() + static_cast<std::ptrdiff_t>(e.docs_end), std::greater<>());
+    query.gains_sorted = {q.gains_sorted_.data() + e.docs, n};
+    query.slots = q.slots_.data() + e.slots;
+    std::stable_sort(q.targets_.begin() + static_cast<std::ptrdiff_t>(e.targets),
+                     q.targets_.begin() + static_cast<std::ptrdiff_t>(e.targets_end), by_judgment);
+    std::stable_sort(q.aspects_.begin() + static_cast<std::ptrdiff_t>(e.aspects),
+                     q.aspects_.begin() + static_cast<std::ptrdiff_t>(e.aspects_end), by_judgment);
+    query.targets = {q.targets_.data() + e.targets, e.targets_end - e.targets};
+    query.aspects = {q.aspects_.data() + e.aspects, e.aspects_end - e.aspects};
+    if (n > 0) q.max_gain_ = std::max(q.max_gain_, query.gains_sorted[0]);
+  }
+  return std::move(qrels_);
+}
+
+}  // namespace gg

@@ -1,0 +1,112 @@
+// The judgements, built once and then only read, by any number of threads.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace gg {
+
+/// Where ids came from decides whether 1 and "1" can be told apart.
+enum class IdKind { untyped, text, integer };
+const char* id_kind_name(IdKind kind);
+
+/// One (document, target or aspect) link with the gain the document has for it.
+struct Link {
+  uint32_t judgment;
+  uint32_t label;  // number of the target or aspect within the query
+  double gain;
+};
+
+/// All that is known of one query. Spans point into the Qrels that owns it.
+struct QueryJudgments {
+  static constexpr int32_t unjudged = -1;
+
+  Bytes id;
+  std::span<const Bytes> docs;
+  std::span<const double> gains;         // beside docs
+  std::span<const double> gains_sorted;  // descending
+  std::span<const Link> targets;         // by judgment; empty when the qrels have no target column
+  std::span<const Link> aspects;         // by judgment; empty when they have no aspects
+  uint32_t target_count = 0;
+  uint32_t aspect_count = 0;
+
+  /// The judgment of a document, or `unjudged`.
+  int32_t find(Bytes doc, uint64_t hash) const {
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      const Slot& slot = slots[i];
+      if (slot.judgment == unjudged) return unjudged;
+      if (slot.hash == hash && docs[static_cast<size_t>(slot.judgment)] == doc) return slot.judgment;
+    }
+  }
+
+  /// How many judged documents have at least this gain.
+  uint32_t count_at_least(double gain) const;
+
+  struct Slot {
+    uint64_t hash = 0;
+    int32_t judgment = unjudged;
+  };
+  const Slot* slots = nullptr;
+  size_t mask = 0;
+};
+
+struct QrelsRow {
+  uint32_t query;
+  Bytes doc;
+  double gain;
+  uint32_t target;  // IdTable numbers, or IdTable::none
+  uint32_t aspect;
+  uint64_t place;   // line number or row number, for messages
+};
+
+class Qrels {
+ public:
+  Qrels() = default;
+  Qrels(const Qrels&) = delete;  // its spans point into itself
+  Qrels& operator=(const Qrels&) = delete;
+
+  size_t size() const { return queries_.size(); }
+  const QueryJudgments& operator[](size_t i) const { return queries_[i]; }
+  /// The number of a query, or IdTable::none.
+  uint32_t find(Bytes query) const { return ids_.find(query); }
+  double max_gain() const { return max_gain_; }
+  size_t judgments() const { return docs_.size(); }
+  bool has_targets() const { return !targets_.empty(); }
+  bool has_aspects() const { return !aspects_.empty(); }
+
+  std::string name;  // the file, for messages
+  IdKind query_kind = IdKind::untyped;
+  IdKind doc_kind = IdKind::untyped;
+
+ private:
+  friend class QrelsBuilder;
+  IdTable ids_;
+  Arena arena_;
+  std::vector<QueryJudgments> queries_;
+  std::vector<Bytes> docs_;
+  std::vector<double> gains_, gains_sorted_;
+  std::vector<Link> targets_, aspects_;
+  std::vector<QueryJudgments::Slot> slots_;
+  double max_gain_ = 0;
+};
+
+/// Takes rows in any order and makes the table; one (query, document) twice is an error
+/// unless the two rows name different targets or aspects.
+class QrelsBuilder {
+ public:
+  /// `place` is the line or row number; `where_of` turns it into "file:line" for a message.
+  void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
+  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
+  bool empty() const { return rows_.empty(); }
+  Arena& arena() { return qrels_->arena_; }
+
+ private:
+  std::unique_ptr<Qrels> qrels_ = std::make_unique<Qrels>();
+  std::vector<QrelsRow> rows_;
+  IdTable targets_, aspects_;
+  uint32_t last_query_ = IdTable::none;
+};
+
+}  // namespace gg

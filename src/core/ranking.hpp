@@ -1,0 +1,73 @@
+// One query's results put in order, reduced to what the measures need: where the judged documents stand.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "bytes.hpp"
+#include "qrels.hpp"
+#include "spec.hpp"
+
+namespace gg {
+
+/// One line of a run.
+struct Row {
+  uint64_t hash;
+  Bytes doc;
+  double score;
+  int32_t judgment;
+};
+
+/// A judged document and its rank, from 1.
+struct Hit {
+  uint32_t rank;
+  uint32_t judgment;
+};
+
+/// Documents of one score: `size` ranks from `first`, of which hits [begin, end) are judged.
+struct Block {
+  uint32_t first;
+  uint32_t size;
+  uint32_t begin;
+  uint32_t end;
+};
+
+/// The ranking of one query as the measures see it. Unjudged documents only take up ranks.
+struct Ranked {
+  const QueryJudgments* query;
+  uint32_t retrieved;              // documents in the list
+  uint32_t unjudged;               // of them without a judgement
+  std::span<const Hit> hits;       // by rank
+  std::span<const Block> blocks;   // cover all hits; only made for ties = average or bounds
+  double max_gain;                 // the highest gain in the qrels
+};
+
+/// Puts rows in order; keeps its memory between queries. One per thread.
+class Ranker {
+ public:
+  /// Documents must have distinct ids afterwards; `on_duplicate` is told the second one under
+  /// Duplicates::error and does not return.
+  template <class OnDuplicate>
+  Ranked rank(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy,
+              bool may_repeat, OnDuplicate&& on_duplicate) {
+    if (may_repeat) {
+      const size_t repeated = drop_duplicates(rows, policy.duplicates);
+      if (repeated != rows.size()) on_duplicate(rows[repeated]);
+    }
+    return order(qrels, query, rows, policy);
+  }
+
+  /// The rows' positions in rank order after `rank`.
+  std::span<const uint32_t> order() const { return order_; }
+
+ private:
+  /// The index of a repeated row under Duplicates::error; rows.size() when all is well.
+  size_t drop_duplicates(std::vector<Row>& rows, Duplicates policy);
+  Ranked order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy);
+
+  std::vector<uint32_t> seen_;   // open-addressing table of row numbers + 1
+  std::vector<uint32_t> order_;
+  std::vector<Hit> hits_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace gg
