@@ -1,0 +1,84 @@
+"""goodgain measures retrieval: ranked search, RAG context, and agents that search again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goodgain.errors import GoodgainError
+    from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.measures import (
+        Measure,
+        cg,
+        dcg,
+        gsb,
+        ndcg,
+        nrdcgl,
+        parse,
+        pnrdcgl,
+        rdcgl,
+        register,
+    )
+    from goodgain.tables import Qrels, Run
+
+__version__ = "0.1.0"
+
+# What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
+_PUBLIC = {
+    **dict.fromkeys(
+        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.evaluation"
+    ),
+    **dict.fromkeys(
+        ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
+        "goodgain.measures",
+    ),
+    **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    "GoodgainError": "goodgain.errors",
+}
+
+__all__ = [
+    "Evaluation",
+    "Evaluator",
+    "GoodgainError",
+    "Measure",
+    "Policy",
+    "Qrels",
+    "Run",
+    "RunScores",
+    "__version__",
+    "cg",
+    "dcg",
+    "evaluate",
+    "gsb",
+    "ndcg",
+    "nrdcgl",
+    "parse",
+    "pnrdcgl",
+    "rdcgl",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _PUBLIC:
+        value = getattr(import_module(_PUBLIC[name]), name)
+    elif name.startswith("_"):
+        raise AttributeError(f"module 'goodgain' has no attribute '{name}'")
+    else:
+        try:
+            return import_module(f"goodgain.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"goodgain.{name}":
+                raise
+        try:
+            value = getattr(import_module("goodgain.measures"), name)  # a measure: goodgain.nDCG
+        except AttributeError:
+            raise AttributeError(f"module 'goodgain' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,21 @@
+"""`goodgain` and `python -m goodgain`: as little as possible is imported before it is known what for."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from goodgain import __version__
+
+        print(f"goodgain {__version__}")
+        return 0
+    from goodgain.cli import run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

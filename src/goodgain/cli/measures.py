@@ -1,0 +1,85 @@
+"""`goodgain measures`: the table of measures, or all about one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.cli.options import add_output, command_parser, write
+
+if TYPE_CHECKING:
+    import argparse
+
+    from goodgain.measures import Definition
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    p = command_parser(
+        "measures",
+        "List the measures, or tell all about one: definition, range, edge cases, citation.",
+        "examples:\n  goodgain measures\n  goodgain measures nDCG\n  goodgain measures recip_rank\n",
+    )
+    p.add_argument("name", metavar="NAME", nargs="?", help="a measure, an alias, or another tool's name")
+    add_output(p, per_query=False)
+    return p
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table or one entry."""
+    from goodgain.measures import definition_of, definitions
+    from goodgain.show import render
+
+    if args.name:
+        definition = definition_of(args.name)
+        if args.format == "table":
+            write(args, describe(definition))
+        else:
+            write(args, render(args.format, list(_facts(definition)), [list(_facts(definition).values())]))
+        return 0
+    columns = ["measure", "family", "what it tells"]
+    rows = [[usage(d), d.family, d.summary] for d in definitions()]
+    write(args, render(args.format, columns, rows))
+    return 0
+
+
+def usage(d: Definition) -> str:
+    """How the measure is written: name, parameters with their defaults, cut-off."""
+    params = ", ".join(f"{p.name}={_default(p.default)}" for p in d.params if p.name != "rel")
+    cutoff = {"required": "@k", "optional": "[@k]", "none": "", "recall": "@r"}[d.cutoff]
+    return d.name + (f"({params})" if params else "") + cutoff
+
+
+def describe(d: Definition) -> str:
+    """An entry of the table as a page of text."""
+    lines = [usage(d), f"  {d.summary}", ""]
+    for label, text in _facts(d).items():
+        if label not in ("measure", "summary", "parameters") and text:
+            lines.append(f"  {label + ':':<12} {text}")
+    if d.params:
+        lines.append("  parameters:")
+        for p in d.params:
+            values = "|".join(p.choices) or ("true|false" if isinstance(p.default, bool) else "number")
+            lines.append(f"    {p.name}={values}  {p.meaning} (default: {_default(p.default)})")
+    return "\n".join(lines) + "\n"
+
+
+def _facts(d: Definition) -> dict[str, Any]:
+    over = {"mean": "mean", "sum": "sum", "geometric": "geometric mean", "stat": "as stat says"}
+    return {
+        "measure": d.name,
+        "summary": d.summary,
+        "definition": d.formula,
+        "range": d.range + ("; lower is better" if d.lower_is_better else ""),
+        "edge cases": d.edge_cases,
+        "over queries": over[d.aggregate],
+        "aliases": ", ".join(d.aliases),
+        "elsewhere": "; ".join(f"{tool}: {names}" for tool, names in d.elsewhere.items()),
+        "citation": d.citation,
+        "parameters": ", ".join(f"{p.name}={_default(p.default)}" for p in d.params),
+    }
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value

@@ -1,0 +1,96 @@
+"""Options that several commands share, and how their output leaves."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from goodgain.errors import UsageError
+from goodgain.show import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors as everywhere in goodgain: one sentence, a hint, exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the arguments and how to see the right ones."""
+        print(f"goodgain: {message}\nhint: see: {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def command_parser(command: str, description: str, epilog: str = "") -> Parser:
+    """The parser of one command."""
+    return Parser(
+        prog=f"goodgain {command}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, per_query: bool = True) -> None:
+    """--format, -o, --per-query, --quiet."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=FORMATS, default="table", help="(default: table)")
+    group.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
+    if per_query:
+        group.add_argument("--per-query", action="store_true", help="a row for every query")
+    group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no progress")
+
+
+def add_evaluation(parser: argparse.ArgumentParser) -> None:
+    """--policy, --preset, --threads, --columns."""
+    from goodgain.evaluation.policy import CHOICES, PRESETS
+
+    group = parser.add_argument_group("evaluation")
+    known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in CHOICES.items())
+    group.add_argument(
+        "--policy", metavar="NAME=VALUE", action="append", default=[], help=f"one of: {known}"
+    )
+    group.add_argument(
+        "--preset", default="default", metavar="NAME",
+        help=f"the policies of another tool: {', '.join(PRESETS)}",
+    )  # fmt: skip
+    group.add_argument("--threads", type=int, metavar="N", help="(default: all cores)")
+    group.add_argument(
+        "--columns", metavar="ROLE=NAME,...", default="",
+        help="columns of tables: query=, doc=, score=, gain=, target=, aspect=",
+    )  # fmt: skip
+
+
+def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """NAME=VALUE texts as a dictionary."""
+    found = {}
+    for text in texts:
+        for part in filter(None, text.split(",")):
+            name, equals, value = part.partition("=")
+            if not equals:
+                raise UsageError(f"{option} '{part}' is not NAME=VALUE")
+            found[name.strip()] = value.strip()
+    return found
+
+
+def write(args: argparse.Namespace, text: str) -> None:
+    """To the file that was asked for, or to standard output."""
+    if args.output and args.output != "-":
+        from goodgain.write import write_text
+
+        write_text(args.output, text)
+        return
+    out = sys.stdout
+    if hasattr(out, "reconfigure"):  # ids that are no UTF-8 leave as they came
+        out.reconfigure(errors="surrogateescape")
+    out.write(text)
+    out.flush()
+
+
+def warn(args: argparse.Namespace, messages: Iterable[Any]) -> None:
+    """To standard error, unless --quiet."""
+    if not args.quiet:
+        for message in messages:
+            print(f"warning: {message}", file=sys.stderr)

@@ -1,0 +1,78 @@
+"""What goodgain raises.
+
+GoodgainError
+├── InputError         data that cannot be used: a file, a table, a row
+├── MeasureError       a measure that does not exist, or a parameter it does not take
+├── UsageError         options that do not fit together
+└── MissingExtraError  an optional package that is not installed
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class GoodgainError(Exception):
+    """One sentence, then where, then a hint on the next line."""
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.message} ({self.where})" if self.where else self.message
+        return f"{text}\nhint: {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuilt, (type(self), self.message, self.where, self.hint))
+
+
+def _rebuilt(kind: type[GoodgainError], message: str, where: str, hint: str) -> GoodgainError:
+    return kind(message, where=where, hint=hint)
+
+
+class InputError(GoodgainError, ValueError):
+    """Data that cannot be used."""
+
+
+class MeasureError(GoodgainError, ValueError):
+    """A measure that does not exist, or a parameter it does not take."""
+
+
+class UsageError(GoodgainError, ValueError):
+    """Options that do not fit together."""
+
+
+class MissingExtraError(GoodgainError, ImportError):
+    """An optional package that is not installed."""
+
+    @classmethod
+    def for_package(cls, package: str, extra: str, purpose: str) -> MissingExtraError:
+        """Say what is missing, what for, and how to install it."""
+        return cls(
+            f"{purpose} needs the package '{package}', which is not installed",
+            hint=f"pip install 'goodgain[{extra}]'",
+        )
+
+
+@contextmanager
+def core_errors() -> Iterator[None]:
+    """Turn what the native core raises into this tree."""
+    from goodgain._core import CoreError
+
+    try:
+        yield
+    except CoreError as error:
+        raise from_core(error) from None
+
+
+def from_core(error: Exception) -> GoodgainError:
+    """The error that a person sees for one of the core's."""
+    kind, message, where, hint = error.args
+    return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)

@@ -1,0 +1,10 @@
+"""Evaluation: policies, the evaluator, and its results."""
+
+from __future__ import annotations
+
+from goodgain.evaluation.evaluator import Evaluator, evaluate
+from goodgain.evaluation.policy import CHOICES, PRESETS, Policy
+from goodgain.evaluation.result import Evaluation
+from goodgain.evaluation.scores import Coverage, RunScores
+
+__all__ = ["CHOICES", "PRESETS", "Coverage", "Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"]

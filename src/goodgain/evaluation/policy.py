@@ -1,0 +1,108 @@
+"""Policies: the choices that change numbers, named, checked, and recorded in every result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CHOICES: dict[str, dict[str, str]] = {
+    "ties": {
+        "docid": "equal scores: larger document id first, in byte order, as trec_eval",
+        "input": "equal scores: as they stand in the run",
+        "average": "the mean over all orders of equal scores",
+        "bounds": "the smallest and the largest value over all orders of equal scores",
+    },
+    "missing": {
+        "zero": "a judged query that the run lacks counts as an empty list",
+        "skip": "a judged query that the run lacks is left out of the mean",
+    },
+    "unjudged": {
+        "nonrelevant": "an unjudged document is not relevant",
+        "remove": "unjudged documents are taken out of the ranking (condensed lists)",
+        "bounds": "the smallest and the largest value over all gains of unjudged documents",
+    },
+    "duplicates": {
+        "error": "a document twice in a query's results is an error",
+        "first": "the first occurrence counts",
+        "best": "the best score counts, at the place of the first occurrence",
+    },
+    "scores": {
+        "double": "scores are 64-bit numbers",
+        "single": "scores are rounded to 32 bits first, as trec_eval 9 reads them",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is done about ties, missing queries, unjudged documents, duplicates, and precision."""
+
+    ties: str = "docid"
+    missing: str = "zero"
+    unjudged: str = "nonrelevant"
+    duplicates: str = "error"
+    scores: str = "double"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value not in CHOICES[field.name]:
+                raise UsageError(
+                    f"{field.name}='{value}' is no policy",
+                    hint=f"one of: {', '.join(CHOICES[field.name])}",
+                )
+        if self.unjudged == "bounds" and self.ties in ("average", "bounds"):
+            raise UsageError(
+                f"unjudged=bounds cannot go with ties={self.ties}",
+                hint="bounds are over one unknown at a time: use ties=docid or ties=input",
+            )
+
+    @classmethod
+    def of(
+        cls, policy: Policy | Mapping[str, str] | None = None, preset: str = "default", **given: str
+    ) -> Policy:
+        """A preset with changes."""
+        if isinstance(policy, Policy):
+            return policy.change(given) if given else policy
+        if preset not in PRESETS:
+            raise UsageError(
+                f"there is no preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}"
+            )
+        return PRESETS[preset].change({**(policy or {}), **given})
+
+    def change(self, given: Mapping[str, str]) -> Policy:
+        """The same with other choices."""
+        for name in given:
+            if name not in CHOICES:
+                raise UsageError(
+                    f"there is no policy '{name}'", hint=f"one of: {', '.join(CHOICES)}"
+                )
+        return replace(self, **given)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether results carry a lower and an upper value."""
+        return "bounds" in (self.ties, self.unjudged)
+
+    def to_dict(self) -> dict[str, str]:
+        """Name to choice."""
+        return asdict(self)
+
+    def for_core(self) -> dict[str, Any]:
+        """What the core is told."""
+        return {**self.to_dict(), "score32": self.scores == "single"}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.to_dict().items())
+
+
+PRESETS: dict[str, Policy] = {
+    "default": Policy(),
+    "trec_eval": Policy(missing="skip"),
+    "trec_eval9": Policy(missing="skip", scores="single"),
+}

@@ -1,0 +1,321 @@
+"""The result of an evaluation: frozen, printable, saved with all that is needed to trust it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError
+from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.scores import Coverage, RunScores
+from goodgain.measures.grammar import parse
+from goodgain.show import LONG_FORMATS, render
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from goodgain.measures.grammar import Measure
+    from goodgain.read.source import Source
+
+FORMAT = 1  # of the saved file; loadable by this and later versions
+
+
+class Evaluation:
+    """Measures of one or several runs over the same judgements.
+
+    With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of
+    them.
+    """
+
+    __slots__ = ("_created", "_inputs", "_runs", "_version", "measures", "policy")
+
+    def __init__(
+        self,
+        runs: Sequence[RunScores],
+        measures: tuple[Measure, ...],
+        policy: Policy,
+        inputs: Sequence[tuple[str, Source]] | list[dict[str, Any]],
+        created: float | None = None,
+        version: str | None = None,
+    ) -> None:
+        import time
+
+        self._runs = {run.name: run for run in runs}
+        self.measures = measures
+        self.policy = policy
+        self._inputs = inputs
+        self._created = time.time() if created is None else created
+        self._version = version
+
+    @property
+    def runs(self) -> tuple[RunScores, ...]:
+        """The runs in the order they were given."""
+        return tuple(self._runs.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(self._runs)
+
+    def __iter__(self) -> Iterator[RunScores]:
+        return iter(self._runs.values())
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __getitem__(self, key: str | Measure) -> Any:
+        if str(key) in self._runs:
+            return self._runs[str(key)]
+        if len(self._runs) == 1:
+            return self._only()[key]
+        raise KeyError(f"there is no run '{key}'; there is: {', '.join(self._runs)}")
+
+    def _only(self) -> RunScores:
+        if len(self._runs) != 1:
+            raise KeyError(f"there are several runs: say which of {', '.join(self._runs)}")
+        return next(iter(self._runs.values()))
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """{run: {measure: value over all queries}}."""
+        return {name: run.means for name, run in self._runs.items()}
+
+    @property
+    def per_query(self) -> dict[str, dict[str, dict[str, float]]]:
+        """{run: {query: {measure: value}}}."""
+        return {name: run.per_query for name, run in self._runs.items()}
+
+    # --- as rows and tables ---
+
+    def rows(self, per_query: bool = False) -> tuple[list[str], list[list[Any]]]:
+        """Column names and long rows: run, measure, value, queries; or per query."""
+        bounds = ["lower", "upper"] if self.policy.has_bounds else []
+        rows: list[list[Any]] = []
+        if per_query:
+            for run in self:
+                for m in self.measures:
+                    columns = [run.column(m), *(run.column(m, b) for b in bounds)]
+                    rows.extend(
+                        [run.name, q, m.label, *values]
+                        for q, *values in zip(run.queries, *columns, strict=True)
+                    )
+            return ["run", "query", "measure", "value", *bounds], rows
+        for run in self:
+            for m in self.measures:
+                low_high = (run.bounds(m) or (math.nan, math.nan)) if bounds else ()
+                rows.append([run.name, m.label, run[m], *low_high, run.count(m)])
+        return ["run", "measure", "value", *bounds, "queries"], rows
+
+    def render(self, format: str = "table", per_query: bool = False) -> str:  # noqa: A002
+        """The result as text in any of the command line's formats."""
+        if format in LONG_FORMATS:
+            return render(format, *self.rows(per_query))
+        if per_query:
+            header = ["run", "query", *(m.label for m in self.measures)]
+            rows = [
+                [run.name, query, *cells]
+                for run in self
+                for query, *cells in zip(
+                    run.queries, *(self._cells(run, m) for m in self.measures), strict=True
+                )
+            ]
+            return render(format, header, rows)
+        return render(format, *self._wide())
+
+    def _cells(self, run: RunScores, measure: Measure) -> list[Any]:
+        values = [_whole(measure, v) for v in run.column(measure)]
+        if not self.policy.has_bounds:
+            return values
+        bounds = (run.column(measure, b) for b in ("lower", "upper"))
+        return [_interval(v, *pair) for v, *pair in zip(values, *bounds, strict=True)]
+
+    def _wide(self) -> tuple[list[str], list[list[Any]]]:
+        """Runs as rows; one run alone with many measures has the measures as rows."""
+        cells = {}
+        for run in self:
+            for m in self.measures:
+                value = _whole(m, run[m])
+                bounds = run.bounds(m) if self.policy.has_bounds else None
+                cells[run.name, m.label] = _interval(value, *bounds) if bounds else value
+        labels = [m.label for m in self.measures]
+        counts = {run.name: {run.count(m) for m in self.measures} for run in self}
+        if len(self) == 1 and len(labels) > 6 or len(labels) > 10:
+            header = ["measure", *self.names]
+            body = [[label, *(cells[name, label] for name in self.names)] for label in labels]
+            if len(self) == 1:
+                header.append("queries")
+                body = [[*row, self._only().count(row[0])] for row in body]
+            return header, body
+        rows = []
+        for name in self.names:
+            n = counts[name]
+            queries: Any = n.pop() if len(n) == 1 else f"{min(n)}-{max(n)}"
+            rows.append([name, *(cells[name, label] for label in labels), queries])
+        return ["run", *labels, "queries"], rows
+
+    def __str__(self) -> str:
+        return self.render("table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        labels = ", ".join(m.label for m in self.measures)
+        return f"Evaluation({len(self)} run{'s' * (len(self) != 1)}: {', '.join(self.names)}; {labels})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        header, rows = self._wide()
+        head = "".join(f"<th>{escape(h)}</th>" for h in header)
+        lines = render("tsv", header, [[_text(v) for v in row] for row in rows]).splitlines()[1:]
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line.split("\t")) + "</tr>"
+            for line in lines
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def warnings(self) -> list[str]:
+        """What a reader of the means should know: missing queries, unjudged ones, undefined values."""
+        found = []
+        for run in self:
+            c = run.coverage
+            if c.missing_queries:
+                what = "count as empty lists" if self.policy.missing == "zero" else "are left out"
+                found.append(
+                    f"{run.name}: {c.missing_queries:,} of {c.judged_queries:,} judged queries are "
+                    f"not in the run and {what}"
+                )
+            if c.unjudged_queries:
+                found.append(
+                    f"{run.name}: {c.unjudged_queries:,} queries of the run have no judgements and "
+                    "are left out"
+                )
+            for label, queries in run.undefined.items():
+                more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
+                found.append(
+                    f"{run.name}: {label} is undefined for {len(queries):,} queries: "
+                    f"{', '.join(queries[:3])}{more}"
+                )
+        return found
+
+    # --- as data of other libraries ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: what `save` writes."""
+        import datetime
+
+        from goodgain import __version__
+
+        inputs = [
+            item if isinstance(item, dict) else {"role": item[0], **item[1].provenance()}
+            for item in self._inputs
+        ]
+        created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
+        return {
+            "goodgain": "evaluation",
+            "format": FORMAT,
+            "version": self._version or __version__,
+            "created": created.isoformat(timespec="seconds"),
+            "policy": self.policy.to_dict(),
+            "inputs": inputs,
+            "measures": [m.label for m in self.measures],
+            "runs": [
+                {
+                    "name": run.name,
+                    "means": {k: _null(v) for k, v in run.means.items()},
+                    "coverage": run.coverage.to_dict(),
+                    "queries": run.queries,
+                    "values": {
+                        key: [_null(v) for v in column] for key, column in run._data()[1].items()
+                    },
+                }
+                for run in self
+            ],
+        }
+
+    def to_pandas(self, per_query: bool = True) -> Any:
+        """A pandas data frame of the long rows."""
+        import pandas as pd
+
+        columns, rows = self.rows(per_query)
+        return pd.DataFrame(rows, columns=columns)
+
+    def to_polars(self, per_query: bool = True) -> Any:
+        """A polars data frame of the long rows."""
+        import polars as pl
+
+        columns, rows = self.rows(per_query)
+        return pl.DataFrame(rows, schema=columns, orient="row")
+
+    def to_arrow(self, per_query: bool = True) -> Any:
+        """A pyarrow table of the long rows."""
+        import pyarrow as pa
+
+        columns, rows = self.rows(per_query)
+        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+
+    # --- saved ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        import json
+
+        from goodgain.write import write_text
+
+        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Evaluation:
+        """What `save` wrote, in this version or an earlier one."""
+        import os
+
+        from goodgain.read.files import read_json
+
+        name = os.fspath(path)
+        data = read_json(name)
+        if not isinstance(data, dict) or data.get("goodgain") != "evaluation":
+            raise InputError("the file is not a saved evaluation", where=name)
+        if data["format"] > FORMAT:
+            raise InputError(
+                f"the file has format {data['format']}, this version reads up to {FORMAT}",
+                where=name,
+                hint="pip install --upgrade goodgain",
+            )
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Evaluation:
+        """The reverse of `to_dict`."""
+        import datetime
+
+        measures = tuple(parse(label) for label in data["measures"])
+        runs = [_saved_run(run, measures) for run in data["runs"]]
+        created = datetime.datetime.fromisoformat(data["created"]).timestamp()
+        return cls(runs, measures, Policy(**data["policy"]), data["inputs"], created, data["version"])
+
+
+def _saved_run(run: dict[str, Any], measures: tuple[Measure, ...]) -> RunScores:
+    columns = {
+        key: [math.nan if v is None else v for v in values] for key, values in run["values"].items()
+    }
+    coverage = Coverage(**run["coverage"])
+    return RunScores(run["name"], measures, lambda: (run["queries"], columns), lambda: coverage)
+
+
+def _whole(measure: Measure, value: float) -> float | int:
+    """Counts are whole numbers, unless ties make them means."""
+    counts = measure.definition.aggregate == "sum" or measure.name == "Diversity"
+    return int(value) if counts and value == int(value) else value
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    return f"{_text(value)} [{_text(low)}, {_text(high)}]"
+
+
+def _text(value: Any) -> str:
+    from goodgain.show import number
+
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def _null(value: float) -> float | None:
+    return None if value != value else value

@@ -1,0 +1,1 @@
+"""Reading: files of every kind, columns by their usual names, anything in memory."""

@@ -1,0 +1,139 @@
+"""Runs: what a system retrieved, with scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError, core_errors
+from goodgain.read.columns import find_columns
+from goodgain.read.source import Source, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goodgain._core import Plan, Scores
+    from goodgain.tables.qrels import Qrels
+
+
+class Run:
+    """A run with a name, read when it is evaluated, and what its queries took in time and cost."""
+
+    __slots__ = ("_arrow", "cost", "latency", "name", "source")
+
+    name: str
+    source: Source
+    latency: dict[str, float] | None
+    cost: dict[str, float] | None
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        latency: Mapping[str, float] | None = None,
+        cost: Mapping[str, float] | None = None,
+    ) -> None:
+        self.source = resolve(source, "run", columns)
+        self.name = name or (
+            _stem(self.source.name) if self.source.stat or self.source.kind == "file" else "run"
+        )
+        self.latency = _numbers(latency, "latency")
+        self.cost = _numbers(cost, "cost")
+        self._arrow: Any = None
+
+    @classmethod
+    def of(cls, source: Any, name: str | None = None, columns: Mapping[str, str] | None = None) -> Run:
+        """The run itself, or the one made of anything else."""
+        return source if isinstance(source, Run) else cls(source, name=name, columns=columns)
+
+    def scores(self, qrels: Qrels, plan: Plan, threads: int) -> Scores:
+        """What the core makes of this run."""
+        source = self.source
+        with core_errors():
+            if source.kind == "dict":
+                return plan.evaluate_dict(qrels.core, source.value, self.name, threads)
+            if source.kind == "file":
+                from goodgain.read.files import open_lines
+
+                file = open_lines(source.value, "run", source.columns)
+                return plan.evaluate_file(qrels.core, file.fd, file.name, file.format, threads)
+            if source.kind == "arrow":
+                table = self._arrow_table()
+                found = find_columns(table.columns(), "run", source.name, source.columns)
+                return plan.evaluate_arrow(qrels.core, table, found, threads)
+            return plan.evaluate_rows(qrels.core, source.value, self.name)
+
+    def _arrow_table(self) -> Any:
+        """A stream can be read once, so the table is kept."""
+        from goodgain import _core
+
+        if self._arrow is None:
+            self._arrow = _core.ArrowTable.of(self.source.value, self.source.name)
+        return self._arrow
+
+    def rows(self) -> tuple[list[str], list[str], list[float]]:
+        """Its columns query, doc and score, in the order of the source."""
+        from goodgain import _core
+
+        source = self.source
+        with core_errors():
+            if source.kind == "file":
+                from goodgain.read.files import open_lines
+
+                file = open_lines(source.value, "run", source.columns)
+                query, doc, score, _, _ = _core.file_rows(file.fd, file.name, file.format, True)
+                return query, doc, score
+            if source.kind == "arrow":
+                table = self._arrow_table()
+                found = find_columns(table.columns(), "run", source.name, source.columns)
+                query, doc, score, _, _ = table.rows(found, True)
+                return query, doc, score
+        if source.kind == "dict":
+            triples = [
+                (str(q), str(d), float(s))
+                for q, docs in source.value.items()
+                for d, s in (docs.items() if isinstance(docs, dict) else docs)
+            ]
+        else:
+            triples = [(str(row[0]), str(row[1]), float(row[2])) for row in source.value]
+        return [t[0] for t in triples], [t[1] for t in triples], [t[2] for t in triples]
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """{query: {doc: score}}; a document twice is an error."""
+        table: dict[str, dict[str, float]] = {}
+        for query, doc, score in zip(*self.rows(), strict=True):
+            docs = table.setdefault(query, {})
+            if doc in docs:
+                raise InputError(
+                    f"document '{doc}' is ranked twice for query '{query}'", where=self.source.name
+                )
+            docs[doc] = score
+        return table
+
+    def __repr__(self) -> str:
+        return f"Run('{self.name}', from {self.source.kind} '{self.source.name}')"
+
+
+def _stem(path: str) -> str:
+    """A file's name without its endings: `bm25.run.gz` is `bm25`."""
+    name = Path(path).name
+    for ending in (".gz", ".zst", ".bz2", ".xz"):
+        name = name.removesuffix(ending)
+    known = (".txt", ".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather",
+             ".ipc", ".run", ".trec", ".res")  # fmt: skip
+    for ending in known:
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return name
+
+
+def _numbers(values: Mapping[str, float] | None, what: str) -> dict[str, float] | None:
+    if values is None:
+        return None
+    numbers = {str(query): float(value) for query, value in values.items()}
+    for query, value in numbers.items():
+        if not value >= 0 or value == float("inf"):
+            raise InputError(f"the {what} {value} of query '{query}' is not a number from 0 on")
+    return numbers
