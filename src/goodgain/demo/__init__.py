@@ -1,0 +1,13 @@
+"""A collection of our own to try everything on: search in the standard library's documentation."""
+
+from goodgain.demo.collection import (
+    Judgement,
+    Judgements,
+    Question,
+    documents,
+    judgements,
+    questions,
+)
+from goodgain.demo.retrievers import runs
+
+__all__ = ["Judgement", "Judgements", "Question", "documents", "judgements", "questions", "runs"]
