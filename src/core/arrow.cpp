@@ -224,7 +224,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
         if (!segments.empty() && segments.back().batch == b && segments.back().end == i) segments.back().end = i + 1;
       } else {
         if (scores.documents == 0 && number == 0)
-          require_same_kinds(*qrels, query_kind, doc_kind, name_, "query " + in_quotes(id));
+          require_same_kinds(*qrels, query_kind, doc_kind, name_, [&] { return "query " + in_quotes(id); });
         const uint32_t q = qrels->find(id);
         if (q != IdTable::none) segments.push_back({q, b, i, i + 1, number + 1});
         else unjudged.add(id);

@@ -90,14 +90,14 @@ void require_common_queries(const Scores& scores, const std::string& run_name) {
 }
 
 void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
-                        const std::string& example) {
+                        const std::function<std::string()>& example) {
   const auto differ = [](IdKind a, IdKind b) { return a != b && a != IdKind::untyped && b != IdKind::untyped; };
   for (const bool is_query : {true, false}) {
     const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind, theirs = is_query ? queries : docs;
     if (!differ(ours, theirs)) continue;
     const std::string what = is_query ? "query" : "document";
     bad_input(what + " ids are " + (ours == IdKind::text ? "text" : "whole numbers") + " in the judgements but " +
-                  (theirs == IdKind::text ? "text" : "whole numbers") + " in the run (" + example + ")",
+                  (theirs == IdKind::text ? "text" : "whole numbers") + " in the run (" + example() + ")",
               run_name, "1 and \"1\" are two ids: turn one side into the other's type, for example with str()");
   }
 }
@@ -381,7 +381,8 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
       const bool found = reader.next(p, end, line);
       if (!found && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
       if (found) row(line, number);
-      number += static_cast<uint64_t>(std::count(start, p, '\n'));
+      ++number;
+      if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
       reader.forget();
     }
   });
@@ -389,6 +390,7 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
   QrelsBuilder builder;
+  builder.expect(static_cast<size_t>(std::count(file.data(), file.data() + file.size(), '\n')) + 1);
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });

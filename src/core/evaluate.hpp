@@ -79,13 +79,13 @@ void fill_missing(Scores& scores, const Plan& plan);
 void require_common_queries(const Scores& scores, const std::string& run_name);
 /// Ids that differ only by their type are an error, not a mismatch in silence.
 void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
-                        const std::string& example);
+                        const std::function<std::string()>& example);
 
 /// How the lines of a file are read.
 struct LineFormat {
   enum class Kind { trec, delimited, json } kind = Kind::trec;
   char delimiter = ',';
-  bool quotes = true;
+  bool quotes = false;
   Columns columns;
   JsonKeys keys;
   size_t skip = 0;  // bytes before the first line: the header

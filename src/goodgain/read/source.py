@@ -83,7 +83,8 @@ def _rows(
         except (KeyError, TypeError):
             bad = next(i for i, row in enumerate(listed) if not _has(row, keys))
             raise InputError(
-                f"a row lacks one of {', '.join(k for k in keys if k)}", where=f"{name} row {bad + 1}"
+                f"a row lacks one of {', '.join(k for k in keys if k)}",
+                where=f"{name} row {bad + 1}",
             ) from None
     for number, row in enumerate(listed, 1):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence):
