@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import MeasureError
 from goodgain.measures.table import DEFINITIONS, Definition, Param, Value
@@ -227,7 +227,7 @@ def _number(definition: Definition, param: Param, value: Value) -> float:
 # --- parsing ---
 
 _FORM = re.compile(
-    r"(?P<name>[^\W\d][\w-]*|11pt_avg)"
+    r"(?P<name>[^\W\d][\w-]*?|11pt_avg)"
     r"(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d*\.?\d+))?(?:-l(?P<level>\d+))?"
 )
 _TREC_FORM = re.compile(r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*)")
@@ -281,7 +281,7 @@ def _parse_item(text: str) -> list[Measure]:
         definition, params = _resolve(match["name"]) if match else (None, {})
         if match and definition:
             return made(definition, params, match)
-    _unknown(text)
+    raise _unknown(text)
 
 
 def _own(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:
@@ -325,7 +325,7 @@ def _trec_values(
         try:
             cutoff = float(value)
         except ValueError:
-            _unknown(text)
+            raise _unknown(text) from None
         shown = f"{cutoff:.2f}" if definition.cutoff == "recall" else f"{cutoff:g}"
         label = text if "," not in values else f"{name}_{shown}"
         found.append(make(definition, params, cutoff, label))
@@ -363,7 +363,7 @@ def _params(definition: Definition, text: str) -> dict[str, Value]:
     return params
 
 
-def _unknown(text: str) -> NoReturn:
+def _unknown(text: str) -> MeasureError:
     from difflib import get_close_matches
 
     bare = re.split(r"[@(]", text)[0]
@@ -371,7 +371,7 @@ def _unknown(text: str) -> NoReturn:
     folded = {n.casefold(): n for n in reversed(names)}
     near = get_close_matches(bare.casefold(), folded, n=3, cutoff=0.5)
     hint = f"near it: {', '.join(folded[n] for n in near)}; " if near else ""
-    raise MeasureError(
+    return MeasureError(
         f"there is no measure '{text}'", hint=hint + "all of them: goodgain measures"
     )
 
