@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 CHARACTER, LINE, EDGE = 7.85, 19, 16
+NO_BREAK = "\u00a0"  # SVG folds runs of blanks
 STYLE = (
     "text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;"
     "fill:#1f2328;white-space:pre}.page{fill:#f6f8fa;stroke:#d1d9e0}.prompt{fill:#0a6640}"
@@ -23,14 +24,14 @@ def main() -> None:
     shown = " ".join([Path(command[0]).name, *command[1:]])
     body = (done.stderr + done.stdout).rstrip().splitlines()
     if done.stdout and done.stderr:  # warnings and notes follow the table in a terminal too
-        notes = done.stderr.strip("\n").split("\n\n")
-        body = [*notes[0].splitlines(), "", *done.stdout.splitlines(), "", *notes[-1].splitlines()]
+        before, _, after = done.stderr.strip("\n").partition("\n\n")
+        body = [before, "", *done.stdout.splitlines(), "", after.strip("\n")]
     lines = [f"$ {shown}", *body]
     width = max(map(len, lines)) * CHARACTER + 2 * EDGE
     height = len(lines) * LINE + 2 * EDGE
     texts = "".join(
         f'<text class="{"prompt" if i == 0 else "line"}" x="{EDGE}" y="{EDGE + (i + 0.75) * LINE:g}">'
-        f"{escape(line)}</text>"
+        f"{escape(line).replace(' ', NO_BREAK)}</text>"
         for i, line in enumerate(lines)
     )
     Path(out).write_text(
