@@ -57,6 +57,8 @@ class IdReader {
   }
 
   IdKind kind() const { return kind_; }
+  /// The first id as it looks in Python.
+  const std::string& example() const { return example_; }
 
  private:
   void seen(IdKind kind, PyObject* id) {
@@ -65,6 +67,7 @@ class IdReader {
                     (kind == IdKind::text ? "text" : "a number"),
                 name_, "1 and \"1\" are two ids: use one type, for example with str()");
     kind_ = kind;
+    example_ = shown(id);
   }
 
   /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
@@ -82,6 +85,7 @@ class IdReader {
   const std::string& name_;
   Arena& arena_;
   IdKind kind_ = IdKind::untyped;
+  std::string example_;
 };
 
 /// A finite number, or an error that names the place.
@@ -337,8 +341,7 @@ void walk(nb::dict run, Scores& scores, std::vector<Row>& rows, const std::strin
       use(q, begin, may_repeat);
     }
   }
-  require_same_kinds(qrels, query_id.kind(), doc_id.kind(), name,
-                     [&] { return scores.unjudged_queries ? "query " + in_quotes(scores.unjudged_example) : "its ids"; });
+  require_same_kinds(qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
 }
 
 }  // namespace
@@ -396,8 +399,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
-  require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
-                     [&] { return unjudged.size() ? "query " + in_quotes(unjudged[0]) : "its ids"; });
+  require_same_kinds(*qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
   Worker worker(*qrels, plan);
   for (uint32_t q = 0; q < by_query.size(); ++q)
     if (!by_query[q].empty()) measure_rows(scores, worker, q, by_query[q], true, name);

@@ -136,7 +136,7 @@ def _line_format(
     if suffix in (".jsonl", ".ndjson") or ((suffix == "" or path == "-") and first[:1] == b"{"):
         return _json_format(first, table, where, columns)
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r")
-    for delimiter in (",", "\t"):
+    for delimiter in () if b"\0" in head else (",", "\t"):  # binary: the core says so
         names = _fields(text, delimiter)
         wanted = suffix == (".csv" if delimiter == "," else ".tsv")
         if (wanted and (delimiter == "," or columns)) or looks_like_header(names, table):
@@ -159,7 +159,10 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
     if delimiter == "\t":
         return line.split("\t")
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
 
 
 def _json_format(

@@ -46,7 +46,7 @@ def resolve(
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return Source("rows", _rows(value, table, columns, name or table), name or table)
     raise InputError(
-        f"a {type(value).__name__} is not a {'run' if table == 'run' else 'set of judgements'}",
+        f"{'a run' if table == 'run' else 'judgements'} cannot be read from {value!r:.80}",
         hint="a path, {query: {document: number}}, rows, or a data frame",
     )
 

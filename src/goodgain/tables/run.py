@@ -52,9 +52,10 @@ class Run:
     def scores(self, prepared: Prepared) -> Scores:
         """What the core makes of this run."""
         source = self.source
+        where = source.name if source.stat else self.name
         with core_errors():
             if source.kind == "dict":
-                return prepared.dict(source.value, self.name)
+                return prepared.dict(source.value, where)
             if source.kind == "file":
                 from goodgain.read.files import open_lines
 
@@ -64,7 +65,7 @@ class Run:
                 table = self._arrow_table()
                 found = find_columns(table.columns(), "run", source.name, source.columns)
                 return prepared.arrow(table, found)
-            return prepared.rows(source.value, self.name)
+            return prepared.rows(source.value, where)
 
     def _arrow_table(self) -> Any:
         """A stream can be read once, so the table is kept."""
