@@ -256,6 +256,7 @@ class FileEvaluation {
     const char* const stop = number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
     const char* const file_end = base + file_.size();
 
+    file_.expect(static_cast<size_t>(begin - base), std::min(static_cast<size_t>(begin - base) + chunk_bytes, file_.size()));
     Worker worker(*qrels_, plan_);
     auto reader = make_reader_();
     std::vector<Row> rows;
@@ -299,7 +300,7 @@ class FileEvaluation {
         continue;
       }
       ++chunk.documents;
-      if (!open || line.query != query_id) {
+      if (!open || !same_bytes(line.query, query_id)) {
         const std::string next_id(line.query);
         const Line kept = line;
         // Closing forgets the reader's copies, so a line that has some is read again.

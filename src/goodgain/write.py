@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from goodgain.errors import InputError
@@ -11,6 +10,8 @@ from goodgain.errors import InputError
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text: to a temporary file beside the target, then in its place."""
+    import tempfile
+
     target = Path(path)
     try:
         fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())

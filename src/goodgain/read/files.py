@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -105,6 +104,8 @@ def open_decompressed(path: str) -> IO[bytes]:
 
 
 def _spooled(stream: IO[bytes], name: str) -> int:
+    import tempfile
+
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
         try:
             while block := stream.read(_BLOCK):
