@@ -335,10 +335,13 @@ class FileEvaluation {
   size_t chunk_size_;
 };
 
-/// Text holds no zero bytes: a file that does is of some other kind.
+/// Text holds no zero bytes and hardly a control character: a file that begins otherwise is of another kind.
 void require_text(const MappedFile& file) {
   if (file.size() == 0) bad_input("the file is empty", file.name());
-  if (std::memchr(file.data(), 0, std::min<size_t>(file.size(), 4096)))
+  const Bytes head(file.data(), std::min<size_t>(file.size(), 4096));
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
+  if (head.find('\0') != Bytes::npos ||
+      static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
     bad_input("the file is binary, not text", file.name(),
               "a compressed file is known by its ending: .gz, .zst, .bz2 or .xz; Parquet and Arrow by .parquet and .arrow");
 }

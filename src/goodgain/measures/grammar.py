@@ -387,8 +387,12 @@ def _unknown(text: str) -> MeasureError:
 
 def add_definition(definition: Definition) -> None:
     """Make a measure known by its name."""
-    if definition.name in _BY_NAME and _BY_NAME[definition.name].family != "registered":
-        raise MeasureError(f"the name '{definition.name}' is that of a built-in measure")
+    known, _ = _resolve(definition.name)
+    if known is not None and known.family != "registered":
+        raise MeasureError(
+            f"the name '{definition.name}' is that of a built-in measure",
+            hint=f"see: goodgain measures {definition.name}",
+        )
     _BY_NAME[definition.name] = definition
 
 

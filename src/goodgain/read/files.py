@@ -233,4 +233,8 @@ def open_arrow(path: str) -> Any:
         except pa.ArrowInvalid:
             return ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the file cannot be read: {error}", where=path) from None
+        raise InputError(
+            f"the file is no {kind_of(path).capitalize()} data that can be read",
+            where=path,
+            hint=str(error).splitlines()[0].split(". ")[0],
+        ) from None
