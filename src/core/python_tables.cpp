@@ -333,7 +333,7 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
   measuring.done();
   require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
                      scores.unjudged_queries ? "query " + in_quotes(scores.unjudged_example) : "its ids");
-  require_common_queries(scores, name);
+  require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;
 }
@@ -373,7 +373,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
     scores.counts[q] = worker.measure((*qrels)[q], by_query[q], true, scores.values.data() + q * scores.width,
                                       [&](const Row&) { return name; });
   }
-  require_common_queries(scores, name);
+  require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;
 }

@@ -63,6 +63,10 @@ class Ranker {
   /// The index of a repeated row under Duplicates::error; rows.size() when all is well.
   size_t drop_duplicates(std::vector<Row>& rows, Duplicates policy);
   Ranked order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy);
+  /// Puts `order_` into rank order.
+  void sort(const std::vector<Row>& rows, const Policy& policy);
+  /// Keeps the rows of the first ranks.
+  void cut(std::vector<Row>& rows, const Policy& policy);
 
   std::vector<uint32_t> seen_;   // open-addressing table of row numbers + 1
   std::vector<uint32_t> order_;

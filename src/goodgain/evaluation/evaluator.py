@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
-from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.policy import CHOICES, Policy
+from goodgain.evaluation.presets import Convention, convention
 from goodgain.evaluation.result import Evaluation
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import Measure, parse_all
@@ -48,7 +49,7 @@ def evaluate(
 class Evaluator:
     """Judgements and measures prepared once, for any number of runs: for training loops."""
 
-    __slots__ = ("_plan", "_threads", "measures", "policy", "qrels")
+    __slots__ = ("_missing", "_plan", "_threads", "measures", "policy", "preset", "qrels")
 
     def __init__(
         self,
@@ -62,21 +63,25 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.policy = Policy.of(policy, preset, **policies)
+        self.preset = preset
+        # Choices that were made by name hold for every measure, whatever the preset says.
+        given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
         if isinstance(measures, str):
-            self.measures, self._plan = _text_plan(measures, self.policy)
+            found = _text_plan(measures, self.policy, preset, frozenset(given))
+            self.measures, self._plan, self._missing = found
         else:
             self.measures = parse_all(measures)
-            self._plan = _plan(self.measures, self.policy)
+            self._plan, self._missing = _plan(self.measures, self.policy, preset, frozenset(given))
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
-        self._threads = threads or _cores()
+        self._threads = threads or available_cores()
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
         given = _runs(runs)
         found = [self._measure(run) for run in given]
         inputs = [("qrels", self.qrels.source), *(("run", run.source) for run in given)]
-        return Evaluation(found, self.measures, self.policy, inputs)
+        return Evaluation(found, self.measures, self.policy, inputs, preset=self.preset)
 
     __call__ = evaluate
 
@@ -90,40 +95,67 @@ class Evaluator:
         return RunScores(
             run.name,
             self.measures,
-            lambda: _columns(self.qrels, self.measures, self.policy, scores, extra),
+            lambda: _columns(
+                self.qrels, self.measures, self.policy.change({"missing": self._missing}), scores, extra
+            ),
             lambda: _coverage(self.qrels, scores),
         )
 
 
-def _cores() -> int:
+def available_cores() -> int:
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _plan(measures: tuple[Measure, ...], policy: Policy) -> Plan:
-    from goodgain._core import Plan, kernels
+def _plan(
+    measures: tuple[Measure, ...], policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[Plan, str]:
+    """What the core works by, and what it does about queries that a run lacks."""
+    from goodgain._core import Plan
 
     if policy.unjudged == "bounds":
-        known = kernels()
-        for m in measures:
-            kernel = m.definition.kernel
-            if kernel is None or not known[kernel]["unjudged_bounds"] or m.get("ideal") == "retrieved":
-                raise UsageError(
-                    f"no exact bounds over unjudged documents are known for {m}",
-                    hint="leave it out, or use unjudged=remove",
-                )
-    options = [m.options() for m in measures if m.definition.column is None]
-    return Plan(options, policy.for_core())
+        _refuse_without_bounds(measures)
+    conventions = [
+        convention(m, policy, preset, given) for m in measures if m.definition.column is None
+    ]
+    missing = _missing(conventions, policy)
+    options = [c.for_core() for c in conventions]
+    return Plan(options, policy.change({"missing": missing}).for_core()), missing
+
+
+def _missing(conventions: list[Convention], policy: Policy) -> str:
+    """Skipped only where all measures skip: those that do not need a value for every judged query."""
+    found = {c.policy.missing for c in conventions} or {policy.missing}
+    return "skip" if found == {"skip"} else "zero"
+
+
+def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+    from goodgain._core import kernels
+
+    known = kernels()
+    for m in measures:
+        kernel = m.definition.kernel
+        ideal = m.get("ideal") or "judged"
+        if kernel is None or not known[kernel]["unjudged_bounds"] or ideal != "judged":
+            raise UsageError(
+                f"no exact bounds over unjudged documents are known for {m}",
+                hint="leave it out, or use unjudged=remove",
+            )
 
 
 @lru_cache(maxsize=256)
-def _cached_plan(text: str, policy: Policy) -> tuple[tuple[Measure, ...], Plan]:
+def _cached_plan(
+    text: str, policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[tuple[Measure, ...], Plan, str]:
     measures = parse_all(text)
-    return measures, _plan(measures, policy)
+    return measures, *_plan(measures, policy, preset, given)
 
 
-def _text_plan(text: str, policy: Policy) -> tuple[tuple[Measure, ...], Plan]:
+def _text_plan(
+    text: str, policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[tuple[Measure, ...], Plan, str]:
     """Plans of built-in measures are kept: a loop that evaluates anew each time parses once."""
-    found = _cached_plan(text, policy)
+    found = _cached_plan(text, policy, preset, given)
     if any(m.definition.family == "registered" for m in found[0]):
         _cached_plan.cache_clear()  # a name may be registered again
     return found

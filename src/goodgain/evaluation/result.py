@@ -28,7 +28,7 @@ class Evaluation:
     them.
     """
 
-    __slots__ = ("_created", "_inputs", "_runs", "_version", "measures", "policy")
+    __slots__ = ("_created", "_inputs", "_runs", "_version", "measures", "policy", "preset")
 
     def __init__(
         self,
@@ -38,12 +38,14 @@ class Evaluation:
         inputs: Sequence[tuple[str, Source]] | list[dict[str, Any]],
         created: float | None = None,
         version: str | None = None,
+        preset: str = "default",
     ) -> None:
         import time
 
         self._runs = {run.name: run for run in runs}
         self.measures = measures
         self.policy = policy
+        self.preset = preset
         self._inputs = inputs
         self._created = time.time() if created is None else created
         self._version = version
@@ -215,6 +217,7 @@ class Evaluation:
             "format": FORMAT,
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
+            "preset": self.preset,
             "policy": self.policy.to_dict(),
             "inputs": inputs,
             "measures": [m.label for m in self.measures],
@@ -290,7 +293,15 @@ class Evaluation:
         measures = tuple(parse(label) for label in data["measures"])
         runs = [_saved_run(run, measures) for run in data["runs"]]
         created = datetime.datetime.fromisoformat(data["created"]).timestamp()
-        return cls(runs, measures, Policy(**data["policy"]), data["inputs"], created, data["version"])
+        return cls(
+            runs,
+            measures,
+            Policy(**data["policy"]),
+            data["inputs"],
+            created,
+            data["version"],
+            data.get("preset", "default"),
+        )
 
 
 def _saved_run(run: dict[str, Any], measures: tuple[Measure, ...]) -> RunScores:

@@ -66,6 +66,9 @@ class Definition:
 
 REL = Param("rel", 1.0, "the lowest gain that counts as relevant", low=0, open_low=True)
 GAIN = Param("gain", "linear", "the gain of a grade g: g itself, or 2^g - 1", ("linear", "exp"))
+MIN_GAIN = Param(
+    "rel", None, "with it: a gain below counts 0", low=0, open_low=True,
+)
 ALPHA = Param("alpha", 0.5, "how much a repeated aspect loses each time", low=0, high=1)
 MAX_GRADE = Param(
     "max_grade", None, "the highest grade of the scale (default: the highest judged)", low=0,
@@ -105,7 +108,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "DCG", "gain", "Discounted cumulative gain: gains count less further down.",
         "sum of gain(g_i) / log2(i + 1) for i = 1..k", "0 and up",
         "Unjudged and negative count 0.", _JARVELIN + "; exponential gain: " + _BURGES, "dcg",
-        (GAIN,),
+        (GAIN, MIN_GAIN),
         elsewhere={"trec_eval": "dcg", "ranx": "dcg, dcg_burges (gain=exp)"},
     ),
     Definition(
@@ -114,13 +117,15 @@ DEFINITIONS: tuple[Definition, ...] = (
         "An ideal of 0 gives 0. The ideal is made of all judged documents; ideal=retrieved takes "
         "the list's own best order.",
         _JARVELIN + "; exponential gain: " + _BURGES, "ndcg",
-        (GAIN, Param("ideal", "judged", "what the ideal list is made of",
-                     ("judged", "retrieved"))),
+        (GAIN, Param("ideal", "judged", "what the ideal list is made of: all judged documents, the "
+                     "list's own, or all judged but no more than the list has",
+                     ("judged", "retrieved", "length")),
+         MIN_GAIN),
         aliases=("NDCG",),
         elsewhere={
             "trec_eval": "ndcg, ndcg_cut_k", "ir_measures": "nDCG, nDCG(dcg='exp-log2')",
             "ranx": "ndcg, ndcg_burges (gain=exp)", "BEIR": "NDCG@k",
-            "Elasticsearch": "dcg with normalize (gain=exp)",
+            "Elasticsearch": "dcg with normalize (gain=exp, ideal=length)",
             "torchmetrics": "RetrievalNormalizedDCG (ideal=retrieved)",
         },
     ),
@@ -155,7 +160,9 @@ DEFINITIONS: tuple[Definition, ...] = (
         (Param("p", 0.8, "the chance to go on", low=0, high=1, open_low=True, open_high=True),
          Param("rel", None, "with it: relevant (1) from this gain on, else 0", low=0,
                open_low=True),
-         MAX_GRADE),
+         MAX_GRADE,
+         Param("scale", "collection", "what a grade is divided by: the highest grade of all "
+               "queries, the highest of the query, or nothing", ("collection", "query", "none"))),
         elsewhere={"trec_eval": "rbp (10)", "ir_measures": "RBP(p=0.8, rel=1)", "ranx": "rbp.80"},
     ),
     Definition(
@@ -173,7 +180,10 @@ DEFINITIONS: tuple[Definition, ...] = (
         "P", "binary", "Precision: the share of the first k that is relevant.",
         "relevant in the first k / k", "0 to 1",
         "Divides by k even where the list is shorter. Without a cut-off: by the list's length.",
-        _TREC, "precision", (REL,), cutoff="required", aliases=("Precision",),
+        _TREC, "precision",
+        (REL, Param("denominator", "k", "k itself, or what was returned where that is less",
+                    ("k", "returned"))),
+        cutoff="required", aliases=("Precision",),
         elsewhere={"trec_eval": "P_k", "ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k"},
     ),
     Definition(
@@ -258,7 +268,10 @@ DEFINITIONS: tuple[Definition, ...] = (
         "documents above it, N: all of them",
         "0 to 1", _NO_REL + " A negative gain is not judged nonrelevant here.",
         "Buckley & Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004",
-        "bpref", (REL,), cutoff="none", aliases=("BPref",),
+        "bpref",
+        (REL, Param("negative", "unjudged", "what a negative gain is",
+                    ("unjudged", "nonrelevant"))),
+        cutoff="none", aliases=("BPref",),
         elsewhere={"trec_eval": "bpref", "ir_measures": "Bpref", "ranx": "bpref"},
     ),
     Definition(
@@ -300,8 +313,10 @@ DEFINITIONS: tuple[Definition, ...] = (
         "0 to 1", "Grades order the ideal list; nothing above 0 judged: 0.",
         "Clarke, Vtyurina & Smucker, Assessing top-k preferences, TOIS 2021", "compat",
         (Param("p", 0.95, "how deep the overlap looks", low=0, high=1, open_low=True,
-               open_high=True),),
-        cutoff="none", elsewhere={"ir_measures": "Compat"},
+               open_high=True),
+         Param("depth", 1000.0, "where the overlap ends; 0: with the longer of the two lists",
+               low=0)),
+        cutoff="none", elsewhere={"ir_measures": "Compat(depth=0)"},
     ),
     Definition(
         "Accuracy", "binary", "The share of (relevant, other) pairs retrieved in the right order.",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodgain._core import Plan, Scores
+    from goodgain._core import Qrels as CoreQrels
     from goodgain.tables.qrels import Qrels
 
 
@@ -50,20 +51,24 @@ class Run:
 
     def scores(self, qrels: Qrels, plan: Plan, threads: int) -> Scores:
         """What the core makes of this run."""
+        return self.evaluate_with(qrels.core, plan, threads)
+
+    def evaluate_with(self, qrels: CoreQrels, plan: Plan, threads: int) -> Scores:
+        """The same for judgements that only the core knows."""
         source = self.source
         with core_errors():
             if source.kind == "dict":
-                return plan.evaluate_dict(qrels.core, source.value, self.name, threads)
+                return plan.evaluate_dict(qrels, source.value, self.name, threads)
             if source.kind == "file":
                 from goodgain.read.files import open_lines
 
                 file = open_lines(source.value, "run", source.columns)
-                return plan.evaluate_file(qrels.core, file.fd, file.name, file.format, threads)
+                return plan.evaluate_file(qrels, file.fd, file.name, file.format, threads)
             if source.kind == "arrow":
                 table = self._arrow_table()
                 found = find_columns(table.columns(), "run", source.name, source.columns)
-                return plan.evaluate_arrow(qrels.core, table, found, threads)
-            return plan.evaluate_rows(qrels.core, source.value, self.name)
+                return plan.evaluate_arrow(qrels, table, found, threads)
+            return plan.evaluate_rows(qrels, source.value, self.name)
 
     def _arrow_table(self) -> Any:
         """A stream can be read once, so the table is kept."""
