@@ -231,6 +231,10 @@ uint32_t judged_nonrelevant(const Ranked& r, const Spec& s, uint32_t all) {
   return (s.negative_judged ? static_cast<uint32_t>(r.query->gains.size()) : r.query->count_at_least(0)) - all;
 }
 
+bool any_relevant(const Ranked& r, const Spec& s) {
+  return std::any_of(r.hits.begin(), r.hits.end(), [&](const Hit& hit) { return relevant(r, hit, s); });
+}
+
 double bpref_term(uint32_t nonrelevant_above, uint32_t all, uint32_t nonrelevant) {
   if (nonrelevant_above == 0) return 1;
   return 1 - static_cast<double>(std::min(nonrelevant_above, all)) / std::min(all, nonrelevant);
@@ -240,7 +244,7 @@ double bpref(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
   const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
   if (all == 0) return 0;
-  if (s.negative_judged && nonrelevant == 0) return undefined;
+  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
   double sum = 0;
   uint32_t above = 0;
   for (const Hit& hit : r.hits) {
@@ -255,7 +259,7 @@ double expected_bpref(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
   const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
   if (all == 0) return 0;
-  if (s.negative_judged && nonrelevant == 0) return undefined;
+  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
   double sum = 0;
   uint32_t above = 0;
   for (const Block& block : r.blocks) {
