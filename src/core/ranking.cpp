@@ -1,8 +1,10 @@
 #include "ranking.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace gg {
 
@@ -33,15 +35,41 @@ size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
   return kept;
 }
 
+/// Largest score first, equal ones as they stand: by the bytes of keys that grow as scores fall.
+void Ranker::sort_by_score(const std::vector<Row>& rows) {
+  const size_t n = rows.size();
+  if (n < 128) {  // too few to be worth the counting
+    std::sort(order_.begin(), order_.end(), [&rows](uint32_t a, uint32_t b) {
+      return rows[a].score != rows[b].score ? rows[a].score > rows[b].score : a < b;
+    });
+    return;
+  }
+  keys_.resize(2 * n);
+  Key *from = keys_.data(), *to = from + n;
+  std::array<std::array<uint32_t, 256>, 8> counts{};
+  for (uint32_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<uint64_t>(rows[i].score + 0.0);  // -0 is 0
+    const uint64_t key = bits >> 63 ? bits : ~bits & ~(1ULL << 63);
+    from[i] = {key, i};
+    for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][key >> (8 * byte) & 255];
+  }
+  for (size_t byte = 0; byte < 8; ++byte) {
+    std::array<uint32_t, 256>& place = counts[byte];
+    if (place[from[0].value >> (8 * byte) & 255] == n) continue;  // all the same
+    uint32_t next = 0;
+    for (uint32_t& p : place) next += std::exchange(p, next);
+    for (size_t i = 0; i < n; ++i) to[place[from[i].value >> (8 * byte) & 255]++] = from[i];
+    std::swap(from, to);
+  }
+  for (size_t i = 0; i < n; ++i) order_[i] = from[i].row;
+}
+
 void Ranker::sort(const std::vector<Row>& rows, const Policy& policy) {
   const auto n = static_cast<uint32_t>(rows.size());
   order_.resize(n);
   std::iota(order_.begin(), order_.end(), 0u);
   const auto descending = [](const Row& a, const Row& b) { return a.score > b.score; };
-  if (!std::is_sorted(rows.begin(), rows.end(), descending))
-    std::sort(order_.begin(), order_.end(), [&rows](uint32_t a, uint32_t b) {
-      return rows[a].score != rows[b].score ? rows[a].score > rows[b].score : a < b;
-    });
+  if (!std::is_sorted(rows.begin(), rows.end(), descending)) sort_by_score(rows);
   if (policy.ties == Ties::input) return;
   const bool ascending = policy.ties == Ties::docid_ascending;
   for (uint32_t i = 0; i < n;) {
