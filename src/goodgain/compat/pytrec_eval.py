@@ -76,7 +76,7 @@ class RelevanceEvaluator:
     ) -> None:
         if relevance_level < 1:
             raise TypeError("Argument relevance_level should be positive.")
-        asked = request(_parameters(measures).items(), level=relevance_level, version=9)
+        asked = request(parameters(measures).items(), level=relevance_level, version=9)
         self._names = [_result_name(v.measure.name, v.name) for v in asked.values]
         self._specs = [asked.specs[v.columns[0]] if _is_number(v) else _ZERO for v in asked.values]
         self._policy = {
@@ -136,7 +136,7 @@ def _qrels(table: Mapping[str, Mapping[str, int]]) -> Any:
         return _core.Qrels.from_dict(judged, "qrels")
 
 
-def _parameters(measures: Iterable[str]) -> dict[str, str | None]:
+def parameters(measures: Iterable[str]) -> dict[str, str | None]:
     """Measure to parameters, nicknames expanded; those of several texts are taken together."""
     found: dict[str, set[str]] = {}
     for measure in measures:
