@@ -119,7 +119,8 @@ class Explanation:
         lines = [f"{self.measure} of query {plain(self.query)}: {number(self.value)}\n\n"]
         lines.append(render("table", columns, rows) if rows else "nothing was retrieved\n")
         if hidden := len(self.terms) - len(rows):
-            lines.append(f"... and {hidden:,} documents that add nothing\n")
+            plural = "document that adds" if hidden == 1 else "documents that add"
+            lines.append(f"... and {hidden:,} {plural} nothing\n")
         lines.append("\n")
         if self.base:
             lines.append(f"before any judgement: {number(self.base)}\n")
@@ -488,7 +489,7 @@ def _null(value: Any) -> Any:
 def _short(value: float | None) -> Any:
     """Whole numbers without their point."""
     if value is None:
-        return "-"
+        return None
     return int(value) if value == int(value) and abs(value) < 1e15 else value
 
 
