@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from goodgain.cli.options import write
     from goodgain.compat.trec_eval import Settings, output
-    from goodgain.evaluation.evaluator import available_cores
+    from goodgain.cores import available_cores
 
     named = [(name, params if point else None) for name, point, params in
              (text.partition(".") for text in args.measures)]  # fmt: skip

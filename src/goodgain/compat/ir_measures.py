@@ -308,7 +308,7 @@ class Evaluator:
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """The values, query by query; a query that the run lacks is 0."""
-        from goodgain.evaluation.evaluator import available_cores
+        from goodgain.cores import available_cores
 
         if self._qrels is None:
             return

@@ -93,7 +93,7 @@ class RelevanceEvaluator:
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """{query: {measure: value}} for the queries that are judged, in the order of the run."""
         from goodgain import _core
-        from goodgain.evaluation.evaluator import available_cores
+        from goodgain.cores import available_cores
 
         if not isinstance(scores, Mapping):
             raise TypeError("Argument object scores should be of type dictionary.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cores import available_cores
 from goodgain.errors import UsageError
 from goodgain.evaluation.policy import CHOICES, Policy
 from goodgain.evaluation.presets import Convention, convention
@@ -100,11 +100,6 @@ class Evaluator:
             ),
             lambda: _coverage(self.qrels, scores),
         )
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _plan(

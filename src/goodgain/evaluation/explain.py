@@ -278,7 +278,7 @@ class _Inputs:
     def _values(self, options: list[dict[str, Any]], query: str | None) -> list[_Values]:
         """Every variant of the measure in one pass over the run."""
         from goodgain import _core
-        from goodgain.evaluation.evaluator import available_cores
+        from goodgain.cores import available_cores
 
         if query is not None and query not in self.qrels:
             raise InputError(f"query '{query}' is not judged", where=self.qrels.name)
