@@ -15,7 +15,10 @@ from subject import Context, Section, Subject, at_least, ratio
 
 REPEATS = 5
 DICT_QUERIES = 2_000
-TREC_EVAL_BAR, PYTREC_EVAL_BAR = 12.0, 3.0  # that of `evaluate` against trec_eval; that of the issue
+TREC_EVAL_BAR, PYTREC_EVAL_BAR = (
+    12.0,
+    3.0,
+)  # that of `evaluate` against trec_eval; that of the issue
 COMMAND, PEER_COMMAND = "goodgain trec-eval", "trec_eval"
 CALL, PEER_CALL = "goodgain.compat.pytrec_eval", "pytrec_eval"
 
@@ -47,7 +50,12 @@ def run(context: Context) -> Section:
     return Section(
         columns=["what", "best", "median", "times the peer's speed"],
         rows=[
-            [name, table.seconds(best.get(name)), table.seconds(medians.get(name)), table.times(ratios.get(name))]
+            [
+                name,
+                table.seconds(best.get(name)),
+                table.seconds(medians.get(name)),
+                table.times(ratios.get(name)),
+            ]
             for name in (PEER_COMMAND, COMMAND, PEER_CALL, CALL)
         ],
         text=(
@@ -56,7 +64,11 @@ def run(context: Context) -> Section:
         ),
         bars=[
             at_least("compat: trec-eval faster than trec_eval", TREC_EVAL_BAR, ratios[COMMAND]),
-            at_least("compat: RelevanceEvaluator faster than pytrec_eval's", PYTREC_EVAL_BAR, ratios[CALL]),
+            at_least(
+                "compat: RelevanceEvaluator faster than pytrec_eval's",
+                PYTREC_EVAL_BAR,
+                ratios[CALL],
+            ),
         ],
         problems=problems + disagreements(means[0], *means[1:]),
     )

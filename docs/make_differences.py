@@ -120,7 +120,11 @@ def values(example: Example) -> dict[str, dict[str, float | None]]:
         row: dict[str, float | None] = {}
         for tool in TOOLS:
             known = tool == "default" or has(tool, measure)
-            row[tool] = evaluate(example.qrels, example.run, measure, preset=tool)[measure] if known else None
+            row[tool] = (
+                evaluate(example.qrels, example.run, measure, preset=tool)[measure]
+                if known
+                else None
+            )
         found[measure] = row
     return found
 
@@ -128,17 +132,27 @@ def values(example: Example) -> dict[str, dict[str, float | None]]:
 def has(tool: str, text: str) -> bool:
     """Whether a tool has a measure, with the cut-off and the parameters asked for."""
     measure = parse(text)
-    key = {"trec_eval9": "trec_eval", "beir": "BEIR", "elasticsearch": "Elasticsearch"}.get(tool, tool)
+    key = {"trec_eval9": "trec_eval", "beir": "BEIR", "elasticsearch": "Elasticsearch"}.get(
+        tool, tool
+    )
     name = measure.definition.elsewhere.get(key, "")
     if not name or (tool == "trec_eval9" and "(10)" in name):
         return False
-    if measure.definition.family == "gain" and dict(measure.params).get("rel") and tool == "trec_eval":
+    if (
+        measure.definition.family == "gain"
+        and dict(measure.params).get("rel")
+        and tool == "trec_eval"
+    ):
         return False
     if measure.name == "nDCG" and "rel" in dict(measure.params):
         return tool == "ranx"
     if measure.definition.cutoff == "recall" or tool in ("ir_measures", "ranx"):
         return True
-    names = [n for n in re.split(r",\s", name) if (re.search(r"[_@]k\b", n) is not None) == bool(measure.cutoff)]
+    names = [
+        n
+        for n in re.split(r",\s", name)
+        if (re.search(r"[_@]k\b", n) is not None) == bool(measure.cutoff)
+    ]
     return bool(names)
 
 
@@ -172,7 +186,11 @@ def _table(rows: dict[str, dict[str, float | None]]) -> str:
     for measure, row in rows.items():
         own = _number(row["default"])
         cells = [_number(row[t]) for t in TOOLS]
-        lines.append(f"| `{measure}` | " + " | ".join(c if c in (own, "-") else f"**{c}**" for c in cells) + " |\n")
+        lines.append(
+            f"| `{measure}` | "
+            + " | ".join(c if c in (own, "-") else f"**{c}**" for c in cells)
+            + " |\n"
+        )
     return "".join(lines)
 
 
@@ -183,7 +201,10 @@ def _number(value: float | None) -> str:
 
 
 def _policies() -> str:
-    lines = ["\n## Policies\n\n| tool | " + " | ".join(CHOICES) + " |\n", "| --- |" + " --- |" * len(CHOICES) + "\n"]
+    lines = [
+        "\n## Policies\n\n| tool | " + " | ".join(CHOICES) + " |\n",
+        "| --- |" + " --- |" * len(CHOICES) + "\n",
+    ]
     for tool in TOOLS:
         chosen = PRESETS[tool].to_dict()
         lines.append(f"| {_name(tool)} | " + " | ".join(chosen[c] for c in CHOICES) + " |\n")
@@ -215,7 +236,9 @@ def _measures() -> str:
                 if d.name in rule.measures:
                     form = {True: "@k", False: " without a cut-off", None: ""}[rule.cutoff]
                     policy = ", ".join(f"{k}={v}" for k, v in rule.policy.items())
-                    differs.append(f"{_name(tool)}{form}: {rule.why}" + (f" ({policy})" if policy else ""))
+                    differs.append(
+                        f"{_name(tool)}{form}: {rule.why}" + (f" ({policy})" if policy else "")
+                    )
         lines.append(f"| `{d.name}` | {called or 'only here'} | {'; '.join(differs) or '-'} |\n")
     return "".join(lines)
 

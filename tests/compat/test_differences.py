@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-_spec = importlib.util.spec_from_file_location("make_differences", ROOT / "docs" / "make_differences.py")
+_spec = importlib.util.spec_from_file_location(
+    "make_differences", ROOT / "docs" / "make_differences.py"
+)
 made = importlib.util.module_from_spec(_spec)
 sys.modules["make_differences"] = made
 _spec.loader.exec_module(made)
@@ -29,7 +31,9 @@ RANX = {
 
 
 def test_the_page_is_up_to_date():
-    assert made.PAGE.read_text(encoding="utf-8") == made.page(), "run: python docs/make_differences.py"
+    assert made.PAGE.read_text(encoding="utf-8") == made.page(), (
+        "run: python docs/make_differences.py"
+    )
 
 
 @pytest.mark.parametrize("example", made.EXAMPLES, ids=lambda e: e.title)
@@ -65,7 +69,11 @@ def test_ranx(example):
             if row["ranx"] is None or measure not in RANX:
                 continue
             value = ranx.evaluate(
-                ranx.Qrels(example.qrels), ranx.Run(example.run), RANX[measure], make_comparable=True, threads=1
+                ranx.Qrels(example.qrels),
+                ranx.Run(example.run),
+                RANX[measure],
+                make_comparable=True,
+                threads=1,
             )
             assert row["ranx"] == pytest.approx(float(value)), measure
 
@@ -80,10 +88,14 @@ def test_beir(example):
         name, _, k = measure.partition("@")
         if name in ("RR", "MRR", "R_cap"):
             metric = {"RR": "mrr", "MRR": "mrr", "R_cap": "r_cap"}[name]
-            found = beir.evaluate_custom(example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)], metric)
+            found = beir.evaluate_custom(
+                example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)], metric
+            )
         else:
             found = {}
-            for part in beir.evaluate(example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)]):
+            for part in beir.evaluate(
+                example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)]
+            ):
                 found |= part
         theirs = {"nDCG": "NDCG", "AP": "MAP", "R": "Recall", "RR": "MRR"}.get(name, name)
         assert row["beir"] == pytest.approx(found[f"{theirs}@{k}"], abs=1e-5), measure

@@ -37,8 +37,13 @@ def test_numbers(collection):
     by_text = {repr(m): v for m, v in found.items()}
     for measure, value in expected.items():
         assert by_text[repr(measure)] == pytest.approx(value, abs=1e-9, nan_ok=True), measure
-    own = {(m.query_id, repr(m.measure)): m.value for m in ours.iter_calc([ours.AP, ours.RR @ 3], qrels, run)}
-    assert own == pytest.approx({(m.query_id, repr(m.measure)): m.value for m in per_query}, abs=1e-12)
+    own = {
+        (m.query_id, repr(m.measure)): m.value
+        for m in ours.iter_calc([ours.AP, ours.RR @ 3], qrels, run)
+    }
+    assert own == pytest.approx(
+        {(m.query_id, repr(m.measure)): m.value for m in per_query}, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -46,16 +51,23 @@ def test_texts(text):
     assert repr(ours.parse_measure(text)) == repr(theirs.parse_measure(text))
 
 
-@pytest.mark.parametrize("name", ["official", "ndcg_cut_10", "P.5,10", "map", "iprec_at_recall", "set_F_0.5"])
+@pytest.mark.parametrize(
+    "name", ["official", "ndcg_cut_10", "P.5,10", "map", "iprec_at_recall", "set_F_0.5"]
+)
 def test_names_of_trec_eval(name):
-    assert [repr(m) for m in ours.parse_trec_measure(name)] == [repr(m) for m in theirs.parse_trec_measure(name)]
+    assert [repr(m) for m in ours.parse_trec_measure(name)] == [
+        repr(m) for m in theirs.parse_trec_measure(name)
+    ]
 
 
 def test_inputs(tmp_path):
     pd = pytest.importorskip("pandas")
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 2\n")
     (tmp_path / "run").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n2 Q0 c 1 1 x\n")
-    qrels, run = list(ours.read_trec_qrels(str(tmp_path / "qrels"))), list(ours.read_trec_run(str(tmp_path / "run")))
+    qrels, run = (
+        list(ours.read_trec_qrels(str(tmp_path / "qrels"))),
+        list(ours.read_trec_run(str(tmp_path / "run"))),
+    )
     assert qrels[0] == ours.Qrel("1", "a", 1, "0")
     expected = {ours.AP: 0.75}
     assert ours.calc_aggregate([ours.AP], qrels, run) == expected

@@ -25,7 +25,9 @@ def whole(qrels):
 
 
 def means(collection, measures, preset):
-    return evaluate(collection.qrels(), collection.run(), list(measures), preset=preset)["run"].means
+    return evaluate(collection.qrels(), collection.run(), list(measures), preset=preset)[
+        "run"
+    ].means
 
 
 def comparable(collection) -> None:
@@ -58,7 +60,9 @@ def test_trec_eval9_as_pytrec_eval(collection):
     comparable(collection)
     qrels = whole(collection.qrels())
     assume(all(max(docs.values()) >= 0 for docs in qrels.values()))  # it reads old memory then
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(TREC_EVAL.values())).evaluate(collection.run())
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(TREC_EVAL.values())).evaluate(
+        collection.run()
+    )
     ours = means(collection, TREC_EVAL, "trec_eval9")
     for own, name in TREC_EVAL.items():
         values = [row[name] for row in theirs.values()]
@@ -69,11 +73,17 @@ def test_trec_eval9_as_pytrec_eval(collection):
 def test_trec_eval_10_rounds_recall_and_reads_scores_in_full():
     qrels = {"q": {"a": 1, "b": 1, "c": 1, "x": 0}}
     run = {"q": {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0}}
-    old, new = (evaluate(qrels, run, "IPrec@0.4", preset=p)["IPrec@0.4"] for p in ("trec_eval9", "trec_eval"))
+    old, new = (
+        evaluate(qrels, run, "IPrec@0.4", preset=p)["IPrec@0.4"]
+        for p in ("trec_eval9", "trec_eval")
+    )
     # .4 x 3 = 1.2 documents are two in version 9 and one in version 10; interpolated, both 3/4 here.
     assert old == new == 0.75
     run = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "c": 1.0}}
-    old, new = (evaluate(qrels, run, "IPrec@0.4", preset=p)["IPrec@0.4"] for p in ("trec_eval9", "trec_eval"))
+    old, new = (
+        evaluate(qrels, run, "IPrec@0.4", preset=p)["IPrec@0.4"]
+        for p in ("trec_eval9", "trec_eval")
+    )
     assert (old, new) == (0.75, 1.0)
     near = {"q": {"a": 1.0, "x": 1.0 + 1e-9}}
     old, new = (evaluate(qrels, near, "RR", preset=p)["RR"] for p in ("trec_eval9", "trec_eval"))

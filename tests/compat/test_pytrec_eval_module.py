@@ -16,7 +16,11 @@ from goodgain.errors import InputError
 theirs = pytest.importorskip("pytrec_eval")
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2, "n": -1}, "q2": {"a": 0}, "q3": {"z": 1}}
-RUN = {"q2": {"a": 1.0}, "q1": {"a": 1.0, "b": 1.0, "zz": 0.5, "n": 2.0, "c": 0.1}, "qx": {"a": 1.0}}
+RUN = {
+    "q2": {"a": 1.0},
+    "q1": {"a": 1.0, "b": 1.0, "zz": 0.5, "n": 2.0, "c": 0.1},
+    "qx": {"a": 1.0},
+}
 
 
 def test_names():
@@ -28,13 +32,21 @@ def test_names():
     assert set(theirs.supported_nicknames) - plain == {"prefs", "all_prefs", "qrels_jg"}
 
 
-@given(collections(scores=(-1.5, 0.0, 1.0, 1.0 + 1e-9, 2.0)), st.sampled_from([1, 2, 3]), st.booleans())
+@given(
+    collections(scores=(-1.5, 0.0, 1.0, 1.0 + 1e-9, 2.0)), st.sampled_from([1, 2, 3]), st.booleans()
+)
 def test_every_measure_of_random_collections(collection, level, judged_only):
     qrels = {q: {d: int(g) for d, g in docs.items()} for q, docs in collection.qrels().items()}
-    assume(all(max(docs.values()) >= level - 1 for docs in qrels.values()))  # else it reads past its memory
+    assume(
+        all(max(docs.values()) >= level - 1 for docs in qrels.values())
+    )  # else it reads past its memory
     run = collection.run()
-    expected = theirs.RelevanceEvaluator(qrels, theirs.supported_measures, level, judged_only).evaluate(run)
-    found = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(run)
+    expected = theirs.RelevanceEvaluator(
+        qrels, theirs.supported_measures, level, judged_only
+    ).evaluate(run)
+    found = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(
+        run
+    )
     assert list(found) == list(expected)
     for query, values in expected.items():
         assert list(found[query]) == list(values)
@@ -68,7 +80,9 @@ def test_forms_of_measures(measures):
     ],
 )
 def test_edges(arguments, run):
-    assert ours.RelevanceEvaluator(*arguments).evaluate(run) == theirs.RelevanceEvaluator(*arguments).evaluate(run)
+    assert ours.RelevanceEvaluator(*arguments).evaluate(run) == theirs.RelevanceEvaluator(
+        *arguments
+    ).evaluate(run)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +101,9 @@ def test_the_same_errors(make, error):
 
 
 def test_what_it_lets_pass_and_we_do_not():
-    with pytest.raises(InputError, match="the score nan of document 'a' for query 'q1' is not a finite number"):
+    with pytest.raises(
+        InputError, match="the score nan of document 'a' for query 'q1' is not a finite number"
+    ):
         ours.RelevanceEvaluator(QRELS, {"map"}).evaluate({"q1": {"a": float("nan")}})
 
 
@@ -112,8 +128,13 @@ def test_beir_runs_unchanged_but_for_the_import():
         pytest.skip("beir is not installed")
     rng = random.Random(3)
     docs = [f"d{i}" for i in range(200)] + ["q1", "q2"]
-    run = {f"q{i}": {d: rng.choice([rng.random(), 0.5]) for d in rng.sample(docs, 120)} for i in range(20)}
-    qrels = {f"q{i}": {d: rng.randint(0, 2) for d in [*rng.sample(docs, 30), "d0"]} for i in range(18)}
+    run = {
+        f"q{i}": {d: rng.choice([rng.random(), 0.5]) for d in rng.sample(docs, 120)}
+        for i in range(20)
+    }
+    qrels = {
+        f"q{i}": {d: rng.randint(0, 2) for d in [*rng.sample(docs, 30), "d0"]} for i in range(18)
+    }
     for grades in qrels.values():
         grades["d0"] = 1
     run = {q: docs for q, docs in run.items() if q in qrels}
@@ -122,7 +143,10 @@ def test_beir_runs_unchanged_but_for_the_import():
         evaluator = sys.modules[name].EvaluateRetrieval(k_values=[1, 3, 10, 100])
         own = copy.deepcopy(run)
         found = evaluator.evaluate(qrels, own, evaluator.k_values)
-        custom = [evaluator.evaluate_custom(qrels, own, [1, 10], m) for m in ("mrr", "r_cap", "hole", "acc")]
+        custom = [
+            evaluator.evaluate_custom(qrels, own, [1, 10], m)
+            for m in ("mrr", "r_cap", "hole", "acc")
+        ]
         results.append((found, custom))
     assert results[0] == results[1]
     assert sys.modules["beir_evaluation_on_goodgain"].pytrec_eval is ours

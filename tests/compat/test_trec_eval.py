@@ -47,11 +47,17 @@ def printed(capfd, *arguments):
 
 @pytest.mark.parametrize(
     ("flags", "expected"),
-    [([], "out.test"), (["-m", "all_trec"], "out.test.a"), (["-m", "all_trec", "-q"], "out.test.aq")],
+    [
+        ([], "out.test"),
+        (["-m", "all_trec"], "out.test.a"),
+        (["-m", "all_trec", "-q"], "out.test.aq"),
+    ],
 )
 def test_its_own_outputs_byte_for_byte(shared_data, capfd, flags, expected):
     folder = shared_data / "trec_eval"
-    status, out, _ = printed(capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test"))
+    status, out, _ = printed(
+        capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test")
+    )
     assert status == 0
     assert out.encode() == (folder / expected).read_bytes()
 
@@ -65,7 +71,9 @@ def test_parameters_as_in_its_test_of_them(shared_data, capfd):
     ).split()
     _, out, _ = printed(capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test"))
     kept = "".join(
-        line + "\n" for line in out.splitlines() if not line.startswith(("iprec_at_recall", "11pt_avg"))
+        line + "\n"
+        for line in out.splitlines()
+        if not line.startswith(("iprec_at_recall", "11pt_avg"))
     )
     # Of the same lines of trec_eval's test/out.test.meas_params, which is not ours to copy.
     assert hashlib.sha256(kept.encode()).hexdigest() == MEAS_PARAMS
@@ -88,8 +96,12 @@ def test_values_as_trec_eval_9_code_computes_them(tmp_path_factory, collection, 
     assume(both)
     assume(all(max(docs.values()) >= max(level - 1, 0) for docs in qrels.values()))
     folder = tmp_path_factory.mktemp("te")
-    (folder / "q").write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()))
-    (folder / "r").write_text("".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, docs in run.items() for d, s in docs.items()))
+    (folder / "q").write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items())
+    )
+    (folder / "r").write_text(
+        "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, docs in run.items() for d, s in docs.items())
+    )
     names = tuple((m.name, None) for m in MEASURES if m.name in pytrec_eval.supported_measures)
     settings = Settings(names, per_query=True, judged_only=judged_only, level=level)
     theirs = pytrec_eval.RelevanceEvaluator(
@@ -107,7 +119,9 @@ def test_values_as_trec_eval_9_code_computes_them(tmp_path_factory, collection, 
                 continue
             text = str(int(value)) if name.startswith("num_") else f"{value:6.4f}"
             # a value halfway between two printed ones may fall either way
-            assert found[name, query] == text or abs(float(found[name, query]) - value) < 5.1e-5, name
+            assert found[name, query] == text or abs(float(found[name, query]) - value) < 5.1e-5, (
+                name
+            )
 
 
 @given(collections(), st.integers(1, 4))
@@ -133,7 +147,9 @@ def test_depth_is_a_shorter_run(collection, depth):
 
 
 def test_queries_in_byte_order_and_the_last_run_name(capfd, files):
-    _, out, _ = printed(capfd, "-q", "-m", "runid", "-m", "num_q", "-m", "recip_rank", *files(QRELS, RUN))
+    _, out, _ = printed(
+        capfd, "-q", "-m", "runid", "-m", "num_q", "-m", "recip_rank", *files(QRELS, RUN)
+    )
     assert out == (
         "recip_rank            \tq1\t0.5000\nrecip_rank            \tq2\t0.5000\n"
         "runid                 \tall\tfinal\nnum_q                 \tall\t2\n"
@@ -185,7 +201,9 @@ def test_utility_with_a_collection_size(capfd, files):
 
 
 def test_rbp_scales_within_a_query_and_takes_p(capfd, files):
-    _, out, _ = printed(capfd, "-q", "-n", "-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", *files(QRELS, RUN))
+    _, out, _ = printed(
+        capfd, "-q", "-n", "-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", *files(QRELS, RUN)
+    )
     assert "rbp_p=0.5             \tq1\t0.2500\n" in out
     assert "rbp_p=0.5             \tq2\t0.2500\n" in out  # grade 3 is the query's highest
     assert "rbp_resid_p=0.5       \tq2\t0.7500\n" in out
@@ -193,7 +211,19 @@ def test_rbp_scales_within_a_query_and_takes_p(capfd, files):
 
 def test_zscores(capfd, files, tmp_path):
     (tmp_path / "z").write_text("q1 map 0.25 0.125\nq2 map 0.5 0\nq1 num_ret 2 1\n")
-    flags = ("-Z", str(tmp_path / "z"), "-q", "-m", "map", "-m", "num_ret", "-m", "num_q", "-m", "runid")
+    flags = (
+        "-Z",
+        str(tmp_path / "z"),
+        "-q",
+        "-m",
+        "map",
+        "-m",
+        "num_ret",
+        "-m",
+        "num_q",
+        "-m",
+        "runid",
+    )
     _, out, _ = printed(capfd, *flags, *files(QRELS, RUN))
     assert out == (
         "Znum_ret               \tq1\t2.0000\nZmap                   \tq1\t2.0000\n"
@@ -217,7 +247,9 @@ def test_standard_input(files):
             [sys.executable, "-m", "goodgain", "trec-eval", "-m", "runid", "-m", "map", qrels, "-"],
             stdin=stdin, capture_output=True, text=True, check=True,
         )  # fmt: skip
-    assert done.stdout == "runid                 \tall\tfinal\nmap                   \tall\t0.5000\n"
+    assert (
+        done.stdout == "runid                 \tall\tfinal\nmap                   \tall\t0.5000\n"
+    )
 
 
 def test_compressed_and_other_formats(capfd, files, tmp_path):
@@ -227,7 +259,10 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
     expected = printed(capfd, "-m", "all_trec", qrels, run)[1].splitlines()[1:]
     for name in ("r.txt.gz", "r.csv", "r.json"):
         convert(run, str(tmp_path / name))
-        assert printed(capfd, "-m", "all_trec", qrels, str(tmp_path / name))[1].splitlines()[1:] == expected
+        assert (
+            printed(capfd, "-m", "all_trec", qrels, str(tmp_path / name))[1].splitlines()[1:]
+            == expected
+        )
 
 
 # --- what is wrong is said, with trec_eval's exit status ---
@@ -238,13 +273,25 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
     [
         (["-x"], 1, "goodgain: unrecognized arguments: -x\nhint: see: goodgain trec-eval -h\n"),
         (["-m", "nap"], 1, "goodgain: there is no measure 'nap' in trec_eval\nhint: near it: map"),
-        (["-m", "P.0"], 2, "goodgain: '0' in P.0 has a cut-off below 1\nhint: for example P.5,10\n"),
-        (["-m", "P.5,5"], 2, "goodgain: '5,5' in P.5,5 has a cut-off twice\nhint: give each one once\n"),
+        (
+            ["-m", "P.0"],
+            2,
+            "goodgain: '0' in P.0 has a cut-off below 1\nhint: for example P.5,10\n",
+        ),
+        (
+            ["-m", "P.5,5"],
+            2,
+            "goodgain: '5,5' in P.5,5 has a cut-off twice\nhint: give each one once\n",
+        ),
         (["-m", "P.x"], 2, "goodgain: 'x' in P.x is not a list of numbers\n"),
         (["-m", "P."], 1, "goodgain: the measure 'P.' has a point but no parameters\n"),
         (["-m", "ndcg.1"], 2, "goodgain: '1' in ndcg.1 is not a list of level=gain\n"),
         (["-m", "utility.1,2"], 2, "goodgain: utility needs 4 numbers, not 2\n"),
-        (["-m", "prefs"], 1, "goodgain: the measure 'prefs' is not computed: it is over preferences"),
+        (
+            ["-m", "prefs"],
+            1,
+            "goodgain: the measure 'prefs' is not computed: it is over preferences",
+        ),
         (["-R", "prefs"], 2, "goodgain: -R prefs is not read: only plain qrels are\n"),
         (["-R", "qrels_jg"], 2, "goodgain: -R qrels_jg is not read: only plain qrels are\n"),
         (["-R", "foo"], 2, "goodgain: -R foo is not read: there is no such format\n"),

@@ -35,16 +35,27 @@ def test_contributions_add_up(collection, measure, preset):
         total = found.base + math.fsum(t.contribution for t in found.terms)
         assert total == pytest.approx(expected, abs=1e-9)
     assert [t.rank for t in found.terms] == list(range(1, len(found.terms) + 1))
-    if found.terms and found.terms[0].ideal is not None and found.norm and found.measure.cutoff is None:
+    if (
+        found.terms
+        and found.terms[0].ideal is not None
+        and found.norm
+        and found.measure.cutoff is None
+    ):
         assert math.fsum(t.ideal for t in found.terms) <= 1 + 1e-9
     for term in found.terms:
-        assert term.contribution == pytest.approx(
-            term.gain * term.discount / (found.norm or 1), abs=1e-9
-        ) or term.gain == 0
+        assert (
+            term.contribution
+            == pytest.approx(term.gain * term.discount / (found.norm or 1), abs=1e-9)
+            or term.gain == 0
+        )
 
 
 @given(
-    collections(scores=(0.0, 1.0, 1.0 + 1e-9, 2.0)), st.sampled_from(MEASURES), PRESET, PRESET, st.booleans()
+    collections(scores=(0.0, 1.0, 1.0 + 1e-9, 2.0)),
+    st.sampled_from(MEASURES),
+    PRESET,
+    PRESET,
+    st.booleans(),
 )
 def test_shares_add_up(collection, measure, preset, against, one_query):
     qrels, run = collection.qrels(), collection.run()
@@ -71,7 +82,9 @@ RUN = {"q1": {"b": 2.0, "c": 2.0, "x": 1.0, "a": 0.5}}
 
 
 def test_in_the_terminal():
-    assert str(explain(QRELS, RUN, "nDCG@3", "q1")) == """\
+    assert (
+        str(explain(QRELS, RUN, "nDCG@3", "q1"))
+        == """\
 nDCG@3 of query q1: 0.1738
 
 rank  document  score  judged  gain  discount  contribution   ideal
@@ -83,6 +96,7 @@ rank  document  score  judged  gain  discount  contribution   ideal
 contribution = gain x discount / 3.6309, the DCG of the ideal list
 sum of the contributions: 0.1738
 policies: ties=docid, missing=zero, unjudged=nonrelevant, duplicates=error, scores=double, same_id=keep"""
+    )
 
 
 def test_a_difference_in_the_terminal():

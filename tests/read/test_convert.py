@@ -17,9 +17,9 @@ ENDINGS = {
     "trec": ".txt", "csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "json": ".json", "beir": ".tsv",
     "parquet": ".parquet", "arrow": ".arrow",
 }  # fmt: skip
-IDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6).filter(
-    lambda t: not t.startswith(("#", "{")) and not any(c.isspace() for c in t)
-)
+IDS = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6
+).filter(lambda t: not t.startswith(("#", "{")) and not any(c.isspace() for c in t))
 # With quotes, commas and blanks: what only some formats can hold.
 ODD_IDS = st.text(st.sampled_from("ab é\"',;#{}[]文😀"), min_size=1, max_size=5).filter(
     lambda t: t.strip() == t and not t.startswith("#")
@@ -54,7 +54,13 @@ def round_trip(folder, rows, kind, first, second):
 @pytest.mark.parametrize("first", FORMATS)
 def test_pairs(tmp_path, first, second):
     """All 64 pairs, each on a table with every trap that all formats can hold."""
-    qrels = [("q1", "d1", 2.0), ("q1", "é", -1.0), ("1", "007", 0.0), ("文", 'x,"y', 3.0), ("文", "a#b", 0.5)]
+    qrels = [
+        ("q1", "d1", 2.0),
+        ("q1", "é", -1.0),
+        ("1", "007", 0.0),
+        ("文", 'x,"y', 3.0),
+        ("文", "a#b", 0.5),
+    ]
     round_trip(tmp_path, qrels, "qrels", first, second)
     if "beir" not in (first, second):
         scores = [1e-310, -0.1, 1.0000000000000002, 123456789.123456789, 0.0]
@@ -73,7 +79,9 @@ def test_random_judgements(tmp_path_factory, rows, first, second):
     round_trip(tmp_path_factory.mktemp("c"), rows, "qrels", first, second)
 
 
-@given(tables(ODD_IDS, SCORES), st.sampled_from(["csv", "tsv", "jsonl", "json", "parquet", "arrow"]))
+@given(
+    tables(ODD_IDS, SCORES), st.sampled_from(["csv", "tsv", "jsonl", "json", "parquet", "arrow"])
+)
 def test_odd_ids(tmp_path_factory, rows, form):
     round_trip(tmp_path_factory.mktemp("c"), rows, "run", form, "csv")
 
@@ -97,7 +105,10 @@ def test_targets_and_aspects_are_kept(tmp_path, form):
 
 def test_what_is_lost_is_said(tmp_path):
     rows = [("q", "a", 1.0, "t1", "x"), ("r", "b", 0.5, None, "y"), ("q", "c", 0.0, None, "x")]
-    said = {form: converted_bytes(rows, form, kind="qrels")[1].losses for form in ("trec", "json", "beir")}
+    said = {
+        form: converted_bytes(rows, form, kind="qrels")[1].losses
+        for form in ("trec", "json", "beir")
+    }
     cut = "gains that are no whole numbers are written as they are; trec_eval cuts them"
     assert said["trec"] == ("trec has no place for targets: they are left out", cut)
     assert said["json"] == (

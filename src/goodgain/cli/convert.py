@@ -27,7 +27,9 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("source", metavar="IN", help="a file in any format that goodgain reads")
     p.add_argument("target", metavar="OUT", help="a file, compressed by its ending; - is stdout")
-    p.add_argument("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} (default: by OUT's ending)")
+    p.add_argument(
+        "--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} (default: by OUT's ending)"
+    )
     p.add_argument("--kind", choices=("run", "qrels"), help="what IN is (default: as it looks)")
     p.add_argument("--name", help="the run's name in TREC lines (default: as in IN)")
     p.add_argument("--columns", metavar="ROLE=NAME,...", default="",

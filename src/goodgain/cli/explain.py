@@ -20,14 +20,20 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain explain qrels.txt run.txt -m nDCG@10 --against elasticsearch\n"
         "  goodgain explain qrels.txt run.txt -m RR@10 --query q1 --preset trec_eval --against ir_measures\n",
     )
-    p.add_argument("qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow")
+    p.add_argument(
+        "qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow"
+    )
     p.add_argument("run", metavar="RUN", help="a run in one of these formats; - is stdin")
     p.add_argument("-m", "--measure", required=True, help="one measure, for example nDCG@10")
-    p.add_argument("--query", metavar="ID", help="the query; with --against may be left out: all queries")
+    p.add_argument(
+        "--query", metavar="ID", help="the query; with --against may be left out: all queries"
+    )
     p.add_argument("--against", metavar="PRESET", help="another tool's conventions")
     add_evaluation(p)
     group = p.add_argument_group("output")
-    group.add_argument("--format", choices=("table", "json"), default="table", help="(default: table)")
+    group.add_argument(
+        "--format", choices=("table", "json"), default="table", help="(default: table)"
+    )
     group.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
     return p
 
@@ -43,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
     given = pairs(args.policy, "--policy")
     columns = pairs([args.columns], "--columns")
     qrels = Qrels(args.qrels, columns={r: c for r, c in columns.items() if r != "score"})
-    run_ = Run(args.run, columns={r: c for r, c in columns.items() if r in ("query", "doc", "score")})
+    run_ = Run(
+        args.run, columns={r: c for r, c in columns.items() if r in ("query", "doc", "score")}
+    )
     if args.against is None and args.query is None:
         raise UsageError(
             "say which query to explain: --query ID",

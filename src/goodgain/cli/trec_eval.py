@@ -49,33 +49,101 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     p.add_argument("files", metavar="QRELS RUN", nargs="*", help="judgements and a run; - is stdin")
-    p.add_argument("-h", "--help", action="store_true", help="this text, and the measures named by -m")
+    p.add_argument(
+        "-h", "--help", action="store_true", help="this text, and the measures named by -m"
+    )
     p.add_argument("-v", "--version", action="store_true", help="print the version")
-    p.add_argument("-q", "--query_eval_wanted", dest="per_query", action="store_true",
-                   help="also the values of every query")
-    p.add_argument("-m", "--measure", dest="measures", action="append", default=[], metavar="MEASURE",
-                   help="a measure with its parameters, or official, all_trec, set: P.5,10 "
-                   "iprec_at_recall..10,.20 ndcg.1=3,2=9 utility.2,-1,0,0 (default: official)")
-    p.add_argument("-c", "--complete_rel_info_wanted", dest="complete", action="store_true",
-                   help="average over all judged queries: those that the run lacks count 0")
-    p.add_argument("-n", "--nosummary", dest="summary", action="store_false",
-                   help="no values over all queries")
-    p.add_argument("-l", "--level_for_rel", dest="level", type=int, default=1, metavar="N",
-                   help="the lowest grade that is relevant (default: 1)")
-    p.add_argument("-J", "--Judged_docs_only", dest="judged_only", action="store_true",
-                   help="take unjudged documents out of the run first")
-    p.add_argument("-M", "--Max_retrieved_per_topic", dest="depth", type=int, metavar="N",
-                   help="only the first N documents of a query")
-    p.add_argument("-N", "--Number_docs_in_coll", dest="documents", type=int, default=0, metavar="N",
-                   help="documents in the collection, for utility")
-    p.add_argument("-Z", "--Zscore", dest="zscores", metavar="FILE",
-                   help="z-scores by lines: query measure mean standard-deviation")
-    p.add_argument("-R", "--Rel_info_format", dest="rel_format", default="qrels", metavar="FORMAT",
-                   help="qrels only: prefs, qrels_prefs and qrels_jg are refused")
-    p.add_argument("-T", "--Results_format", dest="results_format", default="trec_results",
-                   metavar="FORMAT", help="trec_results only")
-    p.add_argument("-D", "--Debug_level", dest="debug", default="0", metavar="N[.QUERY]",
-                   help="only this query; debugging lines are not printed")
+    p.add_argument(
+        "-q",
+        "--query_eval_wanted",
+        dest="per_query",
+        action="store_true",
+        help="also the values of every query",
+    )
+    p.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        action="append",
+        default=[],
+        metavar="MEASURE",
+        help="a measure with its parameters, or official, all_trec, set: P.5,10 "
+        "iprec_at_recall..10,.20 ndcg.1=3,2=9 utility.2,-1,0,0 (default: official)",
+    )
+    p.add_argument(
+        "-c",
+        "--complete_rel_info_wanted",
+        dest="complete",
+        action="store_true",
+        help="average over all judged queries: those that the run lacks count 0",
+    )
+    p.add_argument(
+        "-n", "--nosummary", dest="summary", action="store_false", help="no values over all queries"
+    )
+    p.add_argument(
+        "-l",
+        "--level_for_rel",
+        dest="level",
+        type=int,
+        default=1,
+        metavar="N",
+        help="the lowest grade that is relevant (default: 1)",
+    )
+    p.add_argument(
+        "-J",
+        "--Judged_docs_only",
+        dest="judged_only",
+        action="store_true",
+        help="take unjudged documents out of the run first",
+    )
+    p.add_argument(
+        "-M",
+        "--Max_retrieved_per_topic",
+        dest="depth",
+        type=int,
+        metavar="N",
+        help="only the first N documents of a query",
+    )
+    p.add_argument(
+        "-N",
+        "--Number_docs_in_coll",
+        dest="documents",
+        type=int,
+        default=0,
+        metavar="N",
+        help="documents in the collection, for utility",
+    )
+    p.add_argument(
+        "-Z",
+        "--Zscore",
+        dest="zscores",
+        metavar="FILE",
+        help="z-scores by lines: query measure mean standard-deviation",
+    )
+    p.add_argument(
+        "-R",
+        "--Rel_info_format",
+        dest="rel_format",
+        default="qrels",
+        metavar="FORMAT",
+        help="qrels only: prefs, qrels_prefs and qrels_jg are refused",
+    )
+    p.add_argument(
+        "-T",
+        "--Results_format",
+        dest="results_format",
+        default="trec_results",
+        metavar="FORMAT",
+        help="trec_results only",
+    )
+    p.add_argument(
+        "-D",
+        "--Debug_level",
+        dest="debug",
+        default="0",
+        metavar="N[.QUERY]",
+        help="only this query; debugging lines are not printed",
+    )
     p.add_argument("-o", dest="old", action="store_true", help="without effect, as in trec_eval")
     return p  # fmt: skip
 
@@ -134,7 +202,9 @@ def _refuse(args: argparse.Namespace) -> None:
         raise InputError(
             f"-R {args.rel_format} is not read: "
             + ("only plain qrels are" if known else "there is no such format"),
-            hint="trec_eval itself evaluates preferences and judgement groups" if known else "-R qrels",
+            hint="trec_eval itself evaluates preferences and judgement groups"
+            if known
+            else "-R qrels",
         )
     if args.results_format != "trec_results":
         raise InputError(f"-T {args.results_format} is not read", hint="-T trec_results")

@@ -92,7 +92,8 @@ class Measure:
         if unknown:
             known = ", ".join(_PARAMS[name]) or "none"
             raise MeasureError(
-                f"the measure '{name}' has no parameter '{unknown[0]}'", hint=f"its parameters: {known}"
+                f"the measure '{name}' has no parameter '{unknown[0]}'",
+                hint=f"its parameters: {known}",
             )
         self.params = params
 
@@ -149,11 +150,15 @@ class Measure:
         options: dict[str, Any] = {}
         at = given.pop(self._at, None)
         if at is None and self.NAME in (*_NEED_CUTOFF, "IPrec"):
-            raise MeasureError(f"the measure '{self}' needs a cut-off", hint=f"for example {self.NAME}@10")
+            raise MeasureError(
+                f"the measure '{self}' needs a cut-off", hint=f"for example {self.NAME}@10"
+            )
         if self.NAME == "nDCG":
             dcg = given.pop("dcg", "log2")
             if dcg not in ("log2", "exp-log2"):
-                raise MeasureError(f"dcg='{dcg}' is no value of nDCG", hint="one of: log2, exp-log2")
+                raise MeasureError(
+                    f"dcg='{dcg}' is no value of nDCG", hint="one of: log2, exp-log2"
+                )
             given["gain"] = "exp" if dcg == "exp-log2" else "linear"
             if gains := given.pop("gains", None):
                 numbers = [float(n) for pair in gains.items() for n in pair]
@@ -166,7 +171,10 @@ class Measure:
             raise MeasureError("Compat(normalize=False) is not computed")
         elif self.NAME == "RBP" and "rel" not in given:
             raise MeasureError("RBP needs rel", hint="for example RBP(rel=1)")
-        params = {k: float(v) if isinstance(v, int) and not isinstance(v, bool) else v for k, v in given.items()}
+        params = {
+            k: float(v) if isinstance(v, int) and not isinstance(v, bool) else v
+            for k, v in given.items()
+        }
         policy = PRESETS[_PRESET]
         measure = make(definition_of(name), params, at)
         made = convention(measure, policy, _PRESET)
@@ -224,7 +232,9 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"problem parsing measure {measure!r}; must be in format Measure(k1=v1, k2=v2)@c"
         ) from None
     if node.id not in _MEASURES:
-        more = "; ir_measures has it, goodgain does not compute it" if node.id in _NOT_COMPUTED else ""
+        more = (
+            "; ir_measures has it, goodgain does not compute it" if node.id in _NOT_COMPUTED else ""
+        )
         raise NameError(f"measure not found: {node.id}{more}")
     found = _MEASURES[node.id](**params)
     return found if at is None else found @ at
@@ -374,9 +384,13 @@ def _rows(table: Any, value: str) -> list[tuple[Any, ...]]:
         return [(q, d, v, "0") for q, docs in table.items() for d, v in docs.items()]
     items = table.itertuples() if hasattr(table, "itertuples") else table
     try:
-        return [(r.query_id, r.doc_id, getattr(r, value), getattr(r, "iteration", "0")) for r in items]
+        return [
+            (r.query_id, r.doc_id, getattr(r, value), getattr(r, "iteration", "0")) for r in items
+        ]
     except AttributeError as error:
-        raise ValueError(f"unknown {'qrels' if value == 'relevance' else 'run'} format: {error}") from None
+        raise ValueError(
+            f"unknown {'qrels' if value == 'relevance' else 'run'} format: {error}"
+        ) from None
 
 
 def _nested(rows: Iterable[tuple[Any, ...]]) -> dict[Any, dict[Any, Any]]:

@@ -217,7 +217,11 @@ class _Report:
             total += v
         if value.measure.over == "sum":
             return total
-        return math.exp(total / len(values)) if value.measure.over == "geometric" else total / len(values)
+        return (
+            math.exp(total / len(values))
+            if value.measure.over == "geometric"
+            else total / len(values)
+        )
 
     def _printed(self, value: Value, number: float) -> str:
         if value.measure.whole and self.zscores is None:

@@ -182,7 +182,9 @@ def expanded(name: str, params: str | None = None) -> tuple[str, ...]:
     near = get_close_matches(name, [*BY_NAME, *NICKNAMES], n=3, cutoff=0.5)
     raise MeasureError(
         f"there is no measure '{name}' in trec_eval",
-        hint=f"near it: {', '.join(near)}" if near else "all of them: goodgain trec-eval -h -m all_trec",
+        hint=f"near it: {', '.join(near)}"
+        if near
+        else "all of them: goodgain trec-eval -h -m all_trec",
     )
 
 
@@ -229,7 +231,8 @@ def _with_numbers(
         case "utility":
             if len(numbers) != 4:
                 raise MeasureError(
-                    f"utility needs 4 numbers, not {len(numbers)}", hint="for example utility.1,-1,0,0"
+                    f"utility needs 4 numbers, not {len(numbers)}",
+                    hint="for example utility.1,-1,0,0",
                 )
             return [{**spec, "numbers": [*numbers, float(documents)]}]
         case "relstring":

@@ -41,7 +41,12 @@ def evaluate(
     `missing`, `unjudged`, `duplicates`, `scores`) are given by name.
     """
     evaluator = Evaluator(
-        Qrels.of(qrels, columns), measures, policy=policy, preset=preset, threads=threads, **policies
+        Qrels.of(qrels, columns),
+        measures,
+        policy=policy,
+        preset=preset,
+        threads=threads,
+        **policies,
     )
     return evaluator.evaluate(runs)
 
@@ -96,7 +101,11 @@ class Evaluator:
             run.name,
             self.measures,
             lambda: _columns(
-                self.qrels, self.measures, self.policy.change({"missing": self._missing}), scores, extra
+                self.qrels,
+                self.measures,
+                self.policy.change({"missing": self._missing}),
+                scores,
+                extra,
             ),
             lambda: _coverage(self.qrels, scores),
         )
@@ -217,7 +226,8 @@ def _columns(
         kept = scores.in_run()
         queries = [q for q, k in zip(queries, kept, strict=True) if k]
         columns = {
-            key: [v for v, k in zip(values, kept, strict=True) if k] for key, values in columns.items()
+            key: [v for v, k in zip(values, kept, strict=True) if k]
+            for key, values in columns.items()
         }
     return queries, columns
 

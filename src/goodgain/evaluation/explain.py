@@ -46,7 +46,9 @@ class Term:
     gain: float
     discount: float
     contribution: float
-    ideal: float | None  # the contribution of this rank in the ideal list, where the measure has one
+    ideal: (
+        float | None
+    )  # the contribution of this rank in the ideal list, where the measure has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,9 @@ class Explanation:
         if self.base:
             lines.append(f"before any judgement: {number(self.base)}\n")
         if self.norm != 1:
-            lines.append(f"contribution = gain x discount / {number(self.norm)}, the DCG of the ideal list\n")
+            lines.append(
+                f"contribution = gain x discount / {number(self.norm)}, the DCG of the ideal list\n"
+            )
         total = math.fsum(t.contribution for t in self.terms) + self.base
         lines.append(f"sum of the contributions: {number(round(total, 12))}\n")
         lines.append(f"policies: {self.convention.policy}")
@@ -241,7 +245,9 @@ class _Inputs:
         if query not in self.qrels:
             known = ", ".join(self.qrels.queries[:3])
             raise InputError(
-                f"query '{query}' is not judged", where=self.qrels.name, hint=f"judged are: {known}, ..."
+                f"query '{query}' is not judged",
+                where=self.qrels.name,
+                hint=f"judged are: {known}, ...",
             )
         options = made.for_core()
         plan = _core.Plan([options], made.policy.for_core())
@@ -256,21 +262,21 @@ class _Inputs:
     def compared(
         self, ours: Convention, theirs: Convention, preset: str, against: str, query: str | None
     ) -> Difference:
-        sides = [_flat(ours), _flat(theirs)]
+        one, other_side = _flat(ours), _flat(theirs)
         causes = [
-            c for c, keys in CAUSES.items() if any(sides[0].get(k) != sides[1].get(k) for k in keys)
+            c for c, keys in CAUSES.items() if any(one.get(k) != other_side.get(k) for k in keys)
         ]
         subsets = [frozenset(s) for n in range(len(causes) + 1) for s in combinations(causes, n)]
-        values = self._values([_mixed(*sides, subset) for subset in subsets], query)
+        values = self._values([_mixed(one, other_side, subset) for subset in subsets], query)
         found = dict(zip(subsets, values, strict=True))
         shares = {c: _shapley(c, causes, {s: v.mean for s, v in found.items()}) for c in causes}
         start = found[frozenset()]
         listed = []
         for cause in causes:
-            alone = _mixed(*sides, frozenset({cause}))
-            where = self._where(cause, sides[0], alone, start, found[frozenset({cause})], query)
-            shown = [_shown(cause, side) for side in sides]
-            listed.append(Cause(cause, shown[0], shown[1], shares[cause], *where))
+            alone = _mixed(one, other_side, frozenset({cause}))
+            where = self._where(cause, one, alone, start, found[frozenset({cause})], query)
+            words = _shown(cause, one), _shown(cause, other_side)
+            listed.append(Cause(cause, words[0], words[1], shares[cause], *where))
         listed.sort(key=lambda c: -abs(c.share))
         value, other = start.mean, found[frozenset(causes)].mean
         return Difference(ours.measure, query, preset, against, value, other, tuple(listed))
@@ -324,13 +330,19 @@ class _Values:
 class _Terms:
     """Turns values so far into gains, weights and contributions."""
 
-    def __init__(self, made: Convention, options: Mapping[str, Any], gains: Sequence[float]) -> None:
+    def __init__(
+        self, made: Convention, options: Mapping[str, Any], gains: Sequence[float]
+    ) -> None:
         self.made = made
         self.options = options
         self.gains = gains
 
     def explanation(
-        self, query: str, value: float, base: float, rows: Sequence[tuple[str, float, float | None, float]]
+        self,
+        query: str,
+        value: float,
+        base: float,
+        rows: Sequence[tuple[str, float, float | None, float]],
     ) -> Explanation:
         norm = self._norm(rows) if self._is_ndcg else 1.0
         ideal = self._ideal(norm, len(rows))
@@ -379,7 +391,9 @@ class _Terms:
         """What the ranks of the ideal list contribute to an nDCG of 1."""
         if not self._is_ndcg or self.options.get("ideal_retrieved"):
             return None
-        cut = min(self._cut(len(self.gains)), length if self.options.get("ideal_length") else 1 << 62)
+        cut = min(
+            self._cut(len(self.gains)), length if self.options.get("ideal_length") else 1 << 62
+        )
         return [
             self._gain(g) / math.log2(i + 1) / norm if norm else 0.0
             for i, g in enumerate(self.gains[:cut], 1)
@@ -415,9 +429,7 @@ def _as_convention(options: Mapping[str, Any]) -> Convention:
     return Convention(replace(measure), policy, rest)
 
 
-def _shapley(
-    cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]
-) -> float:
+def _shapley(cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]) -> float:
     others = [c for c in causes if c != cause]
     n = len(causes)
     parts = []
@@ -429,7 +441,7 @@ def _shapley(
     return math.fsum(parts)
 
 
-_WORDS = {
+_WORDS: dict[str, dict[bool, str]] = {
     "exp_gain": {True: "2^g - 1", False: "linear"},
     "returned": {True: "returned", False: "k"},
     "recall_ceil": {True: "recall up", False: "recall to nearest"},
@@ -448,7 +460,7 @@ def _shown(cause: str, side: Mapping[str, Any]) -> str:
         if key in CHOICES:
             parts.append(str(value))
         elif key in _WORDS:
-            word = _WORDS[key].get(value)
+            word = _WORDS[key].get(bool(value))
             if word and word not in parts:
                 parts.append(word)
         elif value is not None and not isinstance(value, bool):

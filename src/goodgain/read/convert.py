@@ -108,9 +108,10 @@ def format_of(target: str, to: str | None = None) -> str:
 def _kind(source: Any, given: str | None) -> TableKind:
     """What the input is, as it was said or as its shape tells."""
     if given is not None:
-        if given == "run" or given == "qrels":
-            return given
-        raise UsageError(f"'{given}' is neither run nor qrels")
+        kinds: dict[str, TableKind] = {"run": "run", "qrels": "qrels"}
+        if given not in kinds:
+            raise UsageError(f"'{given}' is neither run nor qrels")
+        return kinds[given]
     found = _kinds(source)
     if len(found) == 1:
         return found.pop()
@@ -137,7 +138,9 @@ def _kinds(source: Any) -> set[TableKind]:
         return {by_columns[n]} if (n := len(first.split())) in by_columns else set()
     resolved = resolve(source, "qrels")
     if resolved.kind == "dict":
-        values = [v for docs in resolved.value.values() if isinstance(docs, dict) for v in docs.values()]
+        values = [
+            v for docs in resolved.value.values() if isinstance(docs, dict) for v in docs.values()
+        ]
         if values and all(isinstance(v, int) for v in values):
             return {"qrels"}
         return {"run"} if values and all(isinstance(v, float) for v in values) else set()
@@ -166,8 +169,14 @@ def _losses(rows: Rows, table: TableKind, form: str, source: Source) -> list[str
         losses.append(f"{form} has no place for aspects: they are left out")
     if table == "run" and form != "trec" and _tag(source):
         losses.append(f"{form} has no place for the run's name and the ranks: they are left out")
-    if form in ("trec", "beir") and table == "qrels" and any(not v.is_integer() for v in rows.value):
-        losses.append("gains that are no whole numbers are written as they are; trec_eval cuts them")
+    if (
+        form in ("trec", "beir")
+        and table == "qrels"
+        and any(not v.is_integer() for v in rows.value)
+    ):
+        losses.append(
+            "gains that are no whole numbers are written as they are; trec_eval cuts them"
+        )
     if form == "json":
         seen: dict[str, int] = {}
         last = None
@@ -182,7 +191,11 @@ def _losses(rows: Rows, table: TableKind, form: str, source: Source) -> list[str
 
 def _tag(source: Source) -> str | None:
     """The run's name in the first of its TREC lines."""
-    if source.kind != "file" or source.value == "-" or plain_suffix(source.value) in (".csv", ".jsonl"):
+    if (
+        source.kind != "file"
+        or source.value == "-"
+        or plain_suffix(source.value) in (".csv", ".jsonl")
+    ):
         return None
     first = _first_line(source.value)
     columns = first.split()
@@ -202,7 +215,9 @@ def _plain(text: str, where: str, form: str, forbidden: str) -> str:
     if not text or any(c in forbidden for c in text):
         shown = repr(text) if text else "an empty id"
         raise InputError(
-            f"{form} cannot hold the id {shown}", where=where, hint="use csv, jsonl, json, parquet or arrow"
+            f"{form} cannot hold the id {shown}",
+            where=where,
+            hint="use csv, jsonl, json, parquet or arrow",
         )
     return text
 
@@ -242,7 +257,9 @@ def _ranks(rows: Rows) -> list[int]:
         by_query.setdefault(query, []).append(i)
     ranks = [0] * len(rows.query)
     for places in by_query.values():
-        ordered = sorted(places, key=lambda i: rows.doc[i].encode("utf-8", "surrogateescape"), reverse=True)
+        ordered = sorted(
+            places, key=lambda i: rows.doc[i].encode("utf-8", "surrogateescape"), reverse=True
+        )
         for rank, i in enumerate(sorted(ordered, key=lambda i: -rows.value[i]), 1):
             ranks[i] = rank
     return ranks
@@ -263,12 +280,18 @@ def _delimited(rows: Rows, table: TableKind, where: str, delimiter: str) -> byte
 
     columns = _table(rows, table)
     for text in {t for c in columns.values() for t in c if isinstance(t, str)}:
-        _plain(text, where, "tsv" if delimiter == "\t" else "csv", "\t\n\r" if delimiter == "\t" else "")
+        _plain(
+            text,
+            where,
+            "tsv" if delimiter == "\t" else "csv",
+            "\t\n\r" if delimiter == "\t" else "",
+        )
     out = io.StringIO(newline="")
     # Tab-separated files know no quotes: they are text like any other.
-    quoting = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=quoting, quotechar=None
-                        if delimiter == "\t" else '"')  # fmt: skip
+    plain: dict[str, Any] = (
+        {} if delimiter == "," else {"quoting": csv.QUOTE_NONE, "quotechar": None}
+    )
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", **plain)
     writer.writerow(columns)
     texts = [[_cell(v, table) for v in column] for column in columns.values()]
     writer.writerows(zip(*texts, strict=True))
@@ -326,7 +349,9 @@ def _json(rows: Rows, table: TableKind, name: str, where: str) -> bytes:
 
 def _beir(rows: Rows, table: TableKind, name: str, where: str) -> bytes:
     if table == "run":
-        raise UsageError("BEIR's format is one of judgements, not of runs", hint="--to tsv or --to json")
+        raise UsageError(
+            "BEIR's format is one of judgements, not of runs", hint="--to tsv or --to json"
+        )
     for text in {*rows.query, *rows.doc}:
         _plain(text, where, "beir", "\t\n\r")
     lines = [
@@ -340,7 +365,9 @@ def _arrow_table(rows: Rows, table: TableKind, where: str) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtraError.for_package("pyarrow", "arrow", "writing Parquet or Arrow") from None
+        raise MissingExtraError.for_package(
+            "pyarrow", "arrow", "writing Parquet or Arrow"
+        ) from None
     _require_utf8(rows, where, "Arrow")
     columns = _table(rows, table)
     types = {"score": pa.float64(), "gain": pa.float64()}
@@ -414,4 +441,3 @@ def _compressed(target: str, data: bytes) -> bytes:
                 from backports import zstd
             return bytes(zstd.compress(data))
     return data
-
