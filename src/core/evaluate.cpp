@@ -104,16 +104,17 @@ void require_common_queries(const Scores& scores, const Plan& plan, const std::s
             run_name, "the two must use the same query ids; were the two files swapped, or are they of two collections?");
 }
 
-void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
-                        const std::string& example) {
-  const auto differ = [](IdKind a, IdKind b) { return a != b && a != IdKind::untyped && b != IdKind::untyped; };
+void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name) {
+  const auto name = [](IdKind kind) { return kind == IdKind::text ? "text" : "whole numbers"; };
   for (const bool is_query : {true, false}) {
-    const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind, theirs = is_query ? queries : docs;
-    if (!differ(ours, theirs)) continue;
-    const std::string what = is_query ? "query" : "document";
-    bad_input(what + " ids are " + (ours == IdKind::text ? "text" : "whole numbers") + " in the judgements but " +
-                  (theirs == IdKind::text ? "text" : "whole numbers") + " in the run (" + example + ")",
-              run_name, "1 and \"1\" are two ids: turn one side into the other's type, for example with str()");
+    const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind;
+    const IdSample& theirs = is_query ? queries : docs;
+    if (ours == theirs.kind || ours == IdKind::untyped || theirs.kind == IdKind::untyped) continue;
+    const std::string example(is_query ? qrels[0].id : qrels[0].docs[0]);
+    bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgements (" +
+                  (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) + " in the run (" +
+                  std::string(theirs.example) + ")",
+              run_name, "1 and '1' are two ids: turn one side into the other's type, for example with str()");
   }
 }
 
@@ -270,6 +271,7 @@ class FileEvaluation {
     const char* const stop = number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
     const char* const file_end = base + file_.size();
 
+    file_.expect(static_cast<size_t>(begin - base), std::min(static_cast<size_t>(begin - base) + chunk_bytes, file_.size()));
     Worker worker(*qrels_, plan_);
     auto reader = make_reader_();
     std::vector<Row> rows;
@@ -313,7 +315,7 @@ class FileEvaluation {
         continue;
       }
       ++chunk.documents;
-      if (!open || line.query != query_id) {
+      if (!open || !same_bytes(line.query, query_id)) {
         const std::string next_id(line.query);
         const Line kept = line;
         // Closing forgets the reader's copies, so a line that has some is read again.
@@ -348,10 +350,13 @@ class FileEvaluation {
   size_t chunk_size_;
 };
 
-/// Text holds no zero bytes: a file that does is of some other kind.
+/// Text holds no zero bytes and hardly a control character: a file that begins otherwise is of another kind.
 void require_text(const MappedFile& file) {
   if (file.size() == 0) bad_input("the file is empty", file.name());
-  if (std::memchr(file.data(), 0, std::min<size_t>(file.size(), 4096)))
+  const Bytes head(file.data(), std::min<size_t>(file.size(), 4096));
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
+  if (head.find('\0') != Bytes::npos ||
+      static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
     bad_input("the file is binary, not text", file.name(),
               "a compressed file is known by its ending: .gz, .zst, .bz2 or .xz; Parquet and Arrow by .parquet and .arrow");
 }
@@ -396,7 +401,8 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
       const bool found = reader.next(p, end, line);
       if (!found && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
       if (found) row(line, number);
-      number += static_cast<uint64_t>(std::count(start, p, '\n'));
+      ++number;
+      if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
       reader.forget();
     }
   });
@@ -404,6 +410,7 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
   QrelsBuilder builder;
+  builder.expect(static_cast<size_t>(std::count(file.data(), file.data() + file.size(), '\n')) + 1);
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });

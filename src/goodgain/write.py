@@ -3,33 +3,46 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
 
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text, whole or not at all."""
-    write_bytes(path, text.encode("utf-8", "surrogateescape"))
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write to a temporary file beside the target, then put it in its place."""
-    target = Path(path)
+def write_texts(texts: Mapping[str, str]) -> None:
+    """Write UTF-8 files, all or none."""
+    write_files({path: text.encode("utf-8", "surrogateescape") for path, text in texts.items()})
+
+
+def write_files(files: Mapping[str, bytes]) -> None:
+    """All to temporary files beside their targets, then each in its place."""
+    import tempfile
+
+    waiting: list[tuple[Path, Path]] = []
+    target = Path()
     try:
-        fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())
+        for path, data in files.items():
+            target = Path(path)
+            fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            waiting.append((Path(temporary), target))
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+            Path(temporary).chmod(0o666 & ~_umask())
+            if target.is_dir():
+                raise IsADirectoryError(21, "Is a directory")
+        for temporary_path, target in waiting:
+            temporary_path.replace(target)
     except OSError as error:
         raise InputError(f"cannot write '{target}': {error.strerror}") from None
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot write '{target}': {error.strerror}") from None
-        raise
+    finally:
+        for temporary_path, _ in waiting:
+            temporary_path.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -136,9 +136,10 @@ def test_depth_is_a_shorter_run(collection, depth):
 
     policy = {"ties": "docid", "missing": "skip", "unjudged": "nonrelevant", "duplicates": "error"}
     asked = request([("map", None), ("num_ret", None), ("ndcg", None), ("relstring", None)])
-    core = _core.Qrels.from_dict(qrels, "qrels")
+    core = _core.Qrels.from_dict(qrels, "qrels", True)
     cut, whole = (_core.Plan(list(asked.specs), {**policy, "depth": d}) for d in (depth, 0))
-    one, other = cut.evaluate_dict(core, run, "r", 1), whole.evaluate_dict(core, short, "r", 1)
+    one = _core.Prepared(core, cut, 1).dict(run, "r", True)
+    other = _core.Prepared(core, whole, 1).dict(short, "r", True)
     for i in range(4):
         assert one.column(i) == pytest.approx(other.column(i), nan_ok=True)
 

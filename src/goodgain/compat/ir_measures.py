@@ -314,17 +314,19 @@ class Evaluator:
                 table = [(q, d, g, None, a) for q, d, g, a in rows]
                 self._qrels = _core.Qrels.from_rows(table, "qrels") if rows else None
             else:
-                self._qrels = _core.Qrels.from_dict(_nested(rows), "qrels") if rows else None
+                self._qrels = _core.Qrels.from_dict(_nested(rows), "qrels", True) if rows else None
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """The values, query by query; a query that the run lacks is 0."""
+        from goodgain import _core
         from goodgain.cores import available_cores
 
         if self._qrels is None:
             return
         table = run if isinstance(run, dict) else _nested(_rows(run, "score"))
         with core_errors():
-            scores = self._plan.evaluate_dict(self._qrels, table, "run", available_cores())
+            prepared = _core.Prepared(self._qrels, self._plan, available_cores())
+            scores = prepared.dict(table, "run", True)
         columns = [scores.column(i) for i in range(len(self.measures))]
         for row, query in enumerate(self._qrels.queries()):
             for measure, column in zip(self.measures, columns, strict=True):

@@ -88,7 +88,7 @@ class RelevanceEvaluator:
             "may_be_disjoint": True,
         }
         self._qrels = _qrels(query_relevance)
-        self._plan: Any = None
+        self._prepared: Any = None
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """{query: {measure: value}} for the queries that are judged, in the order of the run."""
@@ -101,9 +101,10 @@ class RelevanceEvaluator:
             return {}
         run = scores if isinstance(scores, dict) else dict(scores)
         with core_errors():
-            if self._plan is None:
-                self._plan = _core.Plan(self._specs, self._policy)
-            found = self._plan.evaluate_dict(self._qrels, run, "run", available_cores())
+            if self._prepared is None:
+                plan = _core.Plan(self._specs, self._policy)
+                self._prepared = _core.Prepared(self._qrels, plan, available_cores())
+            found = self._prepared.dict(run, "run", True)
         nested: dict[str, dict[str, float]] = _core.nested_scores(found, run, self._names)
         return nested
 
@@ -133,7 +134,7 @@ def _qrels(table: Mapping[str, Mapping[str, int]]) -> Any:
     if not judged:
         return None
     with core_errors():
-        return _core.Qrels.from_dict(judged, "qrels")
+        return _core.Qrels.from_dict(judged, "qrels", True)
 
 
 def parameters(measures: Iterable[str]) -> dict[str, str | None]:

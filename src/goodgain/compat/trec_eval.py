@@ -106,16 +106,16 @@ def _read_run(
     }
     # The last column counts what is judged above 0, whatever the level: -c sums it for num_rel.
     plan = _core.Plan([*asked.specs, {"kernel": "num_rel"}], policy)
+    prepared = _core.Prepared(qrels, plan, settings.threads)
     with core_errors():
         if path != "-" and kind_of(path) != "lines":
             run = Run(path)
-            return run.evaluate_with(qrels, plan, settings.threads), run.name
+            return run.scores(prepared), run.name
         file = open_lines(path, "run", None)
         again = os.dup(file.fd)
         try:
-            scores = plan.evaluate_file(
-                qrels, file.fd, file.name, {**file.format, "as_trec_eval": True}, settings.threads
-            )
+            how = {**file.format, "as_trec_eval": True}
+            scores = prepared.file(file.fd, file.name, how)
             return scores, _last_run_id(again)
         finally:
             os.close(again)

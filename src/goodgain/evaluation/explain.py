@@ -292,7 +292,8 @@ class _Inputs:
         specs = [{**o, "policy": {n: o[n] for n in CHOICES}} for o in options]
         run = {q: list(zip(*pair, strict=True)) for q, pair in self.documents.items()}
         plan = _core.Plan(specs, base)
-        scores = plan.evaluate_dict(self.qrels.core, run, self.run.name, available_cores())
+        prepared = _core.Prepared(self.qrels.core, plan, available_cores())
+        scores = prepared.dict(run, self.run.name, False)
         return [_Values(self.qrels.queries, scores.column(i), query) for i in range(len(specs))]
 
     def _where(

@@ -60,11 +60,11 @@ def convert(
     `name` is the last column of a TREC run; without it, what the input has there. `target` is a path,
     compressed by its ending.
     """
-    from goodgain.write import write_bytes
+    from goodgain.write import write_files
 
     form = format_of(target, to)
     data, converted = converted_bytes(source, form, kind=kind, columns=columns, name=name)
-    write_bytes(target, _compressed(target, data))
+    write_files({target: _compressed(target, data)})
     return converted
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -112,6 +111,8 @@ def open_decompressed(path: str) -> IO[bytes]:
 
 
 def _spooled(stream: IO[bytes], name: str) -> int:
+    import tempfile
+
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
         try:
             while block := stream.read(_BLOCK):
@@ -140,10 +141,10 @@ def _line_format(
     where = shown_name(path)
     suffix = plain_suffix(path)
     first = head.split(b"\n", 1)[0]
-    if suffix in (".jsonl", ".ndjson") or (suffix == "" or path == "-") and first[:1] == b"{":
+    if suffix in (".jsonl", ".ndjson") or ((suffix == "" or path == "-") and first[:1] == b"{"):
         return _json_format(first, table, where, columns)
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r")
-    for delimiter in (",", "\t"):
+    for delimiter in () if b"\0" in head else (",", "\t"):  # binary: the core says so
         names = _fields(text, delimiter)
         wanted = suffix == (".csv" if delimiter == "," else ".tsv")
         if (wanted and (delimiter == "," or columns)) or looks_like_header(names, table):
@@ -166,7 +167,10 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
     if delimiter == "\t":
         return line.split("\t")
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
 
 
 def _json_format(
@@ -187,7 +191,8 @@ def _json_format(
             hint='one object a line, for example {"query": "q1", "doc": "d1", '
             + ('"score": 1.5}' if table == "run" else '"gain": 2}'),
         )
-    return {"kind": "json", **find_columns(list(row), table, f"{where}:1", columns)}
+    found = find_columns(list(row), table, f"{where}:1", columns)
+    return {"kind": "json", **{str(role): name for role, name in found.items()}}
 
 
 def read_json(path: str) -> Any:
@@ -204,7 +209,9 @@ def read_json(path: str) -> Any:
         except ValueError as error:
             line = getattr(error, "lineno", 1)
             reason = getattr(error, "msg", str(error))
-            raise InputError(f"the file is not valid JSON: {reason}", where=f"{path}:{line}") from None
+            raise InputError(
+                f"the file is not valid JSON: {reason}", where=f"{path}:{line}"
+            ) from None
 
 
 def open_arrow(path: str) -> Any:
@@ -233,4 +240,8 @@ def open_arrow(path: str) -> Any:
         except pa.ArrowInvalid:
             return ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the file cannot be read: {error}", where=path) from None
+        raise InputError(
+            f"the file is no {kind_of(path).capitalize()} data that can be read",
+            where=path,
+            hint=str(error).splitlines()[0].split(". ")[0],
+        ) from None
