@@ -59,7 +59,8 @@ def run(context: Context) -> Section:
             for name in (PEER_COMMAND, COMMAND, PEER_CALL, CALL)
         ],
         text=(
-            f"The commands read {data.lines(context.queries):,} lines and print five means; `RelevanceEvaluator."
+            f"The commands read {data.lines(context.queries):,} lines and print five means; "
+            "`RelevanceEvaluator."
             f"evaluate` takes {queries:,} queries of {data.DEPTH:,} documents and gives its dict of dicts."
         ),
         bars=[

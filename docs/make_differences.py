@@ -36,8 +36,8 @@ class Example:
 EXAMPLES = (
     Example(
         "Gain form",
-        "A grade g counts g in most tools, 2^g - 1 in Elasticsearch (and in ranx's `ndcg_burges`, ir_measures' "
-        "`dcg='exp-log2'` and gdeval: write `nDCG(gain=exp)` for those).",
+        "A grade g counts g in most tools, 2^g - 1 in Elasticsearch (and in ranx's `ndcg_burges`, "
+        "ir_measures' `dcg='exp-log2'` and gdeval: write `nDCG(gain=exp)` for those).",
         {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}, "DCG nDCG nDCG@10",
     ),
     Example(
@@ -48,8 +48,8 @@ EXAMPLES = (
     ),
     Example(
         "Ties",
-        "Equal scores: trec_eval and what wraps it rank the larger document id first. ir_measures does so for "
-        "`RR` but not for `RR@k`, `Judged`, `Compat` and the diversity measures, which rank the smaller one "
+        "Equal scores: trec_eval and what wraps it rank the larger document id first. ir_measures does so "
+        "for `RR` but not for `RR@k`, `Judged`, `Compat` and the diversity measures, which rank the smaller one "
         "first. BEIR's own measures, ranx and Elasticsearch leave documents as they came (ranx: for short "
         "lists; longer ones are sorted in no fixed order).",
         {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "RR RR@10 P@1 Judged@1",
@@ -80,8 +80,8 @@ EXAMPLES = (
     ),
     Example(
         "Denominators",
-        "P@k divides by k, in Elasticsearch by what was returned where that is less. AP and AP@k divide by all "
-        "relevant documents. R_cap@k divides by min(R, k) and is trec_eval's `relative_P`. "
+        "P@k divides by k, in Elasticsearch by what was returned where that is less. AP and AP@k divide by "
+        "all relevant documents. R_cap@k divides by min(R, k) and is trec_eval's `relative_P`. "
         "`SetF(beta=2)` means beta^2 = 4 here and beta^2 = 2 in ir_measures and trec_eval.",
         {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2.0, "x": 1.0}}, "P@5 R@2 R_cap@2 AP AP@1 SetF(beta=2)",
     ),
@@ -106,8 +106,8 @@ EXAMPLES = (
     ),
     Example(
         "A document that is the query",
-        "BEIR takes a document with the query's own id out of the run before it measures nDCG, MAP, recall and "
-        "precision.",
+        "BEIR takes a document with the query's own id out of the run before it measures nDCG, MAP, recall "
+        "and precision.",
         {"q": {"a": 1}}, {"q": {"q": 2.0, "a": 1.0}}, "nDCG@10 P@1 MRR@10",
     ),
 )  # fmt: skip
@@ -163,8 +163,8 @@ def page() -> str:
         "Made by `docs/make_differences.py` from examples that run; do not edit. A column is what "
         "`goodgain evaluate --preset NAME` gives, and tests compare it with the tool itself. "
         "`goodgain explain QRELS RUN -m MEASURE --against NAME` splits a difference on your own data into "
-        "these causes. Numbers that differ from goodgain's own are bold; - is a measure that the tool does not "
-        "have.\n",
+        "these causes. Numbers that differ from goodgain's own are bold; - is a measure that the tool does "
+        "not have.\n",
         _policies(),
     ]
     for example in EXAMPLES:
@@ -225,7 +225,8 @@ def _measures() -> str:
     """Every measure: what it is called elsewhere, and what is done differently there."""
     lines = [
         "\n## Measure by measure\n\n"
-        "Where a tool has the measure: its name there, and what it does differently besides the policies above.\n\n",
+        "Where a tool has the measure: its name there, and what it does differently besides the policies "
+        "above.\n\n",
         "| measure | called | differs |\n| --- | --- | --- |\n",
     ]
     for d in definitions():
@@ -250,11 +251,14 @@ def _not_reproduced() -> str:
 - Rounding: BEIR rounds means to 5 decimals, gdeval (ir_measures' `ERR` and exponential nDCG) every value.
 - ranx's order of tied documents in lists of more than about 15: it comes from an unstable sort.
 - BEIR's `Hole@k`, which looks documents up in the judgements of all queries: refused.
-- ir_measures' `Compat` where scores are tied or not above 0: it then orders the ideal list by the qrels, not by the run.
+- ir_measures' `Compat` where scores are tied or not above 0: it then orders the ideal list by the
+  qrels, not by the run.
 - ir_measures' `ERR_IA@1` and `alpha_DCG@1`, which are not divided by the number of aspects there.
-- What crashes or is not a number elsewhere: BEIR's R_cap without relevant documents, ranx's mean with an undefined Bpref.
+- What crashes or is not a number elsewhere: BEIR's R_cap without relevant documents, ranx's mean with
+  an undefined Bpref.
 - trec_eval's reading of what is no number: a grade or score that is none is an error here.
-- trec_eval sorts custom gains (`ndcg.1=.3,2=.5`) by their whole parts, so that gains less than 1 apart may stand in
+- trec_eval sorts custom gains (`ndcg.1=.3,2=.5`) by their whole parts, so that gains less than 1 apart
+  may stand in
   the wrong order in its ideal list; here they stand in the right one.
 """
 

@@ -25,7 +25,8 @@ TREC_EVAL = {
 }  # fmt: skip
 RANX = {
     "DCG": "dcg", "nDCG": "ndcg", "nDCG@10": "ndcg@10", "nDCG@3": "ndcg@3", "RR": "mrr", "RR@10": "mrr@10",
-    "P@1": "precision@1", "P@5": "precision@5", "R@2": "recall@2", "AP": "map", "AP@1": "map@1", "MRR@10": "mrr@10",
+    "P@1": "precision@1", "P@5": "precision@5", "R@2": "recall@2", "AP": "map", "AP@1": "map@1",
+    "MRR@10": "mrr@10",
     "AP(rel=2)": "map-l2", "nDCG(rel=2)@10": "ndcg@10-l2", "Bpref": "bpref", "RBP(p=0.5)": "rbp.5",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Every preset against the tool itself, where it can be installed: ties, negative grades, missing queries, any id."""
+"""Every preset against the tool itself, where it can be installed."""
 
 from __future__ import annotations
 

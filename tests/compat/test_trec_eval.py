@@ -67,8 +67,9 @@ def test_parameters_as_in_its_test_of_them(shared_data, capfd):
     folder = shared_data / "trec_eval"
     flags = (
         "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
-        "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
-    ).split()
+        "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 "
+        "-msuccess.2,5,20"
+    ).split()  # noqa: SIM905
     _, out, _ = printed(capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test"))
     kept = "".join(
         line + "\n"
@@ -159,8 +160,8 @@ def test_queries_in_byte_order_and_the_last_run_name(capfd, files):
 
 
 def test_complete(capfd, files):
-    flags = ("-c", "-q", "-m", "num_ret", "-m", "num_rel", "-m", "map", "-m", "gm_map", "-m", "relstring", "-m",
-             "utility", "-m", "unj.2", "-m", "rbp_resid")  # fmt: skip
+    measures = ("num_ret", "num_rel", "map", "gm_map", "relstring", "utility", "unj.2", "rbp_resid")
+    flags = ("-c", "-q", *(f"-m{name}" for name in measures))
     _, out, _ = printed(capfd, *flags, *files(QRELS, RUN))
     missing = [line.split("\t")[2] for line in out.splitlines() if "\tq10\t" in line]
     assert missing == ["0", "1", "0.0000", "''", "0.0000", "0.0000", "0.0000"]

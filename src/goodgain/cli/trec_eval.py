@@ -18,9 +18,10 @@ _USAGE, _INPUT, _DUPLICATE, _NOTHING = 1, 2, 4, 7
 _DESCRIPTION = """\
 Evaluate a run as trec_eval does: the same flags, the same output byte for byte, the same exit status.
 
-QRELS lines are: query iteration document grade. RUN lines are: query Q0 document rank score run-name; the rank is
-not used, equal scores are ordered by document id, descending. Lines that begin with # are comments. Both files may
-be compressed (.gz .zst .bz2 .xz) or in any other format that goodgain reads; RUN may be - for standard input."""
+QRELS lines are: query iteration document grade. RUN lines are: query Q0 document rank score run-name;
+the rank is not used, equal scores are ordered by document id, descending. Lines that begin with # are
+comments. Both files may be compressed (.gz .zst .bz2 .xz) or in any other format that goodgain reads;
+RUN may be - for standard input."""
 
 
 class _TrecEvalParser(Parser):

@@ -102,6 +102,7 @@ class Measure:
         return "recall" if self.NAME == "IPrec" else "cutoff"
 
     def __call__(self, **params: Any) -> Measure:
+        """The same measure with other parameters."""
         return Measure(self.NAME, **{**self.params, **params})
 
     def __matmul__(self, at: float) -> Measure:

@@ -147,7 +147,10 @@ def request(
     documents: float = 0,
     version: int = 10,
 ) -> Request:
-    """What (name, parameters) pairs ask for, in trec_eval's order; the first parameters of a measure count."""
+    """What (name, parameters) pairs ask for, in trec_eval's order.
+
+    Of several parameters for one measure the first count.
+    """
     wanted: dict[str, str | None] = {}
     for name, params in asked:
         for single in expanded(name, params):

@@ -136,7 +136,8 @@ class Explanation:
         return "".join(lines)
 
     def __repr__(self) -> str:
-        return f"Explanation({self.measure} of '{self.query}' = {self.value:.4f}, {len(self.terms)} documents)"
+        number = f"{self.value:.4f}, {len(self.terms)} documents"
+        return f"Explanation({self.measure} of '{self.query}' = {number})"
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,10 @@ class Convention:
 def convention(
     measure: Measure, policy: Policy, preset: str = "default", given: Collection[str] = ()
 ) -> Convention:
-    """The measure as the preset's tool computes it; policies in `given` and the measure's own parameters win."""
+    """The measure as the preset's tool computes it.
+
+    Policies in `given` and the measure's own parameters win.
+    """
     params: dict[str, Value] = {}
     options: dict[str, Any] = {}
     changes: dict[str, str] = {}
