@@ -134,19 +134,16 @@ double normalised_gain(const Ranked& r, const Spec& s) {
 
 /// The grades are brought to 0..1 within the query when one of them lies outside.
 double rbp(const Ranked& r, const Spec& s) {
-  double low = 0, high = 0;
-  const double highest = r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front();
-  for (double level = 0; level <= highest; ++level) {
-    low = std::min(low, gain_of_level(level, s));
-    high = std::max(high, gain_of_level(level, s));
-  }
-  for (size_t i = 1; i < s.numbers.size(); i += 2) low = std::min(low, s.numbers[i]), high = std::max(high, s.numbers[i]);
-  const auto known = [&](double grade) {  // levels of the query, and those that have a gain
-    if (grade >= 0) return true;
+  const auto named = [&](double level) {
     for (size_t i = 0; i + 1 < s.numbers.size(); i += 2)
-      if (s.numbers[i] == grade) return true;
+      if (s.numbers[i] == level) return true;
     return false;
   };
+  double highest = r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front();
+  while (named(highest)) --highest;  // the highest level that counts as it is
+  double low = 0, high = std::max(highest, 0.0);
+  for (size_t i = 1; i < s.numbers.size(); i += 2) low = std::min(low, s.numbers[i]), high = std::max(high, s.numbers[i]);
+  const auto known = [&](double grade) { return grade >= 0 || named(grade); };
   double sum = 0, weight = 1;
   for_each_rank(r, [&](uint32_t, double grade) {
     double gain = known(grade) ? gain_of_level(grade, s) : 0;
@@ -207,6 +204,7 @@ double gm_bpref(const Ranked& r, const Spec& s) {
 /// `numbers`: the worth of relevant and other documents retrieved, of relevant and other ones not retrieved, and how
 /// many documents there are.
 double utility(const Ranked& r, const Spec& s) {
+  if (s.numbers.size() < 5) return undefined;
   const double found = relevant_retrieved(r, s), all = relevant_judged(r, s), n = r.retrieved;
   return s.numbers[0] * found + s.numbers[1] * (n - found) + s.numbers[2] * (all - found) +
          s.numbers[3] * (s.numbers[4] + found - n - all);
@@ -270,6 +268,7 @@ double judged_nonrelevant(const Ranked& r, const Spec& s) {
 /// The grades of ranks `numbers[0]`.. `numbers[1]` as digits of one number, base 14, the first one lowest: 0 for no
 /// document, 1 to 10 for the grades 0 to 9, then above 9, not listed, not judged.
 double grades(const Ranked& r, const Spec& s) {
+  if (s.numbers.size() < 2) return undefined;
   double sum = 0, place = 1;
   for_each_rank(r, [&](uint32_t rank, double grade) {
     if (rank < s.numbers[0] || rank > s.numbers[1]) return;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import subprocess
 import sys
 
@@ -65,11 +66,11 @@ def test_its_own_outputs_byte_for_byte(shared_data, capfd, flags, expected):
 def test_parameters_as_in_its_test_of_them(shared_data, capfd):
     """The flags of its out.test.meas_params; the values of recall points are those of version 10."""
     folder = shared_data / "trec_eval"
-    flags = (
+    flags = shlex.split(
         "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
         "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 "
         "-msuccess.2,5,20"
-    ).split()  # noqa: SIM905
+    )
     _, out, _ = printed(capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test"))
     kept = "".join(
         line + "\n"
