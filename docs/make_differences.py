@@ -50,8 +50,8 @@ EXAMPLES = (
         "Ties",
         "Equal scores: trec_eval and what wraps it rank the larger document id first. ir_measures does so "
         "for `RR` but not for `RR@k`, `Judged`, `Compat` and the diversity measures, which rank the smaller "
-        "one first. BEIR's own measures, ranx and Elasticsearch leave documents as they came (ranx: for short "
-        "lists; longer ones are sorted in no fixed order).",
+        "one first. BEIR's own measures, ranx and Elasticsearch leave documents as they came (ranx: for "
+        "short lists; longer ones are sorted in no fixed order).",
         {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "RR RR@10 P@1 Judged@1",
     ),
     Example(
