@@ -276,7 +276,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
           });
     }
   });
-  require_common_queries(scores, name_);
+  require_common_queries(scores, plan, name_);
   fill_missing(scores, plan);
   return scores;
 }

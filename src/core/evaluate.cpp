@@ -30,9 +30,16 @@ QueryCounts Worker::counts(const Ranked& ranked) {
   return n;
 }
 
-void Worker::measure(const Ranked& ranked, const std::vector<Row>& rows, double* out) {
+void Plan::group_next(const Policy& of_measure) {
+  const auto next = static_cast<uint32_t>(measures.size() - 1);
+  for (Group& group : groups)
+    if (group.policy == of_measure) return group.measures.push_back(next);
+  groups.push_back({of_measure, {next}});
+}
+
+void Worker::measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out) {
   const size_t n = plan_.measures.size();
-  const Policy& policy = plan_.policy;
+  const Policy& policy = group.policy;
   if (plan_.has_customs) {
     gains_.clear();
     for (const uint32_t i : ranker_.order())
@@ -40,7 +47,7 @@ void Worker::measure(const Ranked& ranked, const std::vector<Row>& rows, double*
                            ? undefined
                            : ranked.query->gains[static_cast<size_t>(rows[i].judgment)]);
   }
-  for (size_t m = 0; m < n; ++m) {
+  for (const uint32_t m : group.measures) {
     const Spec& spec = plan_.measures[m];
     if (!spec.kernel) {
       out[m] = plan_.customs[m](*ranked.query, gains_);
@@ -57,8 +64,15 @@ void Worker::measure(const Ranked& ranked, const std::vector<Row>& rows, double*
 }
 
 void Worker::measure_missing(const QueryJudgments& query, double* out) {
-  std::vector<Row> none;
-  measure(query, none, false, out, [](const Row&) { return std::string(); });
+  static const std::string invented = "a document that is not in the run";
+  std::vector<Row> rows;
+  for (const Plan::Group& group : plan_.groups) {
+    if (group.policy.missing == Missing::skip) continue;  // as it was made: undefined
+    rows.clear();
+    if (group.policy.missing == Missing::invented) rows.push_back({0, invented, 1, QueryJudgments::unjudged});
+    const Ranked ranked = ranker_.rank(qrels_, query, rows, group.policy, false, [](const Row&) {});
+    measure(group, ranked, rows, out);
+  }
 }
 
 // --- scores of a run ---
@@ -81,7 +95,8 @@ void fill_missing(Scores& scores, const Plan& plan) {
     if (!scores.in_run[q]) worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
 }
 
-void require_common_queries(const Scores& scores, const std::string& run_name) {
+void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name) {
+  if (plan.may_be_disjoint) return;
   if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
   if (scores.documents == 0) bad_input("the run has no results", run_name);
   bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
@@ -353,7 +368,7 @@ auto with_reader(const LineFormat& format, Table table, Use&& use) {
     case LineFormat::Kind::delimited:
       return use([&format, table] { return DelimitedReader(table, format.delimiter, format.quotes, format.columns); });
     case LineFormat::Kind::json: return use([&format, table] { return JsonReader(table, format.keys); });
-    default: return use([table] { return TrecReader(table); });
+    default: return use([&format, table] { return TrecReader(table, format.as_trec_eval); });
   }
 }
 
@@ -367,7 +382,7 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
                            std::memchr(file.data(), '"', file.size()));
   return with_reader(format, Table::run, [&](auto make_reader) {
     Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
-    require_common_queries(scores, file.name());
+    require_common_queries(scores, plan, file.name());
     fill_missing(scores, plan);
     return scores;
   });

@@ -20,7 +20,17 @@ struct Plan {
   std::vector<Spec> measures;          // a measure without a kernel is the custom one of the same place
   std::vector<CustomMeasure> customs;  // beside `measures`; empty where there is a kernel
   Policy policy;
+  /// Measures that see the list by one policy; together all of them. Other tools' conventions differ by measure.
+  struct Group {
+    Policy policy;
+    std::vector<uint32_t> measures;
+  };
+  std::vector<Group> groups;
   bool has_customs = false;
+  bool may_be_disjoint = false;  // a run without any judged query is no error
+
+  /// Puts the next measure into the group of its policy.
+  void group_next(const Policy& of_measure);
 
   /// Numbers a query has: one a measure, and with bounds the lower and upper ones after them.
   size_t width() const { return measures.size() * (policy.bounds() ? 3 : 1); }
@@ -51,23 +61,31 @@ class Worker {
   /// Takes the rows of a whole query and writes `plan.width()` numbers. `where` tells a repeated document's place.
   template <class Where>
   QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out, Where&& where) {
-    const Ranked ranked = ranker_.rank(qrels_, query, rows, plan_.policy, may_repeat,
-                                       [&](const Row& row) { duplicate(query, row, where(row)); });
-    measure(ranked, rows, out);
-    return counts(ranked);
+    QueryCounts found;
+    for (size_t g = 0; g < plan_.groups.size(); ++g) {
+      const bool last = g + 1 == plan_.groups.size();
+      if (!last) kept_ = rows;  // ranking changes the rows
+      std::vector<Row>& own = last ? rows : kept_;
+      const Ranked ranked = ranker_.rank(qrels_, query, own, plan_.groups[g].policy, may_repeat,
+                                         [&](const Row& row) { duplicate(query, row, where(row)); });
+      measure(plan_.groups[g], ranked, own, out);
+      if (g == 0) found = counts(ranked);
+    }
+    return found;
   }
 
-  /// A query that the run lacks.
+  /// A query that the run lacks: a list without documents, or, by policy, no value.
   void measure_missing(const QueryJudgments& query, double* out);
 
  private:
   [[noreturn]] static void duplicate(const QueryJudgments& query, const Row& row, std::string where);
   static QueryCounts counts(const Ranked& ranked);
-  void measure(const Ranked& ranked, const std::vector<Row>& rows, double* out);
+  void measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out);
 
   const Qrels& qrels_;
   const Plan& plan_;
   Ranker ranker_;
+  std::vector<Row> kept_;
   std::vector<double> gains_;
 };
 
@@ -76,7 +94,7 @@ Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan);
 /// Queries that the run lacks get the value of an empty list, or none, as the policy says.
 void fill_missing(Scores& scores, const Plan& plan);
 /// No query in common is an error that shows an id of each side.
-void require_common_queries(const Scores& scores, const std::string& run_name);
+void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name);
 /// The kind of a table's ids, and one of them as it is shown.
 struct IdSample {
   IdKind kind;
@@ -93,6 +111,7 @@ struct LineFormat {
   Columns columns;
   JsonKeys keys;
   size_t skip = 0;  // bytes before the first line: the header
+  bool as_trec_eval = false;
 };
 
 Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,

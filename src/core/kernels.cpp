@@ -12,7 +12,7 @@ std::span<const Kernel> kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list;
     for (const auto family :
-         {gain_kernels(), binary_kernels(), novelty_kernels(), loss_kernels(), coverage_kernels()})
+         {gain_kernels(), binary_kernels(), novelty_kernels(), loss_kernels(), coverage_kernels(), trec_eval_kernels()})
       list.insert(list.end(), family.begin(), family.end());
     return list;
   }();

@@ -65,7 +65,7 @@ inline uint32_t depth(const Ranked& r, const Spec& s) { return s.cutoff ? s.cuto
 
 /// The gain of a judged document as nDCG and its kin count it: negative is nothing.
 inline double graded(double gain, const Spec& s) {
-  if (gain <= 0) return 0;
+  if (gain <= 0 || gain < s.min_gain) return 0;
   return s.exp_gain ? std::exp2(gain) - 1 : gain;
 }
 

@@ -39,7 +39,9 @@ double found(const Ranked& r, const Spec& s) { return linear(r, s, is_relevant, 
 double expected_found(const Ranked& r, const Spec& s) { return expected_linear(r, s, is_relevant, unweighted); }
 
 template <Count count>
-double precision(const Ranked& r, const Spec& s) { return ratio(count(r, s), depth(r, s)); }
+double precision(const Ranked& r, const Spec& s) {
+  return ratio(count(r, s), s.returned ? std::min(depth(r, s), r.retrieved) : depth(r, s));
+}
 
 template <Count count>
 double recall(const Ranked& r, const Spec& s) { return ratio(count(r, s), relevant_judged(r, s)); }
@@ -223,7 +225,15 @@ double ap11(const Ranked& r, const Spec& s) {
 
 // --- bpref and infAP: what is judged, and what is not ---
 
-bool judged_nonrelevant(double gain, const Spec& s) { return gain >= 0 && gain < s.rel; }
+bool judged_nonrelevant(double gain, const Spec& s) { return (gain >= 0 || s.negative_judged) && gain < s.rel; }
+
+uint32_t judged_nonrelevant(const Ranked& r, const Spec& s, uint32_t all) {
+  return (s.negative_judged ? static_cast<uint32_t>(r.query->gains.size()) : r.query->count_at_least(0)) - all;
+}
+
+bool any_relevant(const Ranked& r, const Spec& s) {
+  return std::any_of(r.hits.begin(), r.hits.end(), [&](const Hit& hit) { return relevant(r, hit, s); });
+}
 
 double bpref_term(uint32_t nonrelevant_above, uint32_t all, uint32_t nonrelevant) {
   if (nonrelevant_above == 0) return 1;
@@ -232,8 +242,9 @@ double bpref_term(uint32_t nonrelevant_above, uint32_t all, uint32_t nonrelevant
 
 double bpref(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
-  const uint32_t nonrelevant = r.query->count_at_least(0) - all;
+  const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
   if (all == 0) return 0;
+  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
   double sum = 0;
   uint32_t above = 0;
   for (const Hit& hit : r.hits) {
@@ -246,8 +257,9 @@ double bpref(const Ranked& r, const Spec& s) {
 /// Among the nonrelevant ones of its block a relevant document takes each place equally often.
 double expected_bpref(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
-  const uint32_t nonrelevant = r.query->count_at_least(0) - all;
+  const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
   if (all == 0) return 0;
+  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
   double sum = 0;
   uint32_t above = 0;
   for (const Block& block : r.blocks) {
@@ -378,21 +390,28 @@ std::vector<Level> positive_levels(const QueryJudgments& q) {
   return levels;
 }
 
-constexpr uint32_t compat_depth = 1000;
-
 /// `overlap(d)`: documents that the first d of the run share with the first d of the ideal list. Documents of
 /// one level stand in the ideal list in the run's order, so a level partly above d shares the smaller count.
 template <class Overlap>
-double rank_biased(const Spec& s, Overlap&& overlap) {
+double rank_biased(const Spec& s, uint32_t depth, Overlap&& overlap) {
   double sum = 0, weight = 1;
-  for (uint32_t d = 1; d <= compat_depth; ++d, weight *= s.p) sum += weight * overlap(d) / d;
+  for (uint32_t d = 1; d <= depth; ++d, weight *= s.p) sum += weight * overlap(d) / d;
   return sum;
 }
 
-double ideal_overlap(const std::vector<Level>& levels, const Spec& s) {
+uint32_t ideal_length(const std::vector<Level>& levels) {
   uint32_t all = 0;
   for (const Level& level : levels) all += level.judged;
-  return rank_biased(s, [all](uint32_t d) { return static_cast<double>(std::min(d, all)); });
+  return all;
+}
+
+uint32_t overlap_depth(const Ranked& r, const Spec& s, const std::vector<Level>& levels) {
+  return s.overlap_depth > 0 ? static_cast<uint32_t>(s.overlap_depth) : std::max(r.retrieved, ideal_length(levels));
+}
+
+double ideal_overlap(const std::vector<Level>& levels, const Spec& s, uint32_t depth) {
+  const uint32_t all = ideal_length(levels);
+  return rank_biased(s, depth, [all](uint32_t d) { return static_cast<double>(std::min(d, all)); });
 }
 
 /// found[l] documents of each level seen: what a prefix of length d shares with the ideal one.
@@ -414,11 +433,12 @@ double compat(const Ranked& r, const Spec& s) {
   if (levels.empty()) return 0;
   std::vector<uint32_t> found(levels.size() + 1, 0);
   size_t next = 0;
-  const double overlap = rank_biased(s, [&](uint32_t d) {
+  const uint32_t depth = overlap_depth(r, s, levels);
+  const double overlap = rank_biased(s, depth, [&](uint32_t d) {
     for (; next < r.hits.size() && r.hits[next].rank <= d; ++next) ++found[level_of(levels, gain_of(r, r.hits[next]))];
     return shared_with_ideal(levels, found, d);
   });
-  return overlap / ideal_overlap(levels, s);
+  return overlap / ideal_overlap(levels, s, depth);
 }
 
 double expected_compat(const Ranked& r, const Spec& s) {
@@ -426,7 +446,8 @@ double expected_compat(const Ranked& r, const Spec& s) {
   if (levels.empty()) return 0;
   std::vector<uint32_t> found(levels.size() + 1, 0), tied(levels.size() + 1, 0);
   size_t next = 0;  // block that d is in, or the next one
-  const double overlap = rank_biased(s, [&](uint32_t d) {
+  const uint32_t depth = overlap_depth(r, s, levels);
+  const double overlap = rank_biased(s, depth, [&](uint32_t d) {
     while (next < r.blocks.size() && r.blocks[next].first + r.blocks[next].size <= d) {
       const Block& block = r.blocks[next++];
       for (uint32_t h = block.begin; h < block.end; ++h) ++found[level_of(levels, gain_of(r, r.hits[h]))];
@@ -443,7 +464,7 @@ double expected_compat(const Ranked& r, const Spec& s) {
     }
     return shared;
   });
-  return overlap / ideal_overlap(levels, s);
+  return overlap / ideal_overlap(levels, s, depth);
 }
 
 // --- Accuracy: pairs of a relevant and another retrieved document in the right order ---

@@ -17,7 +17,7 @@ double expected_judged_found(const Ranked& r, const Spec& s) { return expected_l
 /// Of what was retrieved above the cut-off; an empty list has no share.
 template <Count count> double judged(const Ranked& r, const Spec& s) {
   const uint32_t k = std::min(depth(r, s), r.retrieved);
-  return k > 0 ? count(r, s) / k : undefined;
+  return k > 0 ? count(r, s) / k : s.empty_zero ? 0 : undefined;
 }
 
 /// Of the places above the cut-off, as trec_eval's unj: places that a short list leaves empty are not unjudged.

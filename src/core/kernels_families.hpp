@@ -13,6 +13,7 @@ std::span<const Kernel> binary_kernels();
 std::span<const Kernel> novelty_kernels();
 std::span<const Kernel> loss_kernels();
 std::span<const Kernel> coverage_kernels();
+std::span<const Kernel> trec_eval_kernels();
 
 /// A measure that adds worth(document) x weight(rank).
 template <class Worth, class Weight>

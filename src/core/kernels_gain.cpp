@@ -27,8 +27,11 @@ double graded_hit(const Ranked& r, const Hit& h, const Spec& s) { return graded(
 /// The part of the highest grade that a document is worth, or 0 and 1 with `rel`.
 double rbp_gain(const Ranked& r, double gain, const Spec& s) {
   if (s.binary) return gain >= s.rel ? 1 : 0;
-  const double top = std::isnan(s.max_grade) ? std::max(r.max_gain, 1.0) : s.max_grade;
-  return gain <= 0 ? 0 : std::min(gain / top, 1.0);
+  if (gain <= 0 || gain < s.min_gain) return 0;
+  if (s.scale == Scale::none) return gain;
+  const double highest = s.scale == Scale::query ? r.query->gains_sorted.front() : r.max_gain;
+  const double top = std::isnan(s.max_grade) ? std::max(highest, 1.0) : s.max_grade;
+  return std::min(gain / top, 1.0);
 }
 
 double rbp_hit(const Ranked& r, const Hit& h, const Spec& s) { return rbp_gain(r, gain_of(r, h), s); }
@@ -43,6 +46,10 @@ double ideal_dcg(std::span<const double> descending, const Spec& s) {
 }
 
 double ideal_dcg(const Ranked& r, const Spec& s) {
+  if (s.ideal_length) {
+    const size_t length = std::min<size_t>(depth(r, s), r.retrieved);
+    return ideal_dcg(r.query->gains_sorted.first(std::min(length, r.query->gains_sorted.size())), s);
+  }
   if (!s.ideal_retrieved) return ideal_dcg(r.query->gains_sorted, s);
   std::vector<double> own;  // the best order of what was retrieved
   own.reserve(r.hits.size());
@@ -193,6 +200,7 @@ std::span<const Kernel> gain_kernels() {
   static const Kernel table[] = {
       {"cg", cg, expected_cg, TieBounds::sorted, UnjudgedBounds::all},
       {"dcg", dcg, expected_dcg, TieBounds::sorted, UnjudgedBounds::all},
+      {"ideal_dcg", ideal_dcg, ideal_dcg, TieBounds::fixed, UnjudgedBounds::refuse},
       {"ndcg", ndcg, expected_ndcg, TieBounds::sorted, UnjudgedBounds::layers},
       {"rndcg", rndcg, expected_rndcg, TieBounds::sorted, UnjudgedBounds::refuse},
       {"err", err, expected_err, TieBounds::sorted, UnjudgedBounds::all},

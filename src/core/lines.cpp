@@ -172,7 +172,8 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   tokens_of_line(p, end, tokens, count);
   if (count == 0 || *start == '#') return false;
   const size_t wanted = table_ == Table::run ? 6 : 4;
-  if (count != wanted) {
+  if (as_trec_eval_ && table_ == Table::run && tokens[0][0] == '#') return false;
+  if (count != wanted && !(as_trec_eval_ && table_ == Table::run && count > wanted)) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
     return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) + " column" +
                      (count == 1 ? "" : "s") + ", not " + std::to_string(wanted),
@@ -184,8 +185,9 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   line.query = tokens[0];
   line.doc = tokens[2];
   const Bytes number = tokens[table_ == Table::run ? 4 : 3];
-  if (table_ == Table::qrels) line.aspect = tokens[1];
+  if (table_ == Table::qrels && !as_trec_eval_) line.aspect = tokens[1];
   if (!parse_number(number, line.value)) return fail(number_problem(table_, number));
+  if (table_ == Table::qrels && as_trec_eval_) line.value = std::trunc(line.value);
   return true;
 }
 

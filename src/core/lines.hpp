@@ -33,7 +33,8 @@ LineProblem number_problem(Table table, Bytes text);
 /// `qid Q0 doc rank score tag` or `qid iteration doc gain`, separated by blanks or tabs.
 class TrecReader {
  public:
-  explicit TrecReader(Table table) : table_(table) {}
+  /// `as_trec_eval`: more columns than needed are ignored, gains are whole numbers, and the iteration says nothing.
+  explicit TrecReader(Table table, bool as_trec_eval = false) : table_(table), as_trec_eval_(as_trec_eval) {}
   /// True: a line; false: nothing (empty or a comment), or a problem.
   bool next(const char*& p, const char* end, Line& line);
   const LineProblem* problem() const { return problem_.get(); }
@@ -45,6 +46,7 @@ class TrecReader {
   bool fail(LineProblem problem);
 
   Table table_;
+  bool as_trec_eval_;
   std::unique_ptr<LineProblem> problem_;
 };
 

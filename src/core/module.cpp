@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow.hpp"
+#include "bind_compat.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -23,6 +24,13 @@ namespace {
 template <class T>
 T field(const nb::dict& options, const char* name, T otherwise) {
   return options.contains(name) ? nb::cast<T>(options[name]) : otherwise;
+}
+
+template <class Enum>
+Enum choice(const std::string& value, std::initializer_list<std::pair<const char*, Enum>> names) {
+  for (const auto& [name, meaning] : names)
+    if (value == name) return meaning;
+  throw nb::value_error(value.c_str());
 }
 
 /// One measure from {"kernel": ..., parameters}; `kernel` None is a function of the user.
@@ -48,23 +56,32 @@ Spec spec_from(const nb::dict& options) {
   s.fn_penalty = field(options, "fn_penalty", s.fn_penalty);
   s.punish_max = field(options, "punish_max", s.punish_max);
   s.reference = field(options, "reference", s.reference);
+  s.min_gain = field(options, "min_gain", s.min_gain);
+  s.ideal_length = field(options, "ideal_length", s.ideal_length);
+  s.returned = field(options, "returned", s.returned);
+  s.scale = choice<Scale>(field<std::string>(options, "scale", "collection"),
+                          {{"collection", Scale::collection}, {"query", Scale::query}, {"none", Scale::none}});
+  s.negative_judged = field(options, "negative_judged", s.negative_judged);
+  s.overlap_depth = field(options, "overlap_depth", s.overlap_depth);
+  s.empty_zero = field(options, "empty_zero", s.empty_zero);
+  s.numbers = field(options, "numbers", s.numbers);
   return s;
-}
-
-template <class Enum>
-Enum choice(const std::string& value, std::initializer_list<std::pair<const char*, Enum>> names) {
-  for (const auto& [name, meaning] : names)
-    if (value == name) return meaning;
-  throw nb::value_error(value.c_str());
 }
 
 Policy policy_from(const nb::dict& options) {
   const auto text = [&](const char* name) { return nb::cast<std::string>(options[name]); };
-  return {choice<Ties>(text("ties"), {{"docid", Ties::docid}, {"input", Ties::input}, {"average", Ties::average}, {"bounds", Ties::bounds}}),
-          choice<Missing>(text("missing"), {{"zero", Missing::zero}, {"skip", Missing::skip}}),
-          choice<Unjudged>(text("unjudged"), {{"nonrelevant", Unjudged::nonrelevant}, {"remove", Unjudged::remove}, {"bounds", Unjudged::bounds}}),
-          choice<Duplicates>(text("duplicates"), {{"error", Duplicates::error}, {"first", Duplicates::first}, {"best", Duplicates::best}}),
-          nb::cast<bool>(options["score32"])};
+  Policy p;
+  p.ties = choice<Ties>(text("ties"), {{"docid", Ties::docid}, {"docid-ascending", Ties::docid_ascending},
+                                       {"input", Ties::input}, {"average", Ties::average}, {"bounds", Ties::bounds}});
+  p.missing = choice<Missing>(text("missing"), {{"zero", Missing::zero}, {"skip", Missing::skip}, {"invented", Missing::invented}});
+  p.unjudged = choice<Unjudged>(text("unjudged"), {{"nonrelevant", Unjudged::nonrelevant}, {"remove", Unjudged::remove},
+                                                   {"remove-negative", Unjudged::remove}, {"bounds", Unjudged::bounds}});
+  p.duplicates = choice<Duplicates>(text("duplicates"), {{"error", Duplicates::error}, {"first", Duplicates::first}, {"best", Duplicates::best}});
+  p.score32 = field<std::string>(options, "scores", "double") == "single";
+  p.drop_negative = text("unjudged") == "remove-negative";
+  p.drop_same_id = field<std::string>(options, "same_id", "keep") == "drop";
+  p.depth = field<uint32_t>(options, "depth", 0);
+  return p;
 }
 
 /// A Python function as a measure: called with the gains as a numpy array, under the interpreter's lock.
@@ -96,7 +113,10 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
       plan->customs.back() = custom_from(nb::cast<nb::callable>(options["function"]));
       plan->has_customs = true;
     }
+    plan->group_next(options.contains("policy") ? policy_from(nb::cast<nb::dict>(options["policy"])) : plan->policy);
   }
+  if (plan->groups.empty()) plan->groups.push_back({plan->policy, {}});
+  plan->may_be_disjoint = field(policy, "may_be_disjoint", false);
   return plan;
 }
 
@@ -104,6 +124,7 @@ LineFormat format_from(const nb::dict& options) {
   LineFormat format;
   const auto kind = nb::cast<std::string>(options["kind"]);
   format.skip = field<size_t>(options, "skip", 0);
+  format.as_trec_eval = field(options, "as_trec_eval", false);
   if (kind == "delimited") {
     format.kind = LineFormat::Kind::delimited;
     format.delimiter = nb::cast<std::string>(options["delimiter"])[0];
@@ -294,6 +315,8 @@ NB_MODULE(_core, m) {
         const Scores& s = nb::cast<const Scores&>(self);
         return Matrix(s.values.data(), {s.in_run.size(), s.width}, self);
       });
+
+  bind_compat(m);
 
   // One list of gains, best rank first, measured as if it were all that is judged.
   m.def("measure_list", [](std::vector<double> gains, nb::dict options) {

@@ -368,7 +368,7 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
     if (!batch.queries.empty()) measuring.add(batch);
     measuring.done();
   }
-  require_common_queries(scores, name);
+  require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;
 }
@@ -407,7 +407,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       measure_rows(scores, worker, q, by_query[q], true, [&](const Row& row) {
         return name + " row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
       });
-  require_common_queries(scores, name);
+  require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;
 }

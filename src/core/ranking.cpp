@@ -1,8 +1,10 @@
 #include "ranking.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace gg {
 
@@ -33,21 +35,76 @@ size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
   return kept;
 }
 
-Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy) {
-  if (policy.unjudged == Unjudged::remove)
-    std::erase_if(rows, [](const Row& row) { return row.judgment == QueryJudgments::unjudged; });
-  if (policy.score32)
-    for (Row& row : rows) row.score = static_cast<double>(static_cast<float>(row.score));
+/// Largest score first, equal ones as they stand: by the bytes of keys that grow as scores fall.
+void Ranker::sort_by_score(const std::vector<Row>& rows) {
+  const size_t n = rows.size();
+  if (n < 128) {  // too few to be worth the counting
+    std::sort(order_.begin(), order_.end(), [&rows](uint32_t a, uint32_t b) {
+      return rows[a].score != rows[b].score ? rows[a].score > rows[b].score : a < b;
+    });
+    return;
+  }
+  keys_.resize(2 * n);
+  Key *from = keys_.data(), *to = from + n;
+  std::array<std::array<uint32_t, 256>, 8> counts{};
+  for (uint32_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<uint64_t>(rows[i].score + 0.0);  // -0 is 0
+    const uint64_t key = bits >> 63 ? bits : ~bits & ~(1ULL << 63);
+    from[i] = {key, i};
+    for (size_t byte = 0; byte < 8; ++byte) ++counts[byte][key >> (8 * byte) & 255];
+  }
+  for (size_t byte = 0; byte < 8; ++byte) {
+    std::array<uint32_t, 256>& place = counts[byte];
+    if (place[from[0].value >> (8 * byte) & 255] == n) continue;  // all the same
+    uint32_t next = 0;
+    for (uint32_t& p : place) next += std::exchange(p, next);
+    for (size_t i = 0; i < n; ++i) to[place[from[i].value >> (8 * byte) & 255]++] = from[i];
+    std::swap(from, to);
+  }
+  for (size_t i = 0; i < n; ++i) order_[i] = from[i].row;
+}
 
+void Ranker::sort(const std::vector<Row>& rows, const Policy& policy) {
   const auto n = static_cast<uint32_t>(rows.size());
   order_.resize(n);
   std::iota(order_.begin(), order_.end(), 0u);
   const auto descending = [](const Row& a, const Row& b) { return a.score > b.score; };
-  if (!std::is_sorted(rows.begin(), rows.end(), descending))
-    std::sort(order_.begin(), order_.end(), [&rows](uint32_t a, uint32_t b) {
-      return rows[a].score != rows[b].score ? rows[a].score > rows[b].score : a < b;
+  if (!std::is_sorted(rows.begin(), rows.end(), descending)) sort_by_score(rows);
+  if (policy.ties == Ties::input) return;
+  const bool ascending = policy.ties == Ties::docid_ascending;
+  for (uint32_t i = 0; i < n;) {
+    uint32_t end = i + 1;
+    while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
+    if (end - i > 1)
+      std::sort(order_.begin() + i, order_.begin() + end, [&rows, ascending](uint32_t a, uint32_t b) {
+        return ascending ? rows[a].doc < rows[b].doc : rows[a].doc > rows[b].doc;
+      });
+    i = end;
+  }
+}
+
+void Ranker::cut(std::vector<Row>& rows, const Policy& policy) {
+  sort(rows, policy);
+  order_.resize(policy.depth);
+  std::sort(order_.begin(), order_.end());
+  for (uint32_t i = 0; i < policy.depth; ++i) rows[i] = rows[order_[i]];
+  rows.resize(policy.depth);
+}
+
+Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy) {
+  if (policy.score32)
+    for (Row& row : rows) row.score = static_cast<double>(static_cast<float>(row.score));
+  if (policy.drop_same_id) std::erase_if(rows, [&query](const Row& row) { return row.doc == query.id; });
+  if (policy.depth && rows.size() > policy.depth) cut(rows, policy);
+  if (policy.unjudged == Unjudged::remove)
+    std::erase_if(rows, [](const Row& row) { return row.judgment == QueryJudgments::unjudged; });
+  if (policy.drop_negative)
+    std::erase_if(rows, [&query](const Row& row) {
+      return row.judgment != QueryJudgments::unjudged && query.gains[static_cast<size_t>(row.judgment)] < 0;
     });
 
+  const auto n = static_cast<uint32_t>(rows.size());
+  sort(rows, policy);
   const bool want_blocks = policy.ties == Ties::average || policy.ties == Ties::bounds;
   hits_.clear();
   hits_.reserve(std::min<size_t>(n, query.docs.size()));
@@ -56,9 +113,6 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
     uint32_t end = i + 1;
     while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
     const auto first_hit = static_cast<uint32_t>(hits_.size());
-    if (end - i > 1 && policy.ties != Ties::input)
-      std::sort(order_.begin() + i, order_.begin() + end,
-                [&rows](uint32_t a, uint32_t b) { return rows[a].doc > rows[b].doc; });
     for (uint32_t r = i; r < end; ++r) {
       const int32_t judgment = rows[order_[r]].judgment;
       if (judgment != QueryJudgments::unjudged) hits_.push_back({r + 1, static_cast<uint32_t>(judgment)});

@@ -63,8 +63,18 @@ class Ranker {
   /// The index of a repeated row under Duplicates::error; rows.size() when all is well.
   size_t drop_duplicates(std::vector<Row>& rows, Duplicates policy);
   Ranked order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy);
+  /// Puts `order_` into rank order.
+  void sort(const std::vector<Row>& rows, const Policy& policy);
+  void sort_by_score(const std::vector<Row>& rows);
+  /// Keeps the rows of the first ranks.
+  void cut(std::vector<Row>& rows, const Policy& policy);
 
   std::vector<uint32_t> seen_;   // open-addressing table of row numbers + 1
+  struct Key {
+    uint64_t value;
+    uint32_t row;
+  };
+  std::vector<Key> keys_;
   std::vector<uint32_t> order_;
   std::vector<Hit> hits_;
   std::vector<Block> blocks_;

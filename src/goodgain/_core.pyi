@@ -72,3 +72,9 @@ def gain_loss(
     max_rank: float,
     normalise: bool,
 ) -> float: ...
+def nested_scores(
+    scores: Scores, run: dict[Any, Any], names: list[str]
+) -> dict[str, dict[str, float]]: ...
+def explain(
+    plan: Plan, qrels: Qrels, query: str, docs: list[str], scores: list[float], measure: int
+) -> tuple[float, float, list[tuple[str, float, float | None, float]]]: ...

@@ -13,18 +13,23 @@ if TYPE_CHECKING:
 
 
 def write_texts(texts: Mapping[str, str]) -> None:
-    """Write UTF-8 files: all to temporary files beside their targets, then each in its place."""
+    """Write UTF-8 files, all or none."""
+    write_files({path: text.encode("utf-8", "surrogateescape") for path, text in texts.items()})
+
+
+def write_files(files: Mapping[str, bytes]) -> None:
+    """All to temporary files beside their targets, then each in its place."""
     import tempfile
 
     waiting: list[tuple[Path, Path]] = []
     target = Path()
     try:
-        for path, text in texts.items():
+        for path, data in files.items():
             target = Path(path)
             fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             waiting.append((Path(temporary), target))
-            with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                file.write(text)
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
             Path(temporary).chmod(0o666 & ~_umask())
             if target.is_dir():
                 raise IsADirectoryError(21, "Is a directory")

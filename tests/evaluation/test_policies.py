@@ -157,7 +157,7 @@ def test_policies_are_recorded_and_named():
     assert result.policy == Policy(ties="average", missing="skip")
     assert result.policy.to_dict() == {
         "ties": "average", "missing": "skip", "unjudged": "nonrelevant", "duplicates": "error",
-        "scores": "double",
+        "scores": "double", "same_id": "keep",
     }  # fmt: skip
     assert "ties=average" in str(result.policy)
     assert result.to_dict()["policy"]["ties"] == "average"
@@ -196,7 +196,7 @@ def test_a_preset_with_a_change():
 @pytest.mark.parametrize(
     "given, text, hint",
     [
-        ({"ties": "random"}, "ties='random'", "docid, input, average, bounds"),
+        ({"ties": "random"}, "ties='random'", "docid, docid-ascending, input, average, bounds"),
         ({"tie": "docid"}, "'tie'", "ties"),
         ({"preset": "trec"}, "'trec'", "trec_eval"),
         ({"threads": 0}, "threads=0", ""),

@@ -37,6 +37,7 @@ Plan all_measures(Ties ties) {
     spec.cutoff = 5;
     plan.measures.push_back(spec);
     plan.customs.emplace_back();
+    plan.group_next(plan.policy);
   }
   return plan;
 }

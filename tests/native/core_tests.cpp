@@ -48,6 +48,7 @@ Plan plan_of(std::initializer_list<const char*> names, Policy policy = {}) {
     spec.cutoff = 10;
     plan.measures.push_back(spec);
     plan.customs.emplace_back();
+    plan.group_next(plan.policy);
   }
   return plan;
 }

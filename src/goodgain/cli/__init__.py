@@ -12,7 +12,10 @@ from importlib import import_module
 # Command, in the order of `goodgain --help`: its one-line help. The module has the same name.
 COMMANDS = {
     "evaluate": "measures of one or several runs",
+    "explain": "where a number comes from, and why two tools differ",
     "measures": "the table of measures, or all about one of them",
+    "convert": "runs and judgements between formats",
+    "trec-eval": "a drop-in for trec_eval",
     "demo": "measure three retrievers on data that ships with the package",
 }
 

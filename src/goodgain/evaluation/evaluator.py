@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from goodgain._core import CoreError, Prepared
+from goodgain.cores import available_cores
 from goodgain.errors import UsageError, from_core
-from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.policy import CHOICES, Policy
+from goodgain.evaluation.presets import Convention, convention
 from goodgain.evaluation.result import Evaluation
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import Measure, parse_all
@@ -56,7 +57,7 @@ def evaluate(
 class Evaluator:
     """Judgements and measures prepared once, for any number of runs: for training loops."""
 
-    __slots__ = ("_prepared", "measures", "places", "policy", "qrels")
+    __slots__ = ("_prepared", "measures", "missing", "places", "policy", "preset", "qrels")
 
     def __init__(
         self,
@@ -70,14 +71,18 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.policy = Policy.of(policy, preset, **policies)
+        self.preset = preset
+        # Choices that were made by name hold for every measure, whatever the preset says.
+        given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
         if isinstance(measures, str):
-            self.measures, plan = _text_plan(measures, self.policy)
+            found = _text_plan(measures, self.policy, preset, frozenset(given))
+            self.measures, plan, self.missing = found
         else:
             self.measures = parse_all(measures)
-            plan = _plan(self.measures, self.policy)
+            plan, self.missing = _plan(self.measures, self.policy, preset, frozenset(given))
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
-        self._prepared = Prepared(self.qrels.core, plan, threads or _cores())
+        self._prepared = Prepared(self.qrels.core, plan, threads or available_cores())
         in_core = [m for m in self.measures if m.definition.column is None]
         # Where a measure's values are: their place in the core, or the run's column of time or cost.
         self.places: dict[str, int | str] = {
@@ -99,7 +104,7 @@ class Evaluator:
                 )
                 for run in _runs(runs)
             }
-        return Evaluation(found, self.measures, self.policy, self.qrels.source)
+        return Evaluation(found, self.measures, self.policy, self.qrels.source, preset=self.preset)
 
     __call__ = evaluate
 
@@ -139,7 +144,7 @@ class _CoreValues:
 
     def _kept(self, values: list[T]) -> list[T]:
         """Without the queries that the run lacks, where the policy leaves them out."""
-        if self._evaluator.policy.missing != "skip":
+        if self._evaluator.missing != "skip":
             return values
         return [v for v, there in zip(values, self._scores.in_run(), strict=True) if there]
 
@@ -156,39 +161,55 @@ class _CoreValues:
         )
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _plan(measures: tuple[Measure, ...], policy: Policy) -> Plan:
-    from goodgain._core import Plan, kernels
+def _plan(
+    measures: tuple[Measure, ...], policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[Plan, str]:
+    """What the core works by, and what it does about queries that a run lacks."""
+    from goodgain._core import Plan
 
     if policy.unjudged == "bounds":
-        known = kernels()
-        for m in measures:
-            kernel = m.definition.kernel
-            if (
-                kernel is None
-                or not known[kernel]["unjudged_bounds"]
-                or m.get("ideal") == "retrieved"
-            ):
-                raise UsageError(
-                    f"no exact bounds over unjudged documents are known for {m}",
-                    hint="leave it out, or use unjudged=remove",
-                )
-    options = [m.options() for m in measures if m.definition.column is None]
-    return Plan(options, policy.for_core())
+        _refuse_without_bounds(measures)
+    conventions = [
+        convention(m, policy, preset, given) for m in measures if m.definition.column is None
+    ]
+    missing = _missing(conventions, policy)
+    options = [c.for_core() for c in conventions]
+    return Plan(options, policy.change({"missing": missing}).for_core()), missing
+
+
+def _missing(conventions: list[Convention], policy: Policy) -> str:
+    """Skipped only where all measures skip: those that do not need a value for every judged query."""
+    found = {c.policy.missing for c in conventions} or {policy.missing}
+    return "skip" if found == {"skip"} else "zero"
+
+
+def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+    from goodgain._core import kernels
+
+    known = kernels()
+    for m in measures:
+        kernel = m.definition.kernel
+        ideal = m.get("ideal") or "judged"
+        if kernel is None or not known[kernel]["unjudged_bounds"] or ideal != "judged":
+            raise UsageError(
+                f"no exact bounds over unjudged documents are known for {m}",
+                hint="leave it out, or use unjudged=remove",
+            )
 
 
 @lru_cache(maxsize=256)
-def _cached_plan(text: str, policy: Policy) -> tuple[tuple[Measure, ...], Plan]:
+def _cached_plan(
+    text: str, policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[tuple[Measure, ...], Plan, str]:
     measures = parse_all(text)
-    return measures, _plan(measures, policy)
+    return measures, *_plan(measures, policy, preset, given)
 
 
-def _text_plan(text: str, policy: Policy) -> tuple[tuple[Measure, ...], Plan]:
+def _text_plan(
+    text: str, policy: Policy, preset: str, given: frozenset[str]
+) -> tuple[tuple[Measure, ...], Plan, str]:
     """Plans of built-in measures are kept: a loop that evaluates anew each time parses once."""
-    found = _cached_plan(text, policy)
+    found = _cached_plan(text, policy, preset, given)
     if any(m.definition.family == "registered" for m in found[0]):
         _cached_plan.cache_clear()  # a name may be registered again
     return found

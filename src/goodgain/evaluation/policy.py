@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 CHOICES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores: larger document id first, in byte order, as trec_eval",
+        "docid-ascending": "equal scores: smaller document id first, in byte order",
         "input": "equal scores: as they stand in the run",
         "average": "the mean over all orders of equal scores",
         "bounds": "the smallest and the largest value over all orders of equal scores",
@@ -24,6 +25,7 @@ CHOICES: dict[str, dict[str, str]] = {
     "unjudged": {
         "nonrelevant": "an unjudged document is not relevant",
         "remove": "unjudged documents are taken out of the ranking (condensed lists)",
+        "remove-negative": "those and documents of negative gain are taken out, as trec_eval -J",
         "bounds": "the smallest and the largest value over all gains of unjudged documents",
     },
     "duplicates": {
@@ -34,6 +36,10 @@ CHOICES: dict[str, dict[str, str]] = {
     "scores": {
         "double": "scores are 64-bit numbers",
         "single": "scores are rounded to 32 bits first, as trec_eval 9 reads them",
+    },
+    "same_id": {
+        "keep": "a document may have the id of the query",
+        "drop": "a document with the id of the query is taken out of the ranking, as in BEIR",
     },
 }
 
@@ -47,6 +53,7 @@ class Policy:
     unjudged: str = "nonrelevant"
     duplicates: str = "error"
     scores: str = "double"
+    same_id: str = "keep"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -93,14 +100,19 @@ class Policy:
 
     def for_core(self) -> dict[str, Any]:
         """What the core is told."""
-        return {**self.to_dict(), "score32": self.scores == "single"}
+        return dict(self.to_dict())
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.to_dict().items())
 
 
+# The policies of other tools; what they do differently for single measures is in `presets`.
 PRESETS: dict[str, Policy] = {
     "default": Policy(),
     "trec_eval": Policy(missing="skip"),
     "trec_eval9": Policy(missing="skip", scores="single"),
+    "ir_measures": Policy(scores="single"),
+    "ranx": Policy(ties="input"),
+    "beir": Policy(missing="skip", scores="single", same_id="drop"),
+    "elasticsearch": Policy(ties="input"),
 }

@@ -37,7 +37,7 @@ class Evaluation:
     them.
     """
 
-    __slots__ = ("_created", "_qrels", "_runs", "_saved", "measures", "policy")
+    __slots__ = ("_created", "_qrels", "_runs", "_saved", "measures", "policy", "preset")
 
     def __init__(
         self,
@@ -46,12 +46,14 @@ class Evaluation:
         policy: Policy,
         qrels: Source | None,
         saved: Saved | None = None,
+        preset: str = "default",
     ) -> None:
         self._runs = runs
         self.measures = measures
         self.policy = policy
         self._qrels = qrels
         self._saved = saved
+        self.preset = preset
         self._created = time()
 
     @property
@@ -236,6 +238,7 @@ class Evaluation:
             "format": FORMAT,
             "version": origin.version,
             "created": origin.created,
+            "preset": self.preset,
             "policy": self.policy.to_dict(),
             "inputs": origin.inputs,
             "measures": [m.label for m in self.measures],
@@ -328,7 +331,8 @@ class Evaluation:
             run["name"]: RunScores(run["name"], measures, _SavedValues(run)) for run in data["runs"]
         }
         saved = Saved(data["version"], data["created"], data["inputs"])
-        return cls(runs, measures, Policy(**data["policy"]), None, saved)
+        preset = data.get("preset", "default")
+        return cls(runs, measures, Policy(**data["policy"]), None, saved, preset)
 
 
 class _SavedValues:

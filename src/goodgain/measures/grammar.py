@@ -87,6 +87,12 @@ class Measure:
         found = self.definition.param(param)
         return found.default if found else None
 
+    def with_defaults(self, params: Mapping[str, Value]) -> Measure:
+        """The same measure, printed as before, where other tools have other defaults."""
+        if not params:
+            return self
+        return make(self.definition, {**params, **dict(self.params)}, self.cutoff, self.label)
+
     def complete(self) -> Measure:
         """Itself, or an error when it lacks a cut-off that it cannot do without."""
         if self.cutoff is None and self.definition.cutoff in ("required", "recall"):
@@ -117,6 +123,13 @@ class Measure:
                     options["reference"] = value == "reference"
                 case "ideal", _:
                     options["ideal_retrieved"] = value == "retrieved"
+                    options["ideal_length"] = value == "length"
+                case "denominator", _:
+                    options["returned"] = value == "returned"
+                case "negative", _:
+                    options["negative_judged"] = value == "nonrelevant"
+                case "depth", _:
+                    options["overlap_depth"] = value
                 case "rounding", _:
                     options["recall_ceil"] = value == "up"
                 case "fp" | "fn", _:
@@ -124,6 +137,8 @@ class Measure:
                 case "rel", _:
                     options["rel"] = value
                     options["binary"] = d.name == "RBP"
+                    if d.family == "gain":
+                        options["min_gain"] = value
                 case _:
                     options[param.name] = value
         return options

@@ -66,6 +66,7 @@ class Definition:
 
 REL = Param("rel", 1.0, "the lowest gain that counts as relevant", low=0, open_low=True)
 GAIN = Param("gain", "linear", "the gain of a grade g: g itself, or 2^g - 1", ("linear", "exp"))
+MIN_GAIN = Param("rel", None, "with it: a gain below counts 0", low=0, open_low=True)
 ALPHA = Param("alpha", 0.5, "how much a repeated aspect loses each time", low=0, high=1)
 MAX_GRADE = Param(
     "max_grade",
@@ -126,8 +127,12 @@ DEFINITIONS: tuple[Definition, ...] = (
         "Unjudged and negative count 0.",
         _JARVELIN + "; exponential gain: " + _BURGES,
         "dcg",
-        (GAIN,),
-        elsewhere={"trec_eval": "dcg", "ranx": "dcg, dcg_burges (gain=exp)"},
+        (GAIN, MIN_GAIN),
+        elsewhere={
+            "trec_eval": "dcg (10)",
+            "ranx": "dcg@k, dcg_burges@k (gain=exp)",
+            "Elasticsearch": "dcg@k (gain=exp)",
+        },
     ),
     Definition(
         "nDCG",
@@ -139,14 +144,24 @@ DEFINITIONS: tuple[Definition, ...] = (
         "the list's own best order.",
         _JARVELIN + "; exponential gain: " + _BURGES,
         "ndcg",
-        (GAIN, Param("ideal", "judged", "what the ideal list is made of", ("judged", "retrieved"))),
+        (
+            GAIN,
+            Param(
+                "ideal",
+                "judged",
+                "what the ideal list is made of: all judged documents, the list's own, or all judged "
+                "but no more than the list has",
+                ("judged", "retrieved", "length"),
+            ),
+            MIN_GAIN,
+        ),
         aliases=("NDCG",),
         elsewhere={
             "trec_eval": "ndcg, ndcg_cut_k",
-            "ir_measures": "nDCG, nDCG(dcg='exp-log2')",
-            "ranx": "ndcg, ndcg_burges (gain=exp)",
+            "ir_measures": "nDCG@k, nDCG(dcg='exp-log2')@k",
+            "ranx": "ndcg@k, ndcg_burges@k (gain=exp)",
             "BEIR": "NDCG@k",
-            "Elasticsearch": "dcg with normalize (gain=exp)",
+            "Elasticsearch": "dcg@k with normalize (gain=exp, ideal=length)",
             "torchmetrics": "RetrievalNormalizedDCG (ideal=retrieved)",
         },
     ),
@@ -174,7 +189,11 @@ DEFINITIONS: tuple[Definition, ...] = (
         "Chapelle et al., Expected reciprocal rank for graded relevance, CIKM 2009",
         "err",
         (MAX_GRADE,),
-        elsewhere={"ir_measures": "ERR@k (max_grade=4)", "gdeval": "err@k (max_grade=4)"},
+        elsewhere={
+            "ir_measures": "ERR@k (max_grade=4)",
+            "gdeval": "err@k (max_grade=4)",
+            "Elasticsearch": "expected_reciprocal_rank@k",
+        },
     ),
     Definition(
         "nERR",
@@ -202,6 +221,13 @@ DEFINITIONS: tuple[Definition, ...] = (
                 "rel", None, "with it: relevant (1) from this gain on, else 0", low=0, open_low=True
             ),
             MAX_GRADE,
+            Param(
+                "scale",
+                "collection",
+                "what a grade is divided by: the highest grade of all queries, the highest of the "
+                "query, or nothing",
+                ("collection", "query", "none"),
+            ),
         ),
         elsewhere={"trec_eval": "rbp (10)", "ir_measures": "RBP(p=0.8, rel=1)", "ranx": "rbp.80"},
     ),
@@ -228,10 +254,24 @@ DEFINITIONS: tuple[Definition, ...] = (
         "Divides by k even where the list is shorter. Without a cut-off: by the list's length.",
         _TREC,
         "precision",
-        (REL,),
+        (
+            REL,
+            Param(
+                "denominator",
+                "k",
+                "k itself, or what was returned where that is less",
+                ("k", "returned"),
+            ),
+        ),
         cutoff="required",
         aliases=("Precision",),
-        elsewhere={"trec_eval": "P_k", "ir_measures": "P@k", "ranx": "precision@k", "BEIR": "P@k"},
+        elsewhere={
+            "trec_eval": "P_k",
+            "ir_measures": "P@k",
+            "ranx": "precision@k",
+            "BEIR": "P@k",
+            "Elasticsearch": "precision@k (denominator=returned)",
+        },
     ),
     Definition(
         "R",
@@ -249,6 +289,7 @@ DEFINITIONS: tuple[Definition, ...] = (
             "ir_measures": "R@k",
             "ranx": "recall@k",
             "BEIR": "Recall@k",
+            "Elasticsearch": "recall@k",
         },
     ),
     Definition(
@@ -324,6 +365,7 @@ DEFINITIONS: tuple[Definition, ...] = (
             "ir_measures": "RR@k",
             "ranx": "mrr@k",
             "BEIR": "MRR@k",
+            "Elasticsearch": "mean_reciprocal_rank@k",
         },
     ),
     Definition(
@@ -412,7 +454,10 @@ DEFINITIONS: tuple[Definition, ...] = (
         _NO_REL + " A negative gain is not judged nonrelevant here.",
         "Buckley & Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004",
         "bpref",
-        (REL,),
+        (
+            REL,
+            Param("negative", "unjudged", "what a negative gain is", ("unjudged", "nonrelevant")),
+        ),
         cutoff="none",
         aliases=("BPref",),
         elsewhere={"trec_eval": "bpref", "ir_measures": "Bpref", "ranx": "bpref"},
@@ -504,9 +549,15 @@ DEFINITIONS: tuple[Definition, ...] = (
                 open_low=True,
                 open_high=True,
             ),
+            Param(
+                "depth",
+                1000.0,
+                "where the overlap ends; 0: with the longer of the two lists",
+                low=0,
+            ),
         ),
         cutoff="none",
-        elsewhere={"ir_measures": "Compat"},
+        elsewhere={"ir_measures": "Compat(depth=0)"},
     ),
     Definition(
         "Accuracy",

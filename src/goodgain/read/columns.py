@@ -71,6 +71,15 @@ def looks_like_header(names: Sequence[str], table: TableKind) -> bool:
     return all(_candidates(names, role, table) for role in ("query", "doc"))
 
 
+def kinds_of_header(names: Sequence[str]) -> set[TableKind]:
+    """What a table with these columns can be; BEIR calls a document corpus-id only in judgements."""
+    if not looks_like_header(names, "run"):
+        return set()
+    if _matching(names, _NAMES["gain"]) or _matching(names, ("corpus-id",)):
+        return {"qrels"}
+    return {"run"} if _matching(names, _NAMES["score"]) else set()
+
+
 def _candidates(names: Sequence[str], role: str, table: TableKind) -> list[str]:
     if role == "value":
         usual = _NAMES["score"] if table == "run" else _NAMES["gain"]

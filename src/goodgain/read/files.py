@@ -14,7 +14,7 @@ from goodgain.read.columns import TableKind, find_columns, looks_like_header
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "lzma"}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "lzma"}
 _BLOCK = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
@@ -39,6 +39,12 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
         raise
 
 
+def read_head(path: str) -> str:
+    """The first lines of a file."""
+    with open_decompressed(path) as stream:
+        return stream.read(1 << 16).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
 def shown_name(path: str) -> str:
     """The name that messages use."""
     return "<stdin>" if path == "-" else path
@@ -46,14 +52,15 @@ def shown_name(path: str) -> str:
 
 def kind_of(path: str) -> str:
     """What the ending says: json, parquet, arrow, or lines."""
-    suffix = _plain_suffix(path)
+    suffix = plain_suffix(path)
     return {".json": "json", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
             ".ipc": "arrow"}.get(suffix, "lines")  # fmt: skip
 
 
-def _plain_suffix(path: str) -> str:
+def plain_suffix(path: str) -> str:
+    """The ending that tells the format: `.csv` of `run.csv.gz`."""
     p = Path(path)
-    return (Path(p.stem) if p.suffix.lower() in _COMPRESSED else p).suffix.lower()
+    return (Path(p.stem) if p.suffix.lower() in COMPRESSED else p).suffix.lower()
 
 
 def plain_descriptor(path: str) -> int:
@@ -64,7 +71,7 @@ def plain_descriptor(path: str) -> int:
     """
     if path == "-":
         return _spooled(sys.stdin.buffer, "<stdin>")
-    compression = _COMPRESSED.get(Path(path).suffix.lower())
+    compression = COMPRESSED.get(Path(path).suffix.lower())
     try:
         if Path(path).is_dir():
             raise InputError(f"'{path}' is a directory, not a file")
@@ -82,7 +89,7 @@ def plain_descriptor(path: str) -> int:
 
 def open_decompressed(path: str) -> IO[bytes]:
     """A stream of the file's plain bytes."""
-    match _COMPRESSED.get(Path(path).suffix.lower()):
+    match COMPRESSED.get(Path(path).suffix.lower()):
         case "gzip":
             import gzip
 
@@ -133,7 +140,7 @@ def _line_format(
     path: str, head: bytes, table: TableKind, columns: Mapping[str, str] | None
 ) -> dict[str, Any]:
     where = shown_name(path)
-    suffix = _plain_suffix(path)
+    suffix = plain_suffix(path)
     mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     first = head[mark:].split(b"\n", 1)[0]
     if suffix in (".jsonl", ".ndjson") or ((suffix == "" or path == "-") and first[:1] == b"{"):

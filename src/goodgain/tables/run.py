@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,30 +78,13 @@ class Run:
 
     def rows(self) -> tuple[list[str], list[str], list[float]]:
         """Its columns query, doc and score, in the order of the source."""
-        from goodgain import _core
+        from goodgain.read.rows import rows_of
 
-        source = self.source
-        with core_errors():
-            if source.kind == "file":
-                from goodgain.read.files import open_lines
-
-                file = open_lines(source.value, "run", source.columns)
-                query, doc, score, _, _ = _core.file_rows(file.fd, file.name, file.format, True)
-                return query, doc, score
-            if source.kind == "arrow":
-                table = self._arrow_table()
-                found = find_columns(table.columns(), "run", source.name, source.columns)
-                query, doc, score, _, _ = table.rows(found, True)
-                return query, doc, score
-        if source.kind == "dict":
-            triples = [
-                (str(q), str(d), float(s))
-                for q, docs in source.value.items()
-                for d, s in (docs.items() if isinstance(docs, dict) else docs)
-            ]
-        else:
-            triples = [(str(row[0]), str(row[1]), float(row[2])) for row in source.value]
-        return [t[0] for t in triples], [t[1] for t in triples], [t[2] for t in triples]
+        if self.source.kind == "arrow":
+            self._arrow_table()
+        source = self.source if self._arrow is None else replace(self.source, value=self._arrow)
+        found = rows_of(source, "run")
+        return found.query, found.doc, found.value
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{query: {doc: score}}; a document twice is an error."""

@@ -1,0 +1,276 @@
+"""Writes docs/differences.md from examples that run: python docs/make_differences.py [--check].
+
+Every number on the page comes from evaluating an example with a preset; tests/compat/test_differences.py
+compares them with the tools themselves where those are installed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from goodgain import evaluate, parse
+from goodgain.evaluation.policy import CHOICES, PRESETS
+from goodgain.evaluation.presets import RULES
+from goodgain.measures import definitions
+
+PAGE = Path(__file__).with_name("differences.md")
+TOOLS = tuple(PRESETS)
+NAMES = {"default": "goodgain", "trec_eval": "trec_eval 10", "trec_eval9": "trec_eval 9, pytrec_eval",
+         "beir": "BEIR", "elasticsearch": "Elasticsearch"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """A small collection on which tools differ, and the measures that show it."""
+
+    title: str
+    text: str
+    qrels: dict[str, dict[str, int]]
+    run: dict[str, dict[str, float]]
+    measures: str
+
+
+EXAMPLES = (
+    Example(
+        "Gain form",
+        "A grade g counts g in most tools, 2^g - 1 in Elasticsearch (and in ranx's `ndcg_burges`, "
+        "ir_measures' `dcg='exp-log2'` and gdeval: write `nDCG(gain=exp)` for those).",
+        {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}, "DCG nDCG nDCG@10",
+    ),
+    Example(
+        "Ideal list",
+        "All judged documents make the ideal list of nDCG, cut at k. Elasticsearch cuts it at the number of "
+        "documents returned, so that a short list is not punished.",
+        {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1.0}}, "nDCG@3",
+    ),
+    Example(
+        "Ties",
+        "Equal scores: trec_eval and what wraps it rank the larger document id first. ir_measures does so "
+        "for `RR` but not for `RR@k`, `Judged`, `Compat` and the diversity measures, which rank the smaller "
+        "one first. BEIR's own measures, ranx and Elasticsearch leave documents as they came (ranx: for "
+        "short lists; longer ones are sorted in no fixed order).",
+        {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "RR RR@10 P@1 Judged@1",
+    ),
+    Example(
+        "Score precision",
+        "trec_eval 9 reads scores as 32-bit numbers, so that close scores tie; version 10 keeps 64 bits.",
+        {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.000000001, "b": 1.0}}, "RR RR@10",
+    ),
+    Example(
+        "Missing queries",
+        "A judged query that the run lacks is 0 and counted, or left out of the mean. BEIR leaves it out of "
+        "nDCG, MAP, recall and precision, and counts it in MRR, R_cap and Accuracy.",
+        {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}}, "AP nDCG@10 MRR@10 NumQ",
+    ),
+    Example(
+        "Negative grades",
+        "A negative grade is never relevant and never gives gain. For Bpref trec_eval takes it for unjudged, "
+        "ranx for judged nonrelevant; for Unjudged@k trec_eval 10 counts it as unjudged, for Judged@k "
+        "ir_measures counts it as judged.",
+        {"q": {"a": 1, "b": -1, "c": 0}}, {"q": {"b": 2.0, "a": 1.0}}, "nDCG Bpref Judged@2",
+    ),
+    Example(
+        "Relevance level",
+        "The lowest relevant grade (`rel`, trec_eval's -l) does not change nDCG in trec_eval; ranx's "
+        "`ndcg@10-l2` drops grades below from gains and ideal: `nDCG(rel=2)@10`.",
+        {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}, "AP(rel=2) nDCG@10 nDCG(rel=2)@10",
+    ),
+    Example(
+        "Denominators",
+        "P@k divides by k, in Elasticsearch by what was returned where that is less. AP and AP@k divide by "
+        "all relevant documents. R_cap@k divides by min(R, k) and is trec_eval's `relative_P`. "
+        "`SetF(beta=2)` means beta^2 = 4 here and beta^2 = 2 in ir_measures and trec_eval.",
+        {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2.0, "x": 1.0}}, "P@5 R@2 R_cap@2 AP AP@1 SetF(beta=2)",
+    ),
+    Example(
+        "Recall points",
+        "Interpolated precision at recall r asks for r x R documents: rounded up in trec_eval 9 (unless the "
+        "fraction is below .1), to the nearest in version 10.",
+        {"q": {"a": 1, "b": 1, "c": 1, "x": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "c": 1.0}},
+        "IPrec@0.4 AP11",
+    ),
+    Example(
+        "RBP",
+        "The default persistence is .8, in trec_eval 10 .9. Graded documents count grade / highest grade of "
+        "the collection; in trec_eval of the query; in ranx the grade itself, so that values above 1 are "
+        "possible.",
+        {"q": {"a": 1}, "r": {"b": 3}}, {"q": {"a": 1.0}, "r": {"b": 1.0}}, "RBP RBP(p=0.5) RBP(rel=1)",
+    ),
+    Example(
+        "ERR",
+        "The highest grade is that of the collection; in ir_measures (gdeval) always 4.",
+        {"q": {"a": 1}}, {"q": {"a": 1.0}}, "ERR@10",
+    ),
+    Example(
+        "A document that is the query",
+        "BEIR takes a document with the query's own id out of the run before it measures nDCG, MAP, recall "
+        "and precision.",
+        {"q": {"a": 1}}, {"q": {"q": 2.0, "a": 1.0}}, "nDCG@10 P@1 MRR@10",
+    ),
+)  # fmt: skip
+
+
+def values(example: Example) -> dict[str, dict[str, float | None]]:
+    """{measure: {tool: value}}; None where a tool has no such number."""
+    found: dict[str, dict[str, float | None]] = {}
+    for measure in example.measures.split():
+        row: dict[str, float | None] = {}
+        for tool in TOOLS:
+            known = tool == "default" or has(tool, measure)
+            row[tool] = (
+                evaluate(example.qrels, example.run, measure, preset=tool)[measure]
+                if known
+                else None
+            )
+        found[measure] = row
+    return found
+
+
+def has(tool: str, text: str) -> bool:
+    """Whether a tool has a measure, with the cut-off and the parameters asked for."""
+    measure = parse(text)
+    key = {"trec_eval9": "trec_eval", "beir": "BEIR", "elasticsearch": "Elasticsearch"}.get(
+        tool, tool
+    )
+    name = measure.definition.elsewhere.get(key, "")
+    if not name or (tool == "trec_eval9" and "(10)" in name):
+        return False
+    if (
+        measure.definition.family == "gain"
+        and dict(measure.params).get("rel")
+        and tool == "trec_eval"
+    ):
+        return False
+    if measure.name == "nDCG" and "rel" in dict(measure.params):
+        return tool == "ranx"
+    if measure.definition.cutoff == "recall" or tool in ("ir_measures", "ranx"):
+        return True
+    names = [
+        n
+        for n in re.split(r",\s", name)
+        if (re.search(r"[_@]k\b", n) is not None) == bool(measure.cutoff)
+    ]
+    return bool(names)
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        "# What other tools compute\n\n"
+        "Made by `docs/make_differences.py` from examples that run; do not edit. A column is what "
+        "`goodgain evaluate --preset NAME` gives, and tests compare it with the tool itself. "
+        "`goodgain explain QRELS RUN -m MEASURE --against NAME` splits a difference on your own data into "
+        "these causes. Numbers that differ from goodgain's own are bold; - is a measure that the tool does "
+        "not have.\n",
+        _policies(),
+    ]
+    for example in EXAMPLES:
+        parts.append(f"\n## {example.title}\n\n{example.text}\n\n")
+        parts.append(f"qrels `{example.qrels}`, run `{example.run}`:\n\n" + _table(values(example)))
+    parts.append(_duplicates())
+    parts.append(_measures())
+    parts.append(_not_reproduced())
+    return "".join(parts)
+
+
+def _name(tool: str) -> str:
+    return NAMES.get(tool, tool)
+
+
+def _table(rows: dict[str, dict[str, float | None]]) -> str:
+    head = "| measure | " + " | ".join(_name(t) for t in TOOLS) + " |\n"
+    lines = [head, "| --- |" + " ---: |" * len(TOOLS) + "\n"]
+    for measure, row in rows.items():
+        own = _number(row["default"])
+        cells = [_number(row[t]) for t in TOOLS]
+        lines.append(
+            f"| `{measure}` | "
+            + " | ".join(c if c in (own, "-") else f"**{c}**" for c in cells)
+            + " |\n"
+        )
+    return "".join(lines)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if value == value else "undefined"
+
+
+def _policies() -> str:
+    lines = [
+        "\n## Policies\n\n| tool | " + " | ".join(CHOICES) + " |\n",
+        "| --- |" + " --- |" * len(CHOICES) + "\n",
+    ]
+    for tool in TOOLS:
+        chosen = PRESETS[tool].to_dict()
+        lines.append(f"| {_name(tool)} | " + " | ".join(chosen[c] for c in CHOICES) + " |\n")
+    return "".join(lines)
+
+
+def _duplicates() -> str:
+    return (
+        "\n## Duplicates\n\n"
+        "A document twice in one query's results is an error here and in trec_eval; with files, ranx and "
+        "ir_measures keep the last line, which can be neither first nor best. `duplicates=first` and "
+        "`duplicates=best` say which one counts. A document judged twice for a query is an error here and in "
+        "trec_eval.\n"
+    )
+
+
+def _measures() -> str:
+    """Every measure: what it is called elsewhere, and what is done differently there."""
+    lines = [
+        "\n## Measure by measure\n\n"
+        "Where a tool has the measure: its name there, and what it does differently besides the policies "
+        "above.\n\n",
+        "| measure | called | differs |\n| --- | --- | --- |\n",
+    ]
+    for d in definitions():
+        called = "; ".join(f"{tool}: `{name}`" for tool, name in d.elsewhere.items())
+        differs = []
+        for tool in TOOLS:
+            for rule in RULES[tool]:
+                if d.name in rule.measures:
+                    form = {True: "@k", False: " without a cut-off", None: ""}[rule.cutoff]
+                    policy = ", ".join(f"{k}={v}" for k, v in rule.policy.items())
+                    differs.append(
+                        f"{_name(tool)}{form}: {rule.why}" + (f" ({policy})" if policy else "")
+                    )
+        lines.append(f"| `{d.name}` | {called or 'only here'} | {'; '.join(differs) or '-'} |\n")
+    return "".join(lines)
+
+
+def _not_reproduced() -> str:
+    return """
+## What a preset does not reproduce
+
+- Rounding: BEIR rounds means to 5 decimals, gdeval (ir_measures' `ERR` and exponential nDCG) every value.
+- ranx's order of tied documents in lists of more than about 15: it comes from an unstable sort.
+- BEIR's `Hole@k`, which looks documents up in the judgements of all queries: refused.
+- ir_measures' `Compat` where scores are tied or not above 0: it then orders the ideal list by the
+  qrels, not by the run.
+- ir_measures' `ERR_IA@1` and `alpha_DCG@1`, which are not divided by the number of aspects there.
+- What crashes or is not a number elsewhere: BEIR's R_cap without relevant documents, ranx's mean with
+  an undefined Bpref.
+- trec_eval's reading of what is no number: a grade or score that is none is an error here.
+- trec_eval sorts custom gains (`ndcg.1=.3,2=.5`) by their whole parts, so that gains less than 1 apart
+  may stand in
+  the wrong order in its ideal list; here they stand in the right one.
+"""
+
+
+def main() -> int:
+    """Write the page, or with --check tell whether it is up to date."""
+    text = page()
+    if "--check" in sys.argv[1:]:
+        return 0 if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text else 1
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""`goodgain convert`: runs and judgements between formats."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from goodgain.cli.options import command_parser, pairs, warn
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    from goodgain.read.convert import FORMATS
+
+    listed = "".join(f"  {name:<8} {text}\n" for name, text in FORMATS.items())
+    p = command_parser(
+        "convert",
+        "Write a run or judgements in another format. What the new format cannot hold is said.",
+        f"formats:\n{listed}\n"
+        "examples:\n"
+        "  goodgain convert run.txt run.parquet\n"
+        "  goodgain convert qrels/test.tsv qrels.txt\n"
+        "  goodgain convert run.json run.txt.gz --name bm25\n",
+    )
+    p.add_argument("source", metavar="IN", help="a file in any format that goodgain reads")
+    p.add_argument("target", metavar="OUT", help="a file, compressed by its ending; - is stdout")
+    p.add_argument(
+        "--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} (default: by OUT's ending)"
+    )
+    p.add_argument("--kind", choices=("run", "qrels"), help="what IN is (default: as it looks)")
+    p.add_argument("--name", help="the run's name in TREC lines (default: as in IN)")
+    p.add_argument("--columns", metavar="ROLE=NAME,...", default="",
+                   help="columns of IN: query=, doc=, score=, gain=, target=, aspect=")  # fmt: skip
+    p.add_argument("-q", "--quiet", action="store_true", help="do not say what is lost")
+    return p
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert one file."""
+    from goodgain.errors import UsageError
+    from goodgain.read.convert import convert, converted_bytes, format_of
+
+    columns = pairs([args.columns], "--columns")
+    if args.target == "-":
+        if args.to is None:
+            raise UsageError("standard output has no ending", hint="say the format with --to")
+        form = format_of(args.target, args.to)
+        data, done = converted_bytes(
+            args.source, form, kind=args.kind, columns=columns, name=args.name
+        )
+        sys.stdout.buffer.write(data)
+    else:
+        done = convert(
+            args.source, args.target, to=args.to, kind=args.kind, columns=columns, name=args.name
+        )
+    warn(args, done.losses)
+    if not args.quiet:
+        what = "run" if done.kind == "run" else "judgements"
+        to = "standard output" if args.target == "-" else args.target
+        print(
+            f"{to}: {what} in {done.format}, {done.rows:,} rows, {done.queries:,} queries",
+            file=sys.stderr,
+        )
+    return 0

@@ -1,0 +1,5 @@
+"""Drop-ins for what people use today.
+
+`trec_eval` is the command behind `goodgain trec-eval`; `pytrec_eval` and `ir_measures` have the names and the
+numbers of those packages, so that code written for them changes one import.
+"""
