@@ -1,0 +1,3 @@
+"""Comparison: paired tests, corrections, groups, seeds, GSB, the gate, and run fusion."""
+
+from __future__ import annotations
