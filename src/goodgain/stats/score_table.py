@@ -33,7 +33,7 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class Table:
     """Columns of equal length, and where a row of them is."""
 
     columns: dict[str, Sequence[Any]]
@@ -51,7 +51,7 @@ def read_scores(
 
     `into.groups` gets the column `by` where the table has it.
     """
-    table = _load(source)
+    table = load_table(source)
     roles = _roles(table, given)
     length = len(table.columns[roles["query"]])
     if not length:
@@ -104,7 +104,7 @@ def read_scores(
 
 def read_groups(source: Any, column: str, into: ScoreSet, given: Mapping[str, str]) -> None:
     """Take the group of each query from a table of its own: query and `column`."""
-    table = _load(source)
+    table = load_table(source)
     roles = _roles(table, given)
     if column not in table.columns:
         raise _no_column(table, column)
@@ -112,7 +112,7 @@ def read_groups(source: Any, column: str, into: ScoreSet, given: Mapping[str, st
     _add_groups(table, column, units, into)
 
 
-def _add_groups(table: _Table, column: str, units: Sequence[str], into: ScoreSet) -> None:
+def _add_groups(table: Table, column: str, units: Sequence[str], into: ScoreSet) -> None:
     groups = into.groups.setdefault(column, {})
     for i, (unit, value) in enumerate(zip(units, table.columns[column], strict=True)):
         group = "" if value is None else str(value)
@@ -123,7 +123,7 @@ def _add_groups(table: _Table, column: str, units: Sequence[str], into: ScoreSet
             )
 
 
-def _roles(table: _Table, given: Mapping[str, str]) -> dict[str, str]:
+def _roles(table: Table, given: Mapping[str, str]) -> dict[str, str]:
     roles = {}
     folded = {name.strip().casefold(): name for name in reversed(list(table.columns))}
     for role, usual in _NAMES.items():
@@ -148,7 +148,7 @@ def _roles(table: _Table, given: Mapping[str, str]) -> dict[str, str]:
     return roles
 
 
-def _no_column(table: _Table, column: str) -> InputError:
+def _no_column(table: Table, column: str) -> InputError:
     return InputError(
         f"there is no column '{column}'",
         where=table.name,
@@ -156,13 +156,13 @@ def _no_column(table: _Table, column: str) -> InputError:
     )
 
 
-def _id(value: Any, table: _Table, row: int, role: str) -> str:
+def _id(value: Any, table: Table, row: int, role: str) -> str:
     if value is None or value == "" or value != value:
         raise InputError(f"a row has no {role}", where=table.where(row))
     return str(value)
 
 
-def _numbers(table: _Table, column: str) -> list[float] | None:
+def _numbers(table: Table, column: str) -> list[float] | None:
     """The column as numbers, undefined as NaN; None where it holds text."""
     numbers: list[float] = []
     bad: int | None = None
@@ -207,41 +207,41 @@ def _number(value: Any) -> float | None:
 # --- loading ---
 
 
-def _load(source: Any) -> _Table:
+def load_table(source: Any) -> Table:
     if isinstance(source, str | os.PathLike):
         return _load_file(os.fspath(source))
     if isinstance(source, Mapping):
-        return _Table({str(c): list(v) for c, v in source.items()}, "scores")
+        return Table({str(c): list(v) for c, v in source.items()}, "scores")
     if hasattr(source, "to_dict") and hasattr(source, "columns"):
         try:
             columns = source.to_dict("list")  # pandas
         except (TypeError, ValueError):
             columns = source.to_dict(as_series=False)  # polars
-        return _Table({str(c): v for c, v in columns.items()}, "scores")
+        return Table({str(c): v for c, v in columns.items()}, "scores")
     if hasattr(source, "__arrow_c_stream__"):
-        return _Table(_arrow_columns(source, "scores"), "scores")
+        return Table(_arrow_columns(source, "scores"), "scores")
     rows = list(source)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise InputError("the rows are not objects with named fields", hint="rows are dictionaries")
-    return _Table(_by_column(rows), "scores")
+    return Table(_by_column(rows), "scores")
 
 
-def _load_file(path: str) -> _Table:
+def _load_file(path: str) -> Table:
     from goodgain.read.files import kind_of, open_arrow, read_json, shown_name
 
     name = shown_name(path)
     match kind_of(path):
         case "parquet" | "arrow":
-            return _Table(_arrow_columns(open_arrow(path), name), name)
+            return Table(_arrow_columns(open_arrow(path), name), name)
         case "json":
             content = read_json(path)
             if isinstance(content, list) and all(isinstance(row, dict) for row in content):
-                return _Table(_by_column(content), name)
+                return Table(_by_column(content), name)
             raise InputError("the file is not a list of objects", where=name)
     return _load_lines(path, name)
 
 
-def _load_lines(path: str, name: str) -> _Table:
+def _load_lines(path: str, name: str) -> Table:
     import csv
     import io
     import json
@@ -270,7 +270,7 @@ def _load_lines(path: str, name: str) -> _Table:
                 raise InputError("the line is not a JSON object", where=f"{name}:{number}")
             rows.append(row)
             lines.append(number)
-        return _Table(_by_column(rows), name, lines)
+        return Table(_by_column(rows), name, lines)
     delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     header = [h.strip() for h in next(reader)]
@@ -290,7 +290,7 @@ def _load_lines(path: str, name: str) -> _Table:
         for column, value in zip(columns, fields, strict=True):
             column.append(value)
         lines.append(reader.line_num)
-    return _Table(dict(zip(header, columns, strict=True)), name, lines)
+    return Table(dict(zip(header, columns, strict=True)), name, lines)
 
 
 def _by_column(rows: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:

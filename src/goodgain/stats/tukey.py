@@ -46,7 +46,7 @@ class Tukey:
     def test(self, difference: float) -> Outcome:
         """Two systems whose means are this far apart; p already covers all pairs of systems."""
         if difference == 0:
-            return Outcome(0.0, 1.0, "no difference")
+            return Outcome(0.0, 1.0)
         if self.freedom == 0:
             return Outcome(None, 1.0, "one query")
         if self.error == 0:  # constant differences: the smallest p that n pairs can give, for all pairs
