@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goodgain.stats.gate import Gate
+    from goodgain.stats.gates import Gate
 
 
 @pytest.fixture
@@ -23,13 +23,14 @@ def goodgain_gate() -> Callable[..., Gate]:
     With three arguments the runs are evaluated; with one or two they are what `goodgain.gate` takes.
     """
 
-    def check(*sources: Any, measures: Any = "nDCG@10", **options: Any) -> Gate:
+    def check(*sources: Any, measures: Any = None, **options: Any) -> Gate:
         __tracebackhide__ = True
         from goodgain.evaluation import evaluate
-        from goodgain.stats.gate import gate
+        from goodgain.stats.gates import gate
 
         if len(sources) == 3:
             qrels, baseline, candidate = sources
+            measures = measures or "nDCG@10"
             sources = tuple(
                 evaluate(qrels, {name: run}, measures)
                 for name, run in (("baseline", baseline), ("candidate", candidate))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from goodgain.stats.compare import compare
+from goodgain.stats.comparer import compare
 from goodgain.stats.comparison import Comparison, Pair
 from goodgain.stats.corrections import correct
-from goodgain.stats.gate import Gate, gate
+from goodgain.stats.gates import Gate, gate
 from goodgain.stats.gsb import GSB, gsb_counts, gsb_differences, gsb_labels
 from goodgain.stats.pareto import pareto_front
 from goodgain.stats.scores import HasUnitScores

@@ -25,12 +25,18 @@ class Margin:
 
     @classmethod
     def of(cls, given: float | str | Mapping[str, float | str] | None) -> Margin | None:
-        """From 0.01, "2%", or {measure: either}."""
+        """From 0.01, "2%", or {measure: either}, where the measure "" stands for all others."""
         if given is None:
             return None
         if isinstance(given, Mapping):
-            return cls(None, {str(m): _parsed(v) for m, v in given.items()})
+            found = {str(m): _parsed(v) for m, v in given.items()}
+            return cls(found.pop("", None), found)
         return cls(_parsed(given), {})
+
+    def __str__(self) -> str:
+        named = {"": self.default, **self.special} if self.default else dict(self.special)
+        parts = [f"{m} {100 * n:g}%" if share else f"{m} {n:g}" for m, (n, share) in named.items()]
+        return ", ".join(part.strip() for part in parts)
 
     def value(self, measure: str, baseline_mean: float) -> float | None:
         """The margin of a measure, in its own unit; None where it has none."""
@@ -58,5 +64,4 @@ def noninferior_p(
     gains: Floats, margin: float, test: str = "t", resampling: Resampling | None = None
 ) -> float:
     """P-value against "worse by the margin or more"; `gains` are positive where the system is better."""
-    name = test if test not in ("tukey",) else "t"
-    return run_test(name, gains + margin, "greater", resampling).p
+    return run_test("t" if test == "tukey" else test, gains + margin, "greater", resampling).p

@@ -91,14 +91,14 @@ def read_scores(
     for rows, names, values in triples:
         for i in rows:
             measures = found.setdefault(systems[i], {}).setdefault(seeds[i], {})
-            column = measures.setdefault(names[i], {})
-            if units[i] in column:
+            scores = measures.setdefault(names[i], {})
+            if units[i] in scores:
                 raise InputError(
                     f"query '{units[i]}' of system '{systems[i]}' is there twice",
                     where=table.where(i),
                     hint="several seeds need a column 'seed', or name it (--seed-column COLUMN)",
                 )
-            column[units[i]] = values[i]
+            scores[units[i]] = values[i]
     return [into.add(system, list(by_seed.values())) for system, by_seed in found.items()]
 
 

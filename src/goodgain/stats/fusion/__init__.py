@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from goodgain.stats.fusion.fuse import fuse
+from goodgain.stats.fusion.fuser import fuse
 from goodgain.stats.fusion.methods import METHODS, NORMS
-from goodgain.stats.fusion.tune import Tuned, tune
+from goodgain.stats.fusion.tuner import Tuned, tune
 
 __all__ = ["METHODS", "NORMS", "Tuned", "fuse", "tune"]

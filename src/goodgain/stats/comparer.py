@@ -15,6 +15,7 @@ from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.pairing import Asked, Paired, Pairing, asked_measures
 from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
 from goodgain.stats.paired import TESTS, Outcome, Resampling
+from goodgain.stats.score_table import read_groups
 from goodgain.stats.scores import ScoreSet, collect, is_price
 from goodgain.stats.seeds import SeedSpread, seed_spread, seeds_test
 from goodgain.stats.tukey import Tukey
@@ -41,6 +42,7 @@ def compare(
     tie: float = 0.0,
     unpaired: str = "drop",
     by: str | Mapping[str, str] | None = None,
+    queries: Any = None,
     columns: Mapping[str, str] | None = None,
     lower_is_better: Iterable[str] = (),
     permutations: int = paired.PERMUTATIONS,
@@ -54,7 +56,8 @@ def compare(
     path, a data frame, rows), or a list of those: the seeds of one system. The systems of the first
     argument are the baselines, or its first system where it is the only argument; `baselines` names
     them instead, and "all" compares every pair. `margin` (0.01, "2%", or one for each measure) adds
-    non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group.
+    non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group;
+    the column is of the scores or of the table `queries`.
     """
     if test not in TESTS:
         raise UsageError(f"there is no test '{test}'", hint=f"one of: {', '.join(TESTS)}")
@@ -72,18 +75,21 @@ def compare(
     first = collect(baseline, scores, columns, column)
     for other in others:
         collect(other, scores, columns, column)
+    if queries is not None and column is not None:
+        read_groups(queries, column, scores, columns or {})
     if isinstance(by, Mapping):
         column, scores.groups["group"] = "group", {str(q): str(g) for q, g in by.items()}
+    limits = Margin.of(margin)
     settings = Settings(
         test, correction, alpha, confidence, tie, unpaired,
-        None if margin is None else str(margin), permutations, bootstraps, seed, column,
+        None if limits is None else str(limits), permutations, bootstraps, seed, column,
     )  # fmt: skip
     return compare_scores(
         scores,
         _baselines(scores, baselines, first if others else first[:1]),
         asked_measures(scores, measures, lower_is_better),
         settings,
-        Margin.of(margin),
+        limits,
         Resampling(permutations, bootstraps, seed, threads or _cores()),
     )
 

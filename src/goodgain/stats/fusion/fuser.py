@@ -104,7 +104,10 @@ class Fuser:
         }  # fmt: skip
         if method.param is not None and method.param.slot in options:
             options[method.param.slot] = values[method.param.name]
-        return core_fuse(self.runs, options, depth or 0, threads or os.cpu_count() or 1)
+        found: dict[str, dict[str, float]] = core_fuse(
+            self.runs, options, depth or 0, threads or os.cpu_count() or 1
+        )
+        return found
 
     def _weights(self, weights: Sequence[float] | None) -> list[float]:
         if weights is None:

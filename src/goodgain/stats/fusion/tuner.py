@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluator
 from goodgain.show import number, render
-from goodgain.stats.fusion.fuse import Fuser, rank_runs
+from goodgain.stats.fusion.fuser import Fuser, rank_runs
 from goodgain.stats.fusion.methods import method_of
 from goodgain.tables import Qrels, Run
 
@@ -134,7 +134,8 @@ def tune(
         return Choice(weights, params, means[pick], _mean(rest.values()), len(test)), rest
 
     shared = None if chosen.trained else [values(setting, None) for setting in settings]
-    found, held_out = [], {}
+    found: list[Choice] = []
+    held_out: dict[str, float] = {}
     for part in parts:
         inside = set(part)
         choice, rest = choose([q for q in queries if q not in inside], part, shared)
