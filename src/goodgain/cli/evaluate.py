@@ -23,7 +23,9 @@ def parser() -> argparse.ArgumentParser:
         '  goodgain evaluate qrels.txt bm25.run knn.parquet -m "nDCG@10 Recall@20 MRR"\n'
         "  zcat run.gz | goodgain evaluate qrels.txt - --per-query --format csv -o scores.csv\n",
     )
-    p.add_argument("qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow")
+    p.add_argument(
+        "qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow"
+    )
     p.add_argument("runs", metavar="RUN", nargs="+", help="runs in the same formats; - is stdin")
     p.add_argument(
         "-m", "--measures", action="append", metavar="MEASURES",

@@ -7,4 +7,13 @@ from goodgain.evaluation.policy import CHOICES, PRESETS, Policy
 from goodgain.evaluation.result import Evaluation
 from goodgain.evaluation.scores import Coverage, RunScores
 
-__all__ = ["CHOICES", "PRESETS", "Coverage", "Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"]
+__all__ = [
+    "CHOICES",
+    "PRESETS",
+    "Coverage",
+    "Evaluation",
+    "Evaluator",
+    "Policy",
+    "RunScores",
+    "evaluate",
+]
