@@ -1,7 +1,7 @@
 """A pytest fixture: the gate as a test.
 
-    def test_search_is_no_worse(goodgain_gate):
-        goodgain_gate("qrels.txt", "baseline.run", "candidate.run", measures="nDCG@10", margin=0.01)
+def test_search_is_no_worse(goodgain_gate):
+    goodgain_gate("qrels.txt", "baseline.run", "candidate.run", measures="nDCG@10", margin=0.01)
 """
 
 from __future__ import annotations

@@ -50,19 +50,31 @@ def parser() -> argparse.ArgumentParser:
     add_choice(group, "--test", TESTS, "t")
     add_choice(group, "--correction", CORRECTIONS, "holm")
     group.add_argument("--alpha", type=float, default=0.05, metavar="P", help="(default: 0.05)")
-    group.add_argument("--confidence", type=float, default=0.95, metavar="P", help="(default: 0.95)")
+    group.add_argument(
+        "--confidence", type=float, default=0.95, metavar="P", help="(default: 0.95)"
+    )
     group.add_argument(
         "--margin", action="append", metavar="[MEASURE=]M",
         help="also test non-inferiority and equivalence within 0.01, 2%%, nDCG@10=0.01",
     )  # fmt: skip
     group.add_argument(
-        "--tie", type=float, default=0.0, metavar="D", help="differences up to this are ties (default: 0)"
+        "--tie",
+        type=float,
+        default=0.0,
+        metavar="D",
+        help="differences up to this are ties (default: 0)",
     )
     add_choice(group, "--unpaired", UNPAIRED, "drop")
     group.add_argument("--by", metavar="COLUMN", help="a table for each group, and the interaction")
-    group.add_argument("--queries", metavar="FILE", help="the table of queries that has the column of --by")
     group.add_argument(
-        "--permutations", type=int, default=PERMUTATIONS, metavar="N", help=f"(default: {PERMUTATIONS:,})"
+        "--queries", metavar="FILE", help="the table of queries that has the column of --by"
+    )
+    group.add_argument(
+        "--permutations",
+        type=int,
+        default=PERMUTATIONS,
+        metavar="N",
+        help=f"(default: {PERMUTATIONS:,})",
     )
     group.add_argument(
         "--bootstraps", type=int, default=BOOTSTRAPS, metavar="N", help=f"(default: {BOOTSTRAPS:,})"
@@ -88,8 +100,12 @@ def add_scores(p: argparse.ArgumentParser) -> None:
         "--scores", metavar="FILE", action="append",
         help="a table of system, query and a column for each measure (or columns measure and value)",
     )  # fmt: skip
-    group.add_argument("--system", metavar="COLUMN", help="the system's column (default: its usual names)")
-    group.add_argument("--query", metavar="COLUMN", help="the query's column (default: its usual names)")
+    group.add_argument(
+        "--system", metavar="COLUMN", help="the system's column (default: its usual names)"
+    )
+    group.add_argument(
+        "--query", metavar="COLUMN", help="the query's column (default: its usual names)"
+    )
     group.add_argument("--seed-column", metavar="COLUMN", help="the seed's column (default: seed)")
     group.add_argument(
         "--lower-is-better", metavar="MEASURE", action="append", default=[],
@@ -169,7 +185,8 @@ def score_sources(args: argparse.Namespace) -> list[Any]:
     """The tables of scores; files that name no system are systems by their name."""
     if args.qrels:
         raise UsageError(
-            "--scores stands in for judgements and runs", hint="leave out QRELS and RUN, or --scores"
+            "--scores stands in for judgements and runs",
+            hint="leave out QRELS and RUN, or --scores",
         )
     return list(args.scores)
 

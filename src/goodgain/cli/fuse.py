@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.options import command_parser, pairs, write
 from goodgain.errors import UsageError
@@ -39,19 +39,30 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--weights", metavar="W,W,...", help="one for each run")
     p.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="the method's, for example k=20"
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the method's, for example k=20",
     )
     p.add_argument("--depth", type=int, metavar="N", help="keep the best N of each query")
     p.add_argument("--name", metavar="NAME", help="the run's name (default: the method)")
     group = p.add_argument_group("learning")
     group.add_argument("--train", metavar="QRELS", help="judgements of training queries")
     group.add_argument(
-        "--train-runs", nargs="+", metavar="RUN", help="runs over training queries (default: the runs)"
+        "--train-runs",
+        nargs="+",
+        metavar="RUN",
+        help="runs over training queries (default: the runs)",
     )
     group.add_argument(
-        "--tune", metavar="QRELS", help="choose weights or parameter by cross-validation over queries"
+        "--tune",
+        metavar="QRELS",
+        help="choose weights or parameter by cross-validation over queries",
     )
-    group.add_argument("-m", "--measure", default="nDCG@10", metavar="MEASURE", help="(default: nDCG@10)")
+    group.add_argument(
+        "-m", "--measure", default="nDCG@10", metavar="MEASURE", help="(default: nDCG@10)"
+    )
     group.add_argument("--folds", type=int, default=5, metavar="N", help="(default: 5)")
     group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
     out = p.add_argument_group("output")
@@ -80,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Fuse and write."""
     from goodgain.stats.fusion import fuse, tune
 
+    params: Mapping[str, Any] = _params(args.param)
     if args.tune:
         if args.weights or args.param or args.train:
             raise UsageError("--tune chooses what --weights, --param and --train would give")
@@ -93,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         fused = fuse(
             args.runs, args.method, args.norm,
             weights=_weights(args.weights), qrels=args.train, training_runs=args.train_runs,
-            depth=args.depth, threads=args.threads, **_params(args.param),
+            depth=args.depth, threads=args.threads, **params,
         )  # fmt: skip
         if args.train and not args.train_runs and not args.quiet:
             print(

@@ -40,17 +40,25 @@ def parser() -> argparse.ArgumentParser:
     add_scores(p)
     group = p.add_argument_group("gate")
     group.add_argument("--baseline", metavar="NAME", help="of scores: the system to hold")
-    group.add_argument("--candidate", metavar="NAME", help="of scores: the system that is to replace it")
+    group.add_argument(
+        "--candidate", metavar="NAME", help="of scores: the system that is to replace it"
+    )
     group.add_argument(
         "--margin", action="append", metavar="[MEASURE=]M",
         help="how much worse is still no worse: 0.01, 2%%, nDCG@10=0.01 (default: 0.01)",
     )  # fmt: skip
     add_choice(group, "--test", {name: TESTS[name] for name in GATE_TESTS}, "t")
-    group.add_argument("--alpha", type=float, default=0.05, metavar="P", help="one-sided (default: 0.05)")
-    group.add_argument("--worst", type=int, default=10, metavar="N", help="queries named (default: 10)")
+    group.add_argument(
+        "--alpha", type=float, default=0.05, metavar="P", help="one-sided (default: 0.05)"
+    )
+    group.add_argument(
+        "--worst", type=int, default=10, metavar="N", help="queries named (default: 10)"
+    )
     add_choice(group, "--unpaired", UNPAIRED, "drop")
     group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
-    group.add_argument("--summary", metavar="FILE", help="also write a Markdown summary for a pull request")
+    group.add_argument(
+        "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
+    )
     add_evaluation(p)
     add_output(p, per_query=False)
     return p

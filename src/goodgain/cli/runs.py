@@ -21,7 +21,10 @@ def evaluated(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> E
     from goodgain.tables import Qrels
 
     columns = pairs([args.columns], "--columns")
-    roles = {"run": ("query", "doc", "score"), "qrels": ("query", "doc", "gain", "target", "aspect")}
+    roles = {
+        "run": ("query", "doc", "score"),
+        "qrels": ("query", "doc", "gain", "target", "aspect"),
+    }
     of = {t: {r: c for r, c in columns.items() if r in names} for t, names in roles.items()}
     unknown = set(columns) - {r for names in roles.values() for r in names}
     evaluator = Evaluator(

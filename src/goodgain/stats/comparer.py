@@ -12,9 +12,9 @@ from goodgain.stats import effect, groups, paired
 from goodgain.stats.comparison import Comparison, Pair, Price, Settings
 from goodgain.stats.corrections import CORRECTIONS, correct
 from goodgain.stats.margin import Margin, noninferior_p
+from goodgain.stats.paired import TESTS, Outcome, Resampling
 from goodgain.stats.pairing import Asked, Paired, Pairing, asked_measures
 from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
-from goodgain.stats.paired import TESTS, Outcome, Resampling
 from goodgain.stats.score_table import read_groups
 from goodgain.stats.scores import ScoreSet, collect, is_price
 from goodgain.stats.seeds import SeedSpread, seed_spread, seeds_test
@@ -156,7 +156,12 @@ def compare_scores(
     interactions: tuple[Any, ...] = ()
     if settings.by is not None:
         members = groups.members(scores, settings.by, cells)
-        parts = [part for g in groups.names(members, cells) for c in cells if (part := c.only(g, members))]
+        parts = [
+            part
+            for g in groups.names(members, cells)
+            for c in cells
+            if (part := c.only(g, members))
+        ]
         group_pairs = judge.pairs(parts)
         interactions = groups.interactions(cells, members, settings.correction)
         notes += groups.notes(members, cells)
@@ -276,10 +281,10 @@ class _Judge:
         return Pair(
             cell.system, cell.baseline, asked.label, after, before, difference,
             None if before == 0 else difference / abs(before),
-            *(span or (None, None)),
+            None if span is None else span[0], None if span is None else span[1],
             "randomisation" if asked.kind == "percentile" else _test_name(settings, cell),
             outcome.statistic, outcome.p, p_corrected,
-            size, *(size_span or (None, None)),
+            size, None if size_span is None else size_span[0], None if size_span is None else size_span[1],
             wins, len(d) - wins - losses, losses,
             effect.minimum_detectable(d, settings.alpha) if plain else None,
             len(d), asked.lower_is_better, margin, noninferior, equivalent,
@@ -327,9 +332,7 @@ def _tukey(scores: ScoreSet, asked: Asked, units: set[str]) -> Tukey:
     return Tukey.of(np.array(table).T)
 
 
-def _seed_spreads(
-    scores: ScoreSet, asked: list[Asked]
-) -> dict[tuple[str, str], SeedSpread | None]:
+def _seed_spreads(scores: ScoreSet, asked: list[Asked]) -> dict[tuple[str, str], SeedSpread | None]:
     import numpy as np
 
     found: dict[tuple[str, str], SeedSpread | None] = {}
@@ -338,7 +341,9 @@ def _seed_spreads(
             continue
         for one in asked:
             columns = [seed.get(one.column, {}) for seed in seeds]
-            units = [u for u in columns[0] if not any(math.isnan(c.get(u, math.nan)) for c in columns)]
+            units = [
+                u for u in columns[0] if not any(math.isnan(c.get(u, math.nan)) for c in columns)
+            ]
             if units:
                 table = np.array([[c[u] for c in columns] for u in units])
                 found[system, one.column] = seed_spread(system, one.label, table)

@@ -202,7 +202,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         others = ", ".join(s for s in self.systems if s not in self.baselines) or "-"
-        return f"Comparison({others} against {', '.join(self.baselines)}; {', '.join(self.measures)})"
+        return (
+            f"Comparison({others} against {', '.join(self.baselines)}; {', '.join(self.measures)})"
+        )
 
     def _repr_html_(self) -> str:
         from goodgain.stats.render import comparison_html

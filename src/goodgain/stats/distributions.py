@@ -41,7 +41,9 @@ def beta_inc(a: float, b: float, x: float) -> float:
         return 1.0
     if x > (a + 1) / (a + b + 2):
         return 1 - beta_inc(b, a, 1 - x)
-    front = math.exp(_log_gamma_ratio(a, b) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    front = (
+        math.exp(_log_gamma_ratio(a, b) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    )
     tiny = 1e-300
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or tiny)
     value = d

@@ -74,7 +74,9 @@ def detectable_shift(n: int, alpha: float, power: float) -> float:
     return solve(missing, 0.0, critical + 2)
 
 
-def queries_needed(differences: Floats, distance: float, alpha: float, power: float = 0.8) -> int | None:
+def queries_needed(
+    differences: Floats, distance: float, alpha: float, power: float = 0.8
+) -> int | None:
     """About how many queries a one-sided test needs to show a mean `distance` away; None where never."""
     from goodgain.stats.distributions import normal_ppf
 

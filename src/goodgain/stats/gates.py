@@ -9,8 +9,8 @@ from goodgain.errors import UsageError
 from goodgain.show import LONG_FORMATS, number, render
 from goodgain.stats import effect, paired
 from goodgain.stats.margin import Margin, noninferior_p
-from goodgain.stats.pairing import Paired, Pairing, asked_measures
 from goodgain.stats.paired import TESTS, Resampling
+from goodgain.stats.pairing import Paired, Pairing, asked_measures
 from goodgain.stats.scores import ScoreSet, collect
 from goodgain.stats.text import p_text, signed
 
@@ -86,8 +86,14 @@ class Gate:
             if check.verdict == "worse":
                 reasons.append(f"{check.measure} is worse by more than {check.margin:g}")
             elif check.verdict == "not shown":
-                more = f" (about {check.queries_needed:,} queries would)" if check.queries_needed else ""
-                reasons.append(f"{check.queries:,} queries do not show that {check.measure} holds{more}")
+                more = (
+                    f" (about {check.queries_needed:,} queries would)"
+                    if check.queries_needed
+                    else ""
+                )
+                reasons.append(
+                    f"{check.queries:,} queries do not show that {check.measure} holds{more}"
+                )
         return f"FAILED: {self.candidate} against {self.baseline}: {'; '.join(reasons)}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +123,9 @@ class Gate:
             return render(format, *self.rows())
         return self._markdown() if format == "markdown" else self._plain(format)
 
-    def _tables(self) -> tuple[tuple[list[str], list[list[str]]], tuple[list[str], list[list[str]]]]:
+    def _tables(
+        self,
+    ) -> tuple[tuple[list[str], list[list[str]]], tuple[list[str], list[list[str]]]]:
         checks = [
             [
                 f"{c.measure} ↓" if c.lower_is_better else c.measure, number(c.baseline_mean),
@@ -131,21 +139,26 @@ class Gate:
             for x in self.losses
         ]
         return (
-            (["measure", "baseline", "candidate", "difference", "at worst", "margin", "p", "verdict", "n"], checks),
+            (["measure", "baseline", "candidate", "difference", "at worst", "margin", "p", "verdict", "n"],
+             checks),
             (["query", "measure", "baseline", "candidate", "change"], losses),
         )  # fmt: skip
 
     def _how(self) -> str:
         return (
             f"{TESTS[self.test]}, one-sided, alpha {self.alpha:g}: a measure passes where "
-            "\"worse by the margin or more\" is rejected."
+            '"worse by the margin or more" is rejected.'
         )
 
     def _plain(self, format: str) -> str:  # noqa: A002
         checks, losses = self._tables()
         text = render(format, *checks)
         if self.losses:
-            title = "% the queries that lost most\n" if format == "latex" else "queries that lost most\n"
+            title = (
+                "% the queries that lost most\n"
+                if format == "latex"
+                else "queries that lost most\n"
+            )
             text += f"\n{title}{render(format, *losses)}"
         comment = "% " if format == "latex" else ""
         return f"{text}\n{comment}{self._how()}\n{comment}{self.sentence}\n"
@@ -154,7 +167,8 @@ class Gate:
         """A summary for a pull request."""
         checks, losses = self._tables()
         mark = "✅" if self.passed else "❌"
-        text = f"## {mark} Retrieval gate\n\n{self.sentence}\n\n{render('markdown', *checks)}\n{self._how()}\n"
+        text = f"## {mark} Retrieval gate\n\n{self.sentence}\n\n"
+        text += f"{render('markdown', *checks)}\n{self._how()}\n"
         if self.losses:
             text += (
                 f"\n<details><summary>The {len(self.losses)} queries that lost most</summary>\n\n"
@@ -200,7 +214,7 @@ def gate(
     names = collect(baseline, scores, columns)
     if candidate is not None:
         names = [names[0], *collect(candidate, scores, columns)]
-    old, new = systems or (names if len(names) == 2 else (None, None))  # type: ignore[misc]
+    old, new = systems or (names if len(names) == 2 else (None, None))
     for name in (old, new):
         if name not in scores.systems:
             raise UsageError(
@@ -211,7 +225,8 @@ def gate(
     margins = Margin.of(margin)
     how = Resampling(permutations, bootstraps, seed, threads)
     pairing = Pairing(scores, unpaired)
-    cells = [pairing.pair(str(old), str(new), one) for one in asked_measures(scores, measures, lower_is_better)]
+    asked = asked_measures(scores, measures, lower_is_better)
+    cells = [pairing.pair(str(old), str(new), one) for one in asked]
     checks = []
     for cell in cells:
         if cell.asked.kind != "mean":
@@ -219,11 +234,18 @@ def gate(
         limit = margins.value(cell.asked.label, float(cell.a.mean())) if margins else None
         if limit is None:
             raise UsageError(
-                f"there is no margin for {cell.asked.label}", hint=f"--margin {cell.asked.label}=0.01"
+                f"there is no margin for {cell.asked.label}",
+                hint=f"--margin {cell.asked.label}=0.01",
             )
         checks.append(_check(cell, limit, test, alpha, how))
     return Gate(
-        str(old), str(new), test, alpha, tuple(checks), _losses(cells, worst), tuple(pairing.notes())
+        str(old),
+        str(new),
+        test,
+        alpha,
+        tuple(checks),
+        _losses(cells, worst),
+        tuple(pairing.notes()),
     )
 
 
@@ -260,7 +282,11 @@ def _losses(cells: list[Paired], worst: int) -> tuple[Loss, ...]:
         changes = sign * (cell.b - cell.a)
         order = sorted(range(len(changes)), key=lambda i, c=changes: (c[i], cell.units[i]))  # type: ignore[misc]
         found += [
-            Loss(cell.units[i], cell.asked.label, float(cell.a[i]), float(cell.b[i]), float(cell.b[i] - cell.a[i]))
+            Loss(
+                cell.units[i],
+                cell.asked.label,
+                *map(float, (cell.a[i], cell.b[i], cell.b[i] - cell.a[i])),
+            )
             for i in order[:worst]
             if changes[i] < 0
         ]

@@ -68,13 +68,20 @@ class GSB:
     def sentence(self) -> str:
         """Whether to ship, and why."""
         facts = (
-            f"GSB {signed(self.value, 3)} [{signed(self.low, 3)}, {signed(self.high, 3)}] "
-            f"({self.good:,} good, {self.same:,} same, {self.bad:,} bad; sign test p = {p_text(self.p, self.alpha)})"
-        ).replace("p = <", "p < ").replace("p = >", "p > ")
+            (
+                f"GSB {signed(self.value, 3)} [{signed(self.low, 3)}, {signed(self.high, 3)}] "
+                f"({self.good:,} good, {self.same:,} same, {self.bad:,} bad; "
+                f"sign test p = {p_text(self.p, self.alpha)})"
+            )
+            .replace("p = <", "p < ")
+            .replace("p = >", "p > ")
+        )
         if self.ship:
             return f"Ship: the new system is better. {facts}."
         if self.value > 0:
-            return f"Do not ship yet: the new system looks better, but that could be chance. {facts}."
+            return (
+                f"Do not ship yet: the new system looks better, but that could be chance. {facts}."
+            )
         if self.value < 0 and self.p < self.alpha:
             return f"Do not ship: the new system is worse. {facts}."
         if self.value < 0:
@@ -83,7 +90,12 @@ class GSB:
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value, and what follows from the fields."""
-        more = {"value": self.value, "items": self.items, "ship": self.ship, "sentence": self.sentence}
+        more = {
+            "value": self.value,
+            "items": self.items,
+            "ship": self.ship,
+            "sentence": self.sentence,
+        }
         return {**more, **asdict(self)}
 
     def render(self, format: str = "table") -> str:  # noqa: A002
@@ -93,7 +105,15 @@ class GSB:
         if format in LONG_FORMATS:
             data = self.to_dict()
             return render(format, list(data), [list(data.values())])
-        columns = ["GSB", "good", "same", "bad", f"{100 * self.confidence:g}% interval", "p", "queries"]
+        columns = [
+            "GSB",
+            "good",
+            "same",
+            "bad",
+            f"{100 * self.confidence:g}% interval",
+            "p",
+            "queries",
+        ]
         row: list[Any] = [
             signed(self.value, 3), self.good, self.same, self.bad,
             f"[{signed(self.low, 3)}, {signed(self.high, 3)}]", p_text(self.p, self.alpha), self.queries,

@@ -113,7 +113,7 @@ def _degenerate(differences: Floats, alternative: Alternative) -> Outcome | None
         return Outcome(None, 1.0, "one query")
     if is_constant(differences):
         sides = 2.0 if alternative == "two-sided" else 1.0
-        p = sides / 2.0**min(n, 1000) if alternative == "two-sided" or differences[0] > 0 else 1.0
+        p = sides / 2.0 ** min(n, 1000) if alternative == "two-sided" or differences[0] > 0 else 1.0
         return Outcome(None, at_least_smallest(p), "constant difference")
     return None
 
@@ -126,7 +126,9 @@ def t_test(differences: Floats, alternative: Alternative = "two-sided") -> Outco
     return Outcome(t, p)
 
 
-def sign_test(differences: Floats, alternative: Alternative = "two-sided", tie: float = 0.0) -> Outcome:
+def sign_test(
+    differences: Floats, alternative: Alternative = "two-sided", tie: float = 0.0
+) -> Outcome:
     """The exact binomial test of wins against losses; differences up to `tie` in size are left out."""
     wins, losses = int((differences > tie).sum()), int((differences < -tie).sum())
     return Outcome(float(wins), sign_p(wins, losses, alternative))
@@ -187,7 +189,9 @@ def _rank_sum_tails(ranks: Floats, plus: float) -> tuple[float, float]:
 
 
 def randomisation(
-    columns: Sequence[Floats], alternative: Alternative = "two-sided", resampling: Resampling | None = None
+    columns: Sequence[Floats],
+    alternative: Alternative = "two-sided",
+    resampling: Resampling | None = None,
 ) -> list[Outcome]:
     """Fisher's test: how often random signs give a mean at least as far from 0; one outcome a column.
 
@@ -227,7 +231,9 @@ def randomisation(
 
 
 def bootstrap_test(
-    differences: Floats, alternative: Alternative = "two-sided", resampling: Resampling | None = None
+    differences: Floats,
+    alternative: Alternative = "two-sided",
+    resampling: Resampling | None = None,
 ) -> Outcome:
     """How often resampled differences, moved to mean 0, have a mean at least as far from 0."""
     how = resampling or Resampling()
@@ -294,7 +300,11 @@ def _bca_tail(bias: float, acceleration: float, tail: float) -> float:
 
 
 def percentile_test(
-    a: Floats, b: Floats, percent: float, confidence: float, resampling: Resampling,
+    a: Floats,
+    b: Floats,
+    percent: float,
+    confidence: float,
+    resampling: Resampling,
     statistic: Callable[[Sequence[float], int], float],
 ) -> tuple[Outcome, tuple[float, float] | None]:
     """Of a percentile of b minus that of a: randomisation for p, bootstrap for the interval."""

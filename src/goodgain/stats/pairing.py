@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +12,8 @@ from goodgain.measures import Measure, parse_all
 from goodgain.stats.scores import is_lower_better, measure_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -68,7 +69,9 @@ class Paired:
         if not keep:
             return None
         units = tuple(self.units[i] for i in keep)
-        return Paired(self.baseline, self.system, self.asked, units, self.a[keep], self.b[keep], group)
+        return Paired(
+            self.baseline, self.system, self.asked, units, self.a[keep], self.b[keep], group
+        )
 
 
 def asked_measures(
@@ -142,7 +145,9 @@ class Pairing:
         self._unpaired = unpaired
         self._left_out: dict[tuple[str, ...], list[str]] = {}  # (what, why) -> measures
 
-    def pair(self, baseline: str, system: str, asked: Asked, units: set[str] | None = None) -> Paired:
+    def pair(
+        self, baseline: str, system: str, asked: Asked, units: set[str] | None = None
+    ) -> Paired:
         """The two systems' values for the queries that both have; `units` narrows them further."""
         import numpy as np
 
@@ -196,13 +201,17 @@ class Pairing:
             )
         zero = self._unpaired == "zero" and not asked.lower_is_better
         action = "count as 0" if zero else "are left out"
-        what = (f"{system} against {baseline}", f"{len(reasons):,} of {total:,} queries {action}: {listed}")
+        what = (
+            f"{system} against {baseline}",
+            f"{len(reasons):,} of {total:,} queries {action}: {listed}",
+        )
         self._left_out.setdefault(what, []).append(asked.label)
 
     def notes(self) -> list[str]:
         """A sentence for everything that did not pair."""
         return [
-            f"{who}, {', '.join(measures)}: {what}" for (who, what), measures in self._left_out.items()
+            f"{who}, {', '.join(measures)}: {what}"
+            for (who, what), measures in self._left_out.items()
         ]
 
 

@@ -36,7 +36,8 @@ def pareto_front(
     both = [s for s in quality if s in price and quality[s] == quality[s] and price[s] == price[s]]
     found = []
     for system in sorted(both, key=lambda s: (price[s], -sign * quality[s])):
-        better = [o for o in both if _beats(sign * quality[o], price[o], sign * quality[system], price[system])]
+        own = sign * quality[system], price[system]
+        better = [o for o in both if _beats(sign * quality[o], price[o], *own)]
         best = max(better, key=lambda o: (sign * quality[o], -price[o]), default=None)
         found.append(TradeOff(system, quality[system], price[system], best is None, best))
     return tuple(found)

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
     from goodgain.stats.comparison import Comparison, Pair
 
-_CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "none": "no"}
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "none": "no",
+}
 
 
 @dataclass
@@ -53,7 +58,8 @@ def comparison_html(c: Comparison) -> str:
     for block in blocks(c):
         head = "".join(f"<th>{escape(h)}</th>" for h in block.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{_html_cell(v)}</td>" for v in row) + "</tr>" for row in block.rows
+            "<tr>" + "".join(f"<td>{_html_cell(v)}</td>" for v in row) + "</tr>"
+            for row in block.rows
         )
         parts.append(
             f"<table><caption>{escape(block.title)}</caption><thead><tr>{head}</tr></thead>"
@@ -96,7 +102,9 @@ def _means(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
         best[m] = (min if lower.get(m) else max)(values) if values else None
     several = len(c.baselines) > 1
     for system in c.systems:
-        row: list[str | Cell] = [f"{system} (baseline)" if [system] == list(c.baselines) else system]
+        row: list[str | Cell] = [
+            f"{system} (baseline)" if [system] == list(c.baselines) else system
+        ]
         for m in c.measures:
             own = [p for p in pairs if p.measure == m and p.system == system]
             if several:
@@ -119,7 +127,9 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
     several = len(c.baselines) > 1
     level = f"{100 * c.settings.confidence:g}% interval"
     corrected = [] if c.settings.correction == "none" else ["corrected"]
-    margin = ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
+    margin = (
+        ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
+    )
     seeds = ["p over seeds"] if any(p.p_seeds is not None for p in pairs) else []
     notes = ["note"] if any(_told(p) for p in pairs) else []
     block = Block(
@@ -165,7 +175,17 @@ def _interactions(c: Comparison) -> Block:
 def _seeds(c: Comparison) -> Block:
     block = Block(
         "seeds: standard deviations between queries, between seeds, and the rest",
-        ["system", "measure", "seeds", "mean", "worst", "best", "queries sd", "seeds sd", "rest sd"],
+        [
+            "system",
+            "measure",
+            "seeds",
+            "mean",
+            "worst",
+            "best",
+            "queries sd",
+            "seeds sd",
+            "rest sd",
+        ],
     )
     for s in c.seeds:
         numbers = (s.mean, s.lowest, s.highest, s.between_queries, s.between_seeds, s.rest)
@@ -177,7 +197,9 @@ def _prices(c: Comparison) -> Block:
     block = Block("time and cost", ["system", "measure", "mean", "p50", "p95", "p99", "n"])
     for p in c.prices:
         numbers = (p.mean, p.p50, p.p95, p.p99)
-        block.rows.append([p.system, f"{p.measure} ↓", *(number(v) for v in numbers), f"{p.queries:,}"])
+        block.rows.append(
+            [p.system, f"{p.measure} ↓", *(number(v) for v in numbers), f"{p.queries:,}"]
+        )
     return block
 
 
@@ -256,7 +278,12 @@ def _markdown(block: Block) -> str:
 def _latex(block: Block) -> str:
     def cell(value: str | Cell) -> str:
         if isinstance(value, str):
-            return latex_escape(value).replace("↓", r"$\downarrow$").replace("<", "$<$").replace(">", "$>$")
+            return (
+                latex_escape(value)
+                .replace("↓", r"$\downarrow$")
+                .replace("<", "$<$")
+                .replace(">", "$>$")
+            )
         text = rf"\textbf{{{value.text}}}" if value.best else value.text
         return text + (f"$^{{{value.mark}}}$" if value.mark else "")
 

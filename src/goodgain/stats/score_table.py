@@ -41,6 +41,7 @@ class Table:
     lines: Sequence[int] = ()  # the line of each row, where lines can be told
 
     def where(self, row: int) -> str:
+        """The place of a row, for messages."""
         return f"{self.name}:{self.lines[row]}" if self.lines else f"{self.name} row {row + 1}"
 
 
@@ -132,7 +133,9 @@ def _roles(table: Table, given: Mapping[str, str]) -> dict[str, str]:
                 raise _no_column(table, given[role])
             roles[role] = given[role]
             continue
-        name = next((folded[u] for u in usual if u in folded and folded[u] not in given.values()), None)
+        name = next(
+            (folded[u] for u in usual if u in folded and folded[u] not in given.values()), None
+        )
         if name is not None:
             roles[role] = name
     if "query" not in roles:
@@ -208,6 +211,7 @@ def _number(value: Any) -> float | None:
 
 
 def load_table(source: Any) -> Table:
+    """Any table by its columns, all of it in memory."""
     if isinstance(source, str | os.PathLike):
         return _load_file(os.fspath(source))
     if isinstance(source, Mapping):

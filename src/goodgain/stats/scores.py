@@ -87,7 +87,9 @@ def collect(
         return _seeds(source, into, columns, by)
     if isinstance(source, Mapping) and not _is_column_table(source):
         return _from_mapping(source, into)
-    if isinstance(source, str | os.PathLike | Mapping | Iterable) or hasattr(source, "__arrow_c_stream__"):
+    if isinstance(source, str | os.PathLike | Mapping | Iterable) or hasattr(
+        source, "__arrow_c_stream__"
+    ):
         from goodgain.stats.score_table import read_scores
 
         return read_scores(source, into, columns or {}, by)

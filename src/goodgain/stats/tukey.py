@@ -32,7 +32,9 @@ class Tukey:
     def of(cls, scores: Floats) -> Tukey:
         """From scores of queries x systems, all of them defined."""
         n, k = scores.shape
-        rest = scores - scores.mean(1, keepdims=True) - scores.mean(0, keepdims=True) + scores.mean()
+        rest = (
+            scores - scores.mean(1, keepdims=True) - scores.mean(0, keepdims=True) + scores.mean()
+        )
         freedom = (n - 1) * (k - 1)
         size = float(abs(scores).max()) if scores.size else 0.0
         error = float((rest**2).sum() / freedom) if freedom else 0.0
@@ -49,7 +51,9 @@ class Tukey:
             return Outcome(0.0, 1.0)
         if self.freedom == 0:
             return Outcome(None, 1.0, "one query")
-        if self.error == 0:  # constant differences: the smallest p that n pairs can give, for all pairs
+        if (
+            self.error == 0
+        ):  # constant differences: the smallest p that n pairs can give, for all pairs
             pairs = self.systems * (self.systems - 1) / 2
             p = min(1.0, pairs * 2.0 / 2.0 ** min(self.queries, 1000))
             return Outcome(None, at_least_smallest(p), "constant difference")

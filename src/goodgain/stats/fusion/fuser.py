@@ -114,11 +114,14 @@ class Fuser:
             return [1.0] * len(self.runs)
         if not self.method.weighted:
             raise UsageError(
-                f"{self.method.name} takes no weights", hint="wsum, wmnz, mixed, w_bordafuse and w_condorcet do"
+                f"{self.method.name} takes no weights",
+                hint="wsum, wmnz, mixed, w_bordafuse and w_condorcet do",
             )
         if len(weights) != len(self.runs):
             raise UsageError(f"there are {len(weights)} weights for {len(self.runs)} runs")
         numbers = [float(w) for w in weights]
         if any(not 0 <= w < float("inf") for w in numbers) or not any(numbers):
-            raise UsageError(f"the weights {weights} are not numbers from 0 on, one of them above 0")
+            raise UsageError(
+                f"the weights {weights} are not numbers from 0 on, one of them above 0"
+            )
         return numbers

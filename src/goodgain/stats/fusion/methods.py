@@ -65,7 +65,9 @@ class Method:
 
 _FOX = "Fox & Shaw, Combination of multiple searches, TREC-2 1993"
 _LEE = "Lee, Analyses of multiple evidence combination, SIGIR 1997"
-_MOURAO = "Mourão et al., Multimodal medical information retrieval with unsupervised rank fusion, 2015"
+_MOURAO = (
+    "Mourão et al., Multimodal medical information retrieval with unsupervised rank fusion, 2015"
+)
 _ASLAM = "Aslam & Montague, Models for metasearch, SIGIR 2001"
 _LILLIS = "Lillis et al., Estimating probabilities for effective data fusion, SIGIR 2010"
 _WU = "Wu & Crestani, Data fusion with estimated weights, CIKM 2002"
@@ -130,7 +132,8 @@ METHODS = {
         Method("wsum", "The weighted sum of the scores.", _FOX, weighted=True),
         Method("rbc", "Rank-biased centroid: the sum of (1 - phi) phi^(rank - 1).",
                "Bailey et al., Retrieval consistency in the presence of query variations, SIGIR 2017",
-               "geometric", param=Param("phi", 0.8, 0, 1, "how far a reader goes on", (*_TENTHS, 0.95, 0.98))),
+               "geometric",
+               param=Param("phi", 0.8, 0, 1, "how far a reader goes on", (*_TENTHS, 0.95, 0.98))),
     )
 }  # fmt: skip
 
@@ -164,7 +167,9 @@ def checked(method: Method, params: Mapping[str, Any]) -> dict[str, float]:
     for name in params:
         if known is None or name != known.name:
             own = known.name if known else "none"
-            raise UsageError(f"{method.name} has no parameter '{name}'", hint=f"its parameters: {own}")
+            raise UsageError(
+                f"{method.name} has no parameter '{name}'", hint=f"its parameters: {own}"
+            )
     if known is None:
         return {}
     value = params.get(known.name, known.default)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def _by_segment(hits: Hits, segments: int) -> list[float]:
 def _by_doubling(hits: Hits) -> list[float]:
     return [
         math.fsum(sum(row[start:end]) / (end - start) for row in hits) / max(1, len(hits))
-        for start, end in zip(_DOUBLING, _DOUBLING[1:], strict=False)
+        for start, end in pairwise(_DOUBLING)
     ]
 
 
 def _log_odds(hits: Hits) -> list[float]:
     odds: list[float] = []
-    for start, end in zip(_ODDS, _ODDS[1:], strict=False):
+    for start, end in pairwise(_ODDS):
         chance = math.fsum(sum(row[start:end]) / (end - start) for row in hits) / max(1, len(hits))
         chance = chance or 0.001
         odds += [math.log(chance / ((1 - chance) or 0.001))] * (end - start)

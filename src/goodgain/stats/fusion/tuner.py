@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
@@ -73,7 +73,9 @@ class Tuned:
             [f"fold {i}", str(f), f.training_mean, f.held_out_mean, f.held_out_queries]
             for i, f in enumerate(self.folds, 1)
         ]
-        rows.append(["all", str(self.best), self.training_mean, self.held_out_mean, len(self.held_out)])
+        rows.append(
+            ["all", str(self.best), self.training_mean, self.held_out_mean, len(self.held_out)]
+        )
         table = render(format, ["tuned on", "chosen", "training", "held out", "queries"], rows)
         alone = ", ".join(f"{name} {number(_mean(v.values()))}" for name, v in self.singles.items())
         return f"{table}\n{self.measure}; {self.method} over {self.norm}. Runs alone: {alone}.\n"
@@ -105,12 +107,19 @@ def tune(
 
     chosen = method_of(method)
     judged = Qrels.of(qrels)
-    named = [Run.of(r, n) for n, r in runs.items()] if isinstance(runs, AnyMapping) else named_runs(runs)
+    named = (
+        [Run.of(r, n) for n, r in runs.items()]
+        if isinstance(runs, AnyMapping)
+        else named_runs(runs)
+    )
     fuser = Fuser(chosen, norm, rank_runs(named))
     evaluator = Evaluator(judged, [measure], threads=threads)
     label = evaluator.measures[0].label
     less = evaluator.measures[0].definition.lower_is_better
-    singles = {s.name: dict(zip(s.queries, s.column(label), strict=True)) for s in evaluator.evaluate(named)}
+    singles = {
+        s.name: dict(zip(s.queries, s.column(label), strict=True))
+        for s in evaluator.evaluate(named)
+    }
     queries = judged.queries
     parts = _folds(queries, folds, seed)
     settings = _settings(fuser)
@@ -122,13 +131,17 @@ def tune(
         scores = evaluator.evaluate(fused).runs[0]
         return dict(zip(scores.queries, scores.column(label), strict=True))
 
-    def choose(train: list[str], test: list[str], known: list[dict[str, float]] | None) -> tuple[Choice, dict[str, float]]:
+    def choose(
+        train: list[str], test: list[str], known: list[dict[str, float]] | None
+    ) -> tuple[Choice, dict[str, float]]:
         table = known
         if table is None:
             learn = Qrels({q: judged[q] for q in train})
             table = [values(setting, learn) for setting in settings]
         means = [_mean(t[q] for q in train) for t in table]
-        pick = (min if less else max)(range(len(settings)), key=lambda i: (means[i], i if less else -i))
+        pick = (min if less else max)(
+            range(len(settings)), key=lambda i: (means[i], i if less else -i)
+        )
         weights, params = settings[pick]
         rest = {q: table[pick][q] for q in test}
         return Choice(weights, params, means[pick], _mean(rest.values()), len(test)), rest
@@ -142,7 +155,9 @@ def tune(
         found.append(choice)
         held_out |= rest
     best, _ = choose(queries, [], shared)
-    best = Choice(best.weights, best.params, best.training_mean, _mean(held_out.values()), len(held_out))
+    best = Choice(
+        best.weights, best.params, best.training_mean, _mean(held_out.values()), len(held_out)
+    )
     final = fuser.fused(best.weights, best.params, judged, depth=depth, threads=threads)
     ordered = {q: held_out[q] for q in queries}
     return Tuned(
@@ -169,7 +184,7 @@ def weight_grid(runs: int) -> list[tuple[float, ...]]:
     found = []
     for bars in combinations(range(steps + runs - 1), runs - 1):
         edges = (-1, *bars, steps + runs - 1)
-        found.append(tuple((b - a - 1) / steps for a, b in zip(edges, edges[1:], strict=False)))
+        found.append(tuple((b - a - 1) / steps for a, b in pairwise(edges)))
     return sorted(found, key=lambda w: max(w) - min(w))  # of equally good weights the most even
 
 
