@@ -44,7 +44,16 @@ _PUBLIC = {
         "goodgain.measures",
     ),
     **dict.fromkeys(
-        ("GSB", "Comparison", "Gate", "compare", "gate", "gsb_counts", "gsb_differences", "gsb_labels"),
+        (
+            "GSB",
+            "Comparison",
+            "Gate",
+            "compare",
+            "gate",
+            "gsb_counts",
+            "gsb_differences",
+            "gsb_labels",
+        ),
         "goodgain.stats",
     ),
     **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
