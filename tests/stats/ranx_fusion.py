@@ -1,17 +1,10 @@
 """Fuses with ranx and prints the result as JSON: {method: {norm: {query: {doc: score}}}}.
 
-A program of its own, since numba is told not to compile (which takes minutes) before it is imported.
+A program of its own, since numba is told by NUMBA_DISABLE_JIT not to compile, which takes minutes.
 """
 
 import json
-import os
 import sys
-
-os.environ["NUMBA_DISABLE_JIT"] = "1"
-
-import warnings
-
-warnings.simplefilter("ignore")
 
 from ranx import Qrels, Run
 from ranx import fuse as ranx_fuse

@@ -83,7 +83,7 @@ def collect(
     if isinstance(source, HasUnitScores):
         into.lower |= set(getattr(source, "lower_is_better", ()))
         return _from_mapping(source.per_unit_scores(), into)
-    if isinstance(source, list | tuple) and source and not isinstance(source[0], Mapping):
+    if isinstance(source, list | tuple) and source and not _is_row(source[0]):
         return _seeds(source, into, columns, by)
     if isinstance(source, Mapping) and not _is_column_table(source):
         return _from_mapping(source, into)
@@ -101,6 +101,11 @@ def collect(
 
 def _run_columns(run: RunScores) -> Columns:
     return {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
+
+
+def _is_row(item: Any) -> bool:
+    """A row with named fields rather than {system: {measure: {unit: value}}}."""
+    return isinstance(item, Mapping) and not all(isinstance(v, Mapping) for v in item.values())
 
 
 def _is_column_table(source: Mapping[Any, Any]) -> bool:
