@@ -123,8 +123,8 @@ def test_no_nan_and_no_warning_where_formulas_have_no_value(
     )
     for value in found["new", "AP"].to_dict().values():
         assert value == value
-    for format in ("table", "markdown", "latex", "csv", "json"):
-        text = found.render(format)
+    for form in ("table", "markdown", "latex", "csv", "json"):
+        text = found.render(form)
         assert "nan" not in text.casefold()
     if 0.0 in base.values():
         assert found["new", "AP"].relative is None
