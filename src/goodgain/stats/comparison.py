@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from goodgain.stats.gsb import GSB
+
 FORMAT = 1  # of the saved file
 
 
@@ -86,6 +88,12 @@ class Pair:
     def gsb(self) -> float:
         """(wins - losses) / queries."""
         return (self.wins - self.losses) / self.queries
+
+    def side_by_side(self, alpha: float = 0.05) -> GSB:
+        """Wins, ties and losses as Good, Same and Bad, with a sign test and whether to ship."""
+        from goodgain.stats.gsb import gsb_counts
+
+        return gsb_counts(self.wins, self.ties, self.losses, alpha=alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value, and what follows from the fields."""
