@@ -349,6 +349,8 @@ def test_a_seed_column_makes_seeds(tmp_path: Path) -> None:
         ("system,query,m,m\na,q1,1,1\n", "column 'm' is there twice"),
         ("system,query,m\na,q1,text\n", "no column of the table holds scores"),
         ("system,query,m\n,q1,1\n", "a row has no system"),
+        ("system,query,m\na,q1," + "9" * 200_000, "the file is no table"),
+        ('{"query": 1\n', "not a JSON object"),
     ],
 )
 def test_bad_tables_are_a_sentence_with_a_place(text: str, words: str, tmp_path: Path) -> None:

@@ -247,7 +247,6 @@ def _load_file(path: str) -> Table:
 
 def _load_lines(path: str, name: str) -> Table:
     import csv
-    import io
     import json
 
     from goodgain.read.files import plain_descriptor
@@ -275,6 +274,16 @@ def _load_lines(path: str, name: str) -> Table:
             rows.append(row)
             lines.append(number)
         return Table(_by_column(rows), name, lines)
+    try:
+        return _load_delimited(text, first, name)
+    except csv.Error as error:
+        raise InputError(f"the file is no table: {error}", where=name) from None
+
+
+def _load_delimited(text: str, first: str, name: str) -> Table:
+    import csv
+    import io
+
     delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     header = [h.strip() for h in next(reader)]
