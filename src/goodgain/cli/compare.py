@@ -141,9 +141,8 @@ def run(args: argparse.Namespace) -> int:
         seed=args.random_seed,
         threads=args.threads,
     )
-    if args.save:
-        result.save(args.save)
-    write(args, result.render(args.format))
+    saved = {args.save: result.to_json()} if args.save else {}
+    write(args, result.render(args.format), saved)
     warn(args, [*notes, *result.warnings()])
     return 0
 

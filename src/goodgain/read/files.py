@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -105,6 +104,8 @@ def open_decompressed(path: str) -> IO[bytes]:
 
 
 def _spooled(stream: IO[bytes], name: str) -> int:
+    import tempfile
+
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
         try:
             while block := stream.read(_BLOCK):
@@ -232,4 +233,8 @@ def open_arrow(path: str) -> Any:
         except pa.ArrowInvalid:
             return ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the file cannot be read: {error}", where=path) from None
+        raise InputError(
+            f"the file is no {kind_of(path).capitalize()} data that can be read",
+            where=path,
+            hint=str(error).splitlines()[0].split(". ")[0],
+        ) from None

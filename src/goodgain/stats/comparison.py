@@ -255,11 +255,17 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
+        import os
+
+        from goodgain.write import write_texts
+
+        write_texts({os.fspath(path): self.to_json()})
+
+    def to_json(self) -> str:
+        """What `save` writes."""
         import json
 
-        from goodgain.write import write_text
-
-        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
