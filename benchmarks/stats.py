@@ -39,7 +39,11 @@ def run(context: Context) -> Section:
             f"{PERMUTATIONS:,} permutations of {context.queries:,} queries x {MEASURES} measures; best of "
             f"{context.repeats(REPEATS)}. The p-values are the same for 1 and 8 threads."
         ),
-        bars=[at_least("stats: randomisation test, one thread, over scipy", 50, ratio(peer, threads[1]))],
+        bars=[
+            at_least(
+                "stats: randomisation test, one thread, over scipy", 50, ratio(peer, threads[1])
+            )
+        ],
         notes=[
             f"scipy {found['scipy']}, vectorised, was measured at {SCIPY_PERMUTATIONS:,} permutations, the "
             f"fastest of three batch sizes, and multiplied by {PERMUTATIONS // SCIPY_PERMUTATIONS}."
@@ -62,7 +66,9 @@ def _work(queries: int, repeats: int) -> dict[str, Any]:
     seconds, p_values = {}, {}
     for threads in (1, 2, 8):
         how = Resampling(PERMUTATIONS, threads=threads)
-        seconds[threads] = calls(lambda how=how: randomisation(columns, resampling=how), repeats).best
+        seconds[threads] = calls(
+            lambda how=how: randomisation(columns, resampling=how), repeats
+        ).best
         p_values[threads] = [outcome.p for outcome in randomisation(columns, resampling=how)]
 
     def mean_difference(x: Any, y: Any, axis: int) -> Any:

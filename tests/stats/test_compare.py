@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +49,26 @@ def test_numbers_of_a_pair() -> None:
     assert pair.p_corrected >= pair.p
 
 
-def test_wins_ties_losses_are_those_of_ranx() -> None:
-    rounded = [{q: round(v, 1) for q, v in s.items()} for s in (BASE, NEW)]
-    pair = compare(scores(base=rounded[0], new=rounded[1]))["new", "AP"]
-    pairs = [(rounded[1][q], rounded[0][q]) for q in QUERIES]  # ranx counts these three by hand too
-    assert pair.wins == sum(x > y for x, y in pairs)
-    assert pair.ties == sum(x == y for x, y in pairs)
-    assert pair.losses == sum(x < y for x, y in pairs)
+def test_wins_ties_losses_and_p_are_those_of_ranx() -> None:
+    pytest.importorskip("ranx")
+    rng = np.random.default_rng(2)
+    qrels = {q: {"d0": 1} for q in QUERIES}
+    runs = {
+        name: {q: {f"d{i}": float(s) for i, s in enumerate(rng.random(4))} for q in QUERIES}
+        for name in ("old", "new")
+    }
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("ranx_compare.py")],
+        input=json.dumps({"qrels": qrels, "runs": runs}),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"},
+    )
+    assert done.returncode == 0, done.stderr
+    expected = json.loads(done.stdout)
+    pair = compare(gg.evaluate(qrels, runs, "RR"))["new", "RR"]
+    assert {"W": pair.wins, "T": pair.ties, "L": pair.losses} == expected["counts"]
+    assert pair.p == pytest.approx(expected["p"], rel=1e-9)
 
 
 def test_several_baselines_and_all_pairs() -> None:
@@ -435,8 +451,6 @@ def test_saved_comparisons_with_everything_load_again(tmp_path: Path) -> None:
 def test_parquet_without_pyarrow_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = tmp_path / "s.parquet"
     path.write_bytes(b"PAR1")
