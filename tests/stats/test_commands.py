@@ -93,7 +93,18 @@ def test_compare_scores(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )  # fmt: skip
     assert "latency ↓" in text
     assert "Pareto" in text
-    assert json.loads(Path("saved.json").read_text())["goodgain"] == "comparison"
+    saved = json.loads(Path("saved.json").read_text())
+    assert saved["goodgain"] == "comparison"
+    assert len(saved["inputs"][0]["sha256"]) == 64
+    out(capsys, "compare", "qrels.txt", "base.run", "new.run", "-m", "RR", "--save", "saved.json")
+    saved = json.loads(Path("saved.json").read_text())
+    assert [i.get("role", i["kind"]) for i in saved["inputs"]] == [
+        "qrels",
+        "run",
+        "run",
+        "evaluation",
+    ]
+    assert saved["inputs"][-1]["policy"]["missing"] == "zero"
     only = out(
         capsys, "compare", "--scores", "scores.csv", "-m", "mrr", "--format", "csv", "-o", "out.csv"
     )

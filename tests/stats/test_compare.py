@@ -384,6 +384,20 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         compare(path, columns={"system": "whom", "query": "what"})
 
 
+DOCS_RAG = Path(__file__).parents[2].parent / "shared" / "data" / "docs_rag"
+
+
+@pytest.mark.skipif(not DOCS_RAG.exists(), reason="the shared data are not here")
+def test_published_scores_of_three_retrievers() -> None:
+    """Files without a system column are systems by their name; a sentence is the query's id."""
+    names = [f"evaluation_results_detailed_{n}" for n in ("one", "level_two", "level_three")]
+    found = compare(*(DOCS_RAG / f"{name}.csv" for name in names))
+    means = [[round(v, 4) for v in list(found.means[name].values())[:3]] for name in names]
+    assert means == [[0.4283, 0.6592, 0.7367], [0.4533, 0.7142, 0.7733], [0.4367, 0.6933, 0.8650]]
+    assert found[names[2], "retrieval_mrr"].stars == "*"
+    assert found[names[2], "retrieval_mrr"].queries == 100
+
+
 # --- text ---
 
 
@@ -437,6 +451,9 @@ def test_exports(tmp_path: Path) -> None:
     assert Comparison.load(tmp_path / "c.json") == found
     (tmp_path / "x.json").write_text("{}")
     with pytest.raises(InputError, match="not a saved comparison"):
+        Comparison.load(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text('{"goodgain": "comparison", "format": 1}')
+    with pytest.raises(InputError, match="is damaged: 'settings'"):
         Comparison.load(tmp_path / "x.json")
     assert len(found.to_pandas()) == len(found.to_polars()) == found.to_arrow().num_rows == 1
 

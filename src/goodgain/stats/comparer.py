@@ -178,6 +178,7 @@ def compare_scores(
         prices,
         _trade_off(asked, means, prices),
         tuple(notes),
+        tuple(scores.inputs),
         made,
         __version__,
     )

@@ -154,6 +154,7 @@ class Comparison:
     prices: tuple[Price, ...] = ()
     trade_off: tuple[TradeOff, ...] = ()
     notes: tuple[str, ...] = ()
+    inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
     version: str = ""
 
@@ -284,7 +285,12 @@ class Comparison:
                 where=name,
                 hint="pip install --upgrade goodgain",
             )
-        return cls.from_dict(data)
+        try:
+            return cls.from_dict(data)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the saved comparison is damaged: {error} is missing or wrong", where=name
+            ) from None
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Comparison:

@@ -35,6 +35,7 @@ class ScoreSet:
     groups: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> unit -> group
     lower: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    inputs: list[dict[str, Any]] = field(default_factory=list)  # what a saved result says of them
 
     def add(self, name: str, seeds: list[Columns]) -> str:
         """Add a system; a name that is taken is numbered, as runs of the same name are."""
@@ -76,6 +77,7 @@ def collect(
     """
     if isinstance(source, Evaluation):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
+        into.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
         return [into.add(run.name, [_run_columns(run)]) for run in source]
     if isinstance(source, RunScores):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
@@ -144,6 +146,7 @@ def _seeds(
             )
     into.lower |= apart.lower
     into.groups |= apart.groups
+    into.inputs += apart.inputs
     name = next(iter(apart.systems))
     return [into.add(name, [seed for seeds in apart.systems.values() for seed in seeds])]
 
