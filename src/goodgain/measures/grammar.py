@@ -150,7 +150,13 @@ def _printed(
 
 
 def _number_text(cutoff: float) -> str:
-    return str(cutoff) if isinstance(cutoff, int) else f"{cutoff:g}"
+    """All digits and no exponent, so that it is read again as the same number."""
+    text = repr(cutoff)
+    if "e" in text:
+        from decimal import Decimal
+
+        text = f"{Decimal(text):f}"
+    return text.removesuffix(".0")
 
 
 def _shown(value: Value) -> str:
