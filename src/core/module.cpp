@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_stats.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -336,4 +337,6 @@ NB_MODULE(_core, m) {
                         bool inverted, double max_rank, bool normalise) {
     return gain_loss(list, missing, std::move(worths), spec_from(options), inverted, max_rank, normalise);
   });
+
+  bind_stats(m);
 }

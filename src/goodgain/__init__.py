@@ -19,6 +19,17 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
+    from goodgain.stats import (
+        GSB,
+        Comparison,
+        Gate,
+        compare,
+        gate,
+        gsb_counts,
+        gsb_differences,
+        gsb_labels,
+    )
+    from goodgain.stats.fusion import fuse, tune
     from goodgain.tables import Qrels, Run
 
 __version__ = "0.1.0"
@@ -32,13 +43,30 @@ _PUBLIC = {
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
         "goodgain.measures",
     ),
+    **dict.fromkeys(
+        (
+            "GSB",
+            "Comparison",
+            "Gate",
+            "compare",
+            "gate",
+            "gsb_counts",
+            "gsb_differences",
+            "gsb_labels",
+        ),
+        "goodgain.stats",
+    ),
+    **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
     **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
     "GoodgainError": "goodgain.errors",
 }
 
 __all__ = [
+    "GSB",
+    "Comparison",
     "Evaluation",
     "Evaluator",
+    "Gate",
     "GoodgainError",
     "Measure",
     "Policy",
@@ -47,15 +75,22 @@ __all__ = [
     "RunScores",
     "__version__",
     "cg",
+    "compare",
     "dcg",
     "evaluate",
+    "fuse",
+    "gate",
     "gsb",
+    "gsb_counts",
+    "gsb_differences",
+    "gsb_labels",
     "ndcg",
     "nrdcgl",
     "parse",
     "pnrdcgl",
     "rdcgl",
     "register",
+    "tune",
 ]
 
 

@@ -78,3 +78,32 @@ def nested_scores(
 def explain(
     plan: Plan, qrels: Qrels, query: str, docs: list[str], scores: list[float], measure: int
 ) -> tuple[float, float, list[tuple[str, float, float | None, float]]]: ...
+
+Flips = tuple[list[int], list[int], list[int], int]  # at least, at most, as extreme; of how many
+
+def random_flips(
+    differences: NDArray[np.float64], replicates: int, seed: int, threads: int
+) -> Flips: ...
+def all_flips(differences: NDArray[np.float64], threads: int) -> Flips: ...
+def bootstrap_means(
+    differences: NDArray[np.float64], replicates: int, seed: int, threads: int
+) -> NDArray[np.float64]: ...
+def percentile_differences(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    percent: float,
+    swap: bool,
+    replicates: int,
+    seed: int,
+    threads: int,
+) -> NDArray[np.float64]: ...
+
+class RankedRun:
+    @staticmethod
+    def of(query: list[str], doc: list[str], score: list[float], name: str) -> RankedRun: ...
+    def queries(self) -> list[str]: ...
+    def hits(self, qrels: Qrels, rel: float) -> list[list[int]]: ...
+
+def fuse(
+    runs: list[RankedRun], options: dict[str, Any], depth: int, threads: int
+) -> dict[str, dict[str, float]]: ...

@@ -103,14 +103,19 @@ _LATEX = str.maketrans({
 })  # fmt: skip
 
 
+def latex_escape(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return plain(text).translate(_LATEX)
+
+
 def _latex(columns: Sequence[str], rows: Sequence[Row]) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "  " + " & ".join(c.translate(_LATEX) for c in cells) + r" \\" + "\n"
+        return "  " + " & ".join(latex_escape(c) for c in cells) + r" \\" + "\n"
 
     spec = "".join("r" if _right(rows, i) else "l" for i in range(len(columns)))
     return (
         f"\\begin{{tabular}}{{{spec}}}\n  \\toprule\n"
-        + line([plain(c) for c in columns])
+        + line(list(columns))
         + "  \\midrule\n"
         + "".join(line(c) for c in _cells(rows))
         + "  \\bottomrule\n\\end{tabular}\n"

@@ -12,6 +12,9 @@ from importlib import import_module
 # Command, in the order of `goodgain --help`: its one-line help. The module has the same name.
 COMMANDS = {
     "evaluate": "measures of one or several runs",
+    "compare": "the same with significance against a baseline, or from per-query scores",
+    "gate": "pass or fail for CI: is a candidate no worse than the baseline?",
+    "fuse": "several runs made into one",
     "explain": "where a number comes from, and why two tools differ",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs and judgements between formats",

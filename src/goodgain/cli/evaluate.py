@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_evaluation, add_output, command_parser, pairs, warn, write
+from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
+from goodgain.cli.runs import evaluated
 
 if TYPE_CHECKING:
     import argparse
@@ -38,25 +39,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Evaluate and print."""
-    from goodgain.evaluation import Evaluator
-    from goodgain.evaluation.evaluator import named_runs
-    from goodgain.tables import Qrels
-
-    columns = pairs([args.columns], "--columns")
-    roles = {
-        "run": ("query", "doc", "score"),
-        "qrels": ("query", "doc", "gain", "target", "aspect"),
-    }
-    of = {t: {r: c for r, c in columns.items() if r in names} for t, names in roles.items()}
-    unknown = set(columns) - {r for names in roles.values() for r in names}
-    evaluator = Evaluator(
-        Qrels(args.qrels, columns=of["qrels"] | {r: columns[r] for r in unknown}),
-        args.measures or DEFAULT_MEASURES,
-        policy=pairs(args.policy, "--policy"),
-        preset=args.preset,
-        threads=args.threads,
-    )
-    result = evaluator.evaluate(named_runs(args.runs, of["run"]))
+    result = evaluated(args, args.runs, args.measures or DEFAULT_MEASURES)
     saved = {args.save: result.to_json()} if args.save else {}
     write(args, result.render(args.format, args.per_query), saved)
     warn(args, result.warnings())

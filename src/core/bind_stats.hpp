@@ -1,0 +1,9 @@
+// The comparison's part of the Python module.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace gg {
+
+void bind_stats(nanobind::module_& m);
+
+}  // namespace gg

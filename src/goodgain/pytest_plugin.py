@@ -1,0 +1,43 @@
+"""A pytest fixture: the gate as a test.
+
+def test_search_is_no_worse(goodgain_gate):
+    goodgain_gate("qrels.txt", "baseline.run", "candidate.run", measures="nDCG@10", margin=0.01)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goodgain.stats.gates import Gate
+
+
+@pytest.fixture
+def goodgain_gate() -> Callable[..., Gate]:
+    """A function of (qrels, baseline, candidate) or (baseline, candidate) that fails the test.
+
+    With three arguments the runs are evaluated; with one or two they are what `goodgain.gate` takes.
+    """
+
+    def check(*sources: Any, measures: Any = None, **options: Any) -> Gate:
+        __tracebackhide__ = True
+        from goodgain.evaluation import evaluate
+        from goodgain.stats.gates import gate
+
+        if len(sources) == 3:
+            qrels, baseline, candidate = sources
+            measures = measures or "nDCG@10"
+            sources = tuple(
+                evaluate(qrels, {name: run}, measures)
+                for name, run in (("baseline", baseline), ("candidate", candidate))
+            )
+        found = gate(*sources, measures=measures, **options)
+        if not found.passed:
+            pytest.fail(f"{found}", pytrace=False)
+        return found
+
+    return check

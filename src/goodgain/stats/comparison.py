@@ -1,0 +1,314 @@
+"""The result of a comparison: frozen, printable, saved with all that was settled."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError
+from goodgain.show import LONG_FORMATS, render
+from goodgain.stats.pareto import TradeOff
+from goodgain.stats.seeds import SeedSpread
+from goodgain.stats.text import stars
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from goodgain.stats.gsb import GSB
+
+FORMAT = 1  # of the saved file
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked, recorded in every result."""
+
+    test: str = "t"
+    correction: str = "holm"
+    alpha: float = 0.05
+    confidence: float = 0.95
+    tie: float = 0.0
+    unpaired: str = "drop"
+    margin: str | None = None
+    permutations: int = 100_000
+    bootstraps: int = 10_000
+    seed: int = 0
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One system against one baseline on one measure.
+
+    `difference` is system minus baseline; whether that is good is for `improvement`, which is positive
+    when the system is better. What has no value is None.
+    """
+
+    system: str
+    baseline: str
+    measure: str
+    mean: float
+    baseline_mean: float
+    difference: float
+    relative: float | None
+    low: float | None
+    high: float | None
+    test: str
+    statistic: float | None
+    p: float
+    p_corrected: float
+    d_z: float | None
+    d_z_low: float | None
+    d_z_high: float | None
+    wins: int
+    ties: int
+    losses: int
+    minimum_detectable: float | None
+    queries: int
+    lower_is_better: bool = False
+    margin: float | None = None
+    p_noninferior: float | None = None
+    p_equivalent: float | None = None
+    p_seeds: float | None = None
+    group: str | None = None
+    note: str = ""
+
+    @property
+    def stars(self) -> str:
+        """*** < 0.001, ** < 0.01, * < 0.05, else ns; of the corrected p."""
+        return stars(self.p_corrected)
+
+    @property
+    def improvement(self) -> float:
+        """The difference, positive when the system is better."""
+        return -self.difference if self.lower_is_better else self.difference
+
+    @property
+    def gsb(self) -> float:
+        """(wins - losses) / queries."""
+        return (self.wins - self.losses) / self.queries
+
+    def side_by_side(self, alpha: float = 0.05) -> GSB:
+        """Wins, ties and losses as Good, Same and Bad, with a sign test and whether to ship."""
+        from goodgain.stats.gsb import gsb_counts
+
+        return gsb_counts(self.wins, self.ties, self.losses, alpha=alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Field to value, and what follows from the fields."""
+        return asdict(self) | {"stars": self.stars, "gsb": self.gsb}
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """Whether the difference between two systems is another in each group: an F test."""
+
+    system: str
+    baseline: str
+    measure: str
+    groups: int
+    f: float | None
+    p: float | None
+    p_corrected: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One system's time or cost over its queries."""
+
+    system: str
+    measure: str
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    queries: int
+
+
+LONG_COLUMNS = (
+    "system", "baseline", "measure", "mean", "baseline_mean", "difference", "p", "p_corrected",
+    "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
+    "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
+    "p_equivalent", "p_seeds", "group", "note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Systems against baselines, measure by measure.
+
+    `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
+    """
+
+    settings: Settings
+    baselines: tuple[str, ...]
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    means: dict[str, dict[str, float]]
+    group_pairs: tuple[Pair, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
+    seeds: tuple[SeedSpread, ...] = ()
+    prices: tuple[Price, ...] = ()
+    trade_off: tuple[TradeOff, ...] = ()
+    notes: tuple[str, ...] = ()
+    inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
+    created: str = ""
+    version: str = ""
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, key: tuple[str, ...]) -> Pair:
+        system, measure, *baseline = (str(part) for part in key)
+        found = [
+            pair
+            for pair in self.pairs
+            if (pair.system, pair.measure) == (system, measure)
+            and (not baseline or pair.baseline == baseline[0])
+        ]
+        if len(found) != 1:
+            raise KeyError(
+                f"{len(found)} pairs are {', '.join(map(str, key))}; systems: "
+                f"{', '.join(self.systems)}; measures: {', '.join(self.measures)}"
+            )
+        return found[0]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups, in order of appearance."""
+        return tuple(dict.fromkeys(pair.group or "" for pair in self.group_pairs))
+
+    def warnings(self) -> list[str]:
+        """What a reader of the p-values should know."""
+        return list(self.notes)
+
+    # --- as text ---
+
+    def rows(self) -> tuple[list[str], list[list[Any]]]:
+        """Column names and long rows, groups after the whole."""
+        rows = []
+        for pair in (*self.pairs, *self.group_pairs):
+            values = pair.to_dict()
+            rows.append([values[column] for column in LONG_COLUMNS])
+        return list(LONG_COLUMNS), rows
+
+    def render(self, format: str = "table") -> str:  # noqa: A002
+        """The result as text in any of the command line's formats."""
+        if format in LONG_FORMATS:
+            return render(format, *self.rows())
+        from goodgain.stats.render import comparison_text
+
+        return comparison_text(self, format)
+
+    def __str__(self) -> str:
+        return self.render("table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        others = ", ".join(s for s in self.systems if s not in self.baselines) or "-"
+        return (
+            f"Comparison({others} against {', '.join(self.baselines)}; {', '.join(self.measures)})"
+        )
+
+    def _repr_html_(self) -> str:
+        from goodgain.stats.render import comparison_html
+
+        return comparison_html(self)
+
+    # --- as data of other libraries ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: what `save` writes."""
+        data = asdict(self)
+        for name in ("pairs", "group_pairs"):
+            data[name] = [pair.to_dict() for pair in getattr(self, name)]
+        return {"goodgain": "comparison", "format": FORMAT, **data}
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame of the long rows."""
+        import pandas as pd
+
+        columns, rows = self.rows()
+        return pd.DataFrame(rows, columns=columns)
+
+    def to_polars(self) -> Any:
+        """A polars data frame of the long rows."""
+        import polars as pl
+
+        columns, rows = self.rows()
+        return pl.DataFrame(
+            {c: [row[i] for row in rows] for i, c in enumerate(columns)}, infer_schema_length=None
+        )
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table of the long rows."""
+        import pyarrow as pa
+
+        columns, rows = self.rows()
+        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+
+    # --- saved ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        import os
+
+        from goodgain.write import write_texts
+
+        write_texts({os.fspath(path): self.to_json()})
+
+    def to_json(self) -> str:
+        """What `save` writes."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Comparison:
+        """What `save` wrote, in this version or an earlier one."""
+        import os
+
+        from goodgain.read.files import read_json
+
+        name = os.fspath(path)
+        data = read_json(name)
+        if not isinstance(data, dict) or data.get("goodgain") != "comparison":
+            raise InputError("the file is not a saved comparison", where=name)
+        if data["format"] > FORMAT:
+            raise InputError(
+                f"the file has format {data['format']}, this version reads up to {FORMAT}",
+                where=name,
+                hint="pip install --upgrade goodgain",
+            )
+        try:
+            return cls.from_dict(data)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the saved comparison is damaged: {error} is missing or wrong", where=name
+            ) from None
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Comparison:
+        """The reverse of `to_dict`."""
+        parts: dict[str, Any] = {
+            "pairs": Pair, "group_pairs": Pair, "interactions": Interaction, "seeds": SeedSpread,
+            "prices": Price, "trade_off": TradeOff,
+        }  # fmt: skip
+        values: dict[str, Any] = {"settings": Settings(**data["settings"]), "means": data["means"]}
+        for field in fields(cls):
+            if field.name in parts:
+                kind = parts[field.name]
+                known = {f.name for f in fields(kind)}
+                values[field.name] = tuple(
+                    kind(**{k: v for k, v in item.items() if k in known})
+                    for item in data[field.name]
+                )
+            elif field.name not in values:
+                value = data[field.name]
+                values[field.name] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)

@@ -1,0 +1,87 @@
+"""How large a difference is, how surely, and how small a one could have been seen."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from goodgain.stats.distributions import noncentral_t_sf, solve, t_ppf
+from goodgain.stats.paired import is_constant
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def t_interval(differences: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
+    """The t interval of the mean; None for one query, a point where all differences are the same."""
+    n = len(differences)
+    if n < 2:
+        return None
+    mean = float(differences.mean())
+    if is_constant(differences):
+        return mean, mean
+    reach = t_ppf((1 + confidence) / 2, n - 1) * float(differences.std(ddof=1)) / math.sqrt(n)
+    return mean - reach, mean + reach
+
+
+def effect_size(differences: Floats) -> float | None:
+    """d_z: the mean difference over its standard deviation; None where that is 0 or unknown."""
+    if len(differences) < 2:
+        return None
+    if not differences.any():
+        return 0.0
+    if is_constant(differences):
+        return None
+    return float(differences.mean() / differences.std(ddof=1))
+
+
+def effect_interval(d_z: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of d_z, by inverting the noncentral t distribution."""
+    root, df = math.sqrt(n), n - 1
+    t, tail = d_z * root, (1 - confidence) / 2
+
+    def shift(probability: float) -> float:
+        start = t - 40 - 2 * abs(t)
+        return start + solve(lambda s: noncentral_t_sf(t, df, start + s) - probability, 0.0, 40.0)
+
+    return shift(tail) / root, shift(1 - tail) / root
+
+
+def minimum_detectable(
+    differences: Floats, alpha: float = 0.05, power: float = 0.8
+) -> float | None:
+    """The smallest true mean difference that a two-sided t-test would find with this power."""
+    n = len(differences)
+    if n < 2 or is_constant(differences):
+        return None
+    return detectable_shift(n, alpha, power) * float(differences.std(ddof=1)) / math.sqrt(n)
+
+
+@lru_cache(maxsize=256)
+def detectable_shift(n: int, alpha: float, power: float) -> float:
+    """The same in standard errors of the mean."""
+    df = n - 1
+    critical = t_ppf(1 - alpha / 2, df)
+
+    def missing(shift: float) -> float:
+        found = noncentral_t_sf(critical, df, shift) + noncentral_t_sf(critical, df, -shift)
+        return found - power
+
+    return solve(missing, 0.0, critical + 2)
+
+
+def queries_needed(
+    differences: Floats, distance: float, alpha: float, power: float = 0.8
+) -> int | None:
+    """About how many queries a one-sided test needs to show a mean `distance` away; None where never."""
+    from goodgain.stats.distributions import normal_ppf
+
+    if distance <= 0 or len(differences) < 2 or is_constant(differences):
+        return None
+    effect = distance / float(differences.std(ddof=1))
+    z = normal_ppf(1 - alpha) + normal_ppf(power)
+    return math.ceil((z / effect) ** 2 + normal_ppf(1 - alpha) ** 2 / 2)

@@ -1,0 +1,348 @@
+"""Tests of paired differences.
+
+What every test does where its formula has no value:
+
+- all differences 0: p is 1;
+- one query: p is 1, since a single pair shows nothing;
+- the same difference for every query: the spread is 0, and p is that of the exact randomisation test,
+  2/2^n two-sided, the smallest that n pairs can give.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from goodgain.errors import UsageError
+from goodgain.stats.distributions import binomial_cdf, normal_sf, t_sf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Alternative = Literal["two-sided", "greater"]
+
+PERMUTATIONS = 100_000
+BOOTSTRAPS = 10_000
+TESTS = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "randomisation": "paired randomisation test",
+    "bootstrap": "paired bootstrap test with BCa interval",
+    "tukey": "paired Tukey HSD",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How tests that draw at random do it; the same seed gives the same p for any number of threads."""
+
+    permutations: int = PERMUTATIONS
+    bootstraps: int = BOOTSTRAPS
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("permutations", "bootstraps", "threads"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name}={getattr(self, name)} is not a whole number from 1 on")
+        if not 0 <= self.seed < 2**64:
+            raise UsageError(f"the seed {self.seed} is not between 0 and 2^64")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A statistic, its p-value, and what was special about it."""
+
+    statistic: float | None
+    p: float
+    note: str = ""
+
+
+def run_test(
+    name: str,
+    differences: Floats,
+    alternative: Alternative = "two-sided",
+    resampling: Resampling | None = None,
+    tie: float = 0.0,
+    means: Floats | None = None,
+) -> Outcome:
+    """Run a test by its name (all but Tukey's, which needs every system).
+
+    `means` are those of resamples, where they were drawn already.
+    """
+    resampling = resampling or Resampling()
+    special = _degenerate(differences, alternative)
+    if special is not None:
+        return special
+    match name:
+        case "t":
+            outcome = t_test(differences, alternative)
+        case "wilcoxon":
+            outcome = wilcoxon(differences, alternative)
+        case "sign":
+            outcome = sign_test(differences, alternative, tie)
+        case "randomisation":
+            return randomisation([differences], alternative, resampling)[0]
+        case "bootstrap":
+            return bootstrap_test(differences, alternative, resampling, means)
+        case _:
+            raise UsageError(f"there is no test '{name}'", hint=f"one of: {', '.join(TESTS)}")
+    return Outcome(outcome.statistic, at_least_smallest(outcome.p), outcome.note)
+
+
+def at_least_smallest(p: float) -> float:
+    """A p-value is never 0; one too small to be told apart from 0 is the smallest number."""
+    return min(1.0, max(p, sys.float_info.min))
+
+
+def is_constant(differences: Floats) -> bool:
+    """Whether all differences are the same, but for the rounding of subtraction."""
+    spread = float(differences.max() - differences.min())
+    return spread <= 1e-12 * max(1e-300, float(abs(differences).max()))
+
+
+def _degenerate(differences: Floats, alternative: Alternative) -> Outcome | None:
+    n = len(differences)
+    if not differences.any():
+        return Outcome(0.0, 1.0, "no difference")
+    if n == 1:
+        return Outcome(None, 1.0, "one query")
+    if is_constant(differences):
+        sides = 2.0 if alternative == "two-sided" else 1.0
+        p = sides / 2.0 ** min(n, 1000) if alternative == "two-sided" or differences[0] > 0 else 1.0
+        return Outcome(None, at_least_smallest(p), "constant difference")
+    return None
+
+
+def t_test(differences: Floats, alternative: Alternative = "two-sided") -> Outcome:
+    """Student's paired t-test."""
+    n = len(differences)
+    t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(n)))
+    p = 2 * t_sf(abs(t), n - 1) if alternative == "two-sided" else t_sf(t, n - 1)
+    return Outcome(t, p)
+
+
+def sign_test(
+    differences: Floats, alternative: Alternative = "two-sided", tie: float = 0.0
+) -> Outcome:
+    """The exact binomial test of wins against losses; differences up to `tie` in size are left out."""
+    wins, losses = int((differences > tie).sum()), int((differences < -tie).sum())
+    return Outcome(float(wins), sign_p(wins, losses, alternative))
+
+
+def sign_p(wins: int, losses: int, alternative: Alternative = "two-sided") -> float:
+    """The p-value of wins against losses if both were equally likely."""
+    n = wins + losses
+    if n == 0:
+        return 1.0
+    if alternative == "greater":
+        return at_least_smallest(binomial_cdf(losses, n))
+    return at_least_smallest(2 * binomial_cdf(min(wins, losses), n))
+
+
+def wilcoxon(differences: Floats, alternative: Alternative = "two-sided") -> Outcome:
+    """Wilcoxon's signed-rank test without the zeros, exact or by the normal, chosen as scipy does.
+
+    Exact for up to 50 queries without ties and zeros, and for up to 13 with them; else the normal
+    approximation, corrected for ties.
+    """
+    import numpy as np
+
+    d = differences[differences != 0]
+    n = len(d)
+    ranks, tie_sizes = _midranks(np.abs(d))
+    plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
+    plain = n == len(differences) and max(tie_sizes) == 1
+    statistic = min(plus, minus) if alternative == "two-sided" else plus
+    if len(differences) <= 50 and (plain or len(differences) <= 13):
+        upper, lower = _rank_sum_tails(ranks, plus)
+        p = min(1.0, 2 * min(upper, lower)) if alternative == "two-sided" else upper
+        return Outcome(statistic, p)
+    spread = n * (n + 1) * (2 * n + 1) - sum(t**3 - t for t in tie_sizes) / 2
+    z = (plus - n * (n + 1) / 4) / math.sqrt(spread / 24)
+    p = 2 * normal_sf(abs(z)) if alternative == "two-sided" else normal_sf(z)
+    return Outcome(statistic, p)
+
+
+def _midranks(sizes: Floats) -> tuple[Floats, list[int]]:
+    """Ranks from 1, equal values sharing their mean; and how many share each."""
+    import numpy as np
+
+    _, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place], [int(c) for c in counts]
+
+
+def _rank_sum_tails(ranks: Floats, plus: float) -> tuple[float, float]:
+    """P(sum >= plus) and P(sum <= plus) if each rank counts with probability one half."""
+    doubled = [round(2 * r) for r in ranks]
+    ways = [1] + [0] * sum(doubled)
+    for rank in doubled:
+        for total in range(len(ways) - 1, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    at, all_ways = round(2 * plus), 2 ** len(doubled)
+    return sum(ways[at:]) / all_ways, sum(ways[: at + 1]) / all_ways
+
+
+def randomisation(
+    columns: Sequence[Floats],
+    alternative: Alternative = "two-sided",
+    resampling: Resampling | None = None,
+) -> list[Outcome]:
+    """Fisher's test: how often random signs give a mean at least as far from 0; one outcome a column.
+
+    All 2^n assignments of signs where they are no more than the permutations asked for, else that
+    many at random, with the observed one counted among them. Columns of the same length share their
+    signs.
+    """
+    import numpy as np
+
+    from goodgain._core import all_flips, random_flips
+
+    how = resampling or Resampling()
+    found: dict[int, Outcome] = {}
+    by_length: dict[int, list[int]] = {}
+    for i, column in enumerate(columns):
+        special = _degenerate(column, alternative)
+        moved = column[column != 0]  # a flipped 0 is still 0
+        if special is not None:
+            found[i] = special
+        elif len(moved) <= 30 and 2 ** len(moved) <= how.permutations:
+            counts = all_flips(np.ascontiguousarray(moved), how.threads)
+            count = counts[2][0] if alternative == "two-sided" else counts[0][0]
+            found[i] = Outcome(float(column.mean()), count / counts[3], "exact")
+        else:
+            by_length.setdefault(len(column), []).append(i)
+    for places in by_length.values():
+        rows = np.ascontiguousarray(np.column_stack([columns[i] for i in places]))
+        counts = random_flips(rows, how.permutations, how.seed, how.threads)
+        for place, i in enumerate(places):
+            count = counts[2][place] if alternative == "two-sided" else counts[0][place]
+            p = (count + 1) / (how.permutations + 1)
+            found[i] = Outcome(float(columns[i].mean()), p, f"{how.permutations:,} permutations")
+    return [found[i] for i in range(len(columns))]
+
+
+# --- bootstrap ---
+
+
+def bootstrap_test(
+    differences: Floats,
+    alternative: Alternative = "two-sided",
+    resampling: Resampling | None = None,
+    means: Floats | None = None,
+) -> Outcome:
+    """How often resampled differences, moved to mean 0, have a mean at least as far from 0."""
+    if means is None:
+        means = bootstrap_means([differences], resampling or Resampling())[0]
+    observed = float(differences.mean())
+    moved = means - observed
+    slack = 1e-12 * float(abs(differences).mean())
+    if alternative == "two-sided":
+        count = int((abs(moved) >= abs(observed) - slack).sum())
+    else:
+        count = int((moved >= observed - slack).sum())
+    return Outcome(observed, (count + 1) / (len(means) + 1), f"{len(means):,} samples")
+
+
+def bootstrap_means(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]:
+    """The means of resamples of the same queries, for each of several columns of one length."""
+    import numpy as np
+
+    from goodgain._core import bootstrap_means as means_of
+
+    rows = np.ascontiguousarray(np.column_stack(columns))
+    found = means_of(rows, resampling.bootstraps, resampling.seed, resampling.threads)
+    means: Floats = found.reshape(-1, len(columns))
+    return [means[:, i] for i in range(len(columns))]
+
+
+def resampled(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]:
+    """`bootstrap_means` of columns of any lengths; those of one length share their draws."""
+    found: dict[int, Floats] = {}
+    for length in {len(column) for column in columns}:
+        places = [i for i, column in enumerate(columns) if len(column) == length]
+        means = bootstrap_means([columns[i] for i in places], resampling)
+        found |= dict(zip(places, means, strict=True))
+    return [found[i] for i in range(len(columns))]
+
+
+def bca_interval(
+    differences: Floats,
+    confidence: float = 0.95,
+    resampling: Resampling | None = None,
+    means: Floats | None = None,
+) -> tuple[float, float] | None:
+    """The bias-corrected and accelerated interval of the mean (Efron 1987); None for one query."""
+    if len(differences) < 2:
+        return None
+    if is_constant(differences):
+        value = float(differences.mean())
+        return value, value
+    if means is None:
+        means = bootstrap_means([differences], resampling or Resampling())[0]
+    return bca_of(means, differences, confidence)
+
+
+def bca_of(means: Floats, differences: Floats, confidence: float) -> tuple[float, float]:
+    """The interval from means that were already drawn; the plain percentiles where BCa has no value."""
+    import numpy as np
+
+    from goodgain.stats.distributions import normal_ppf
+
+    observed = differences.mean()
+    below = (int((means < observed).sum()) + int((means <= observed).sum())) / (2 * len(means))
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    bias = normal_ppf(below)
+    if math.isfinite(bias):
+        left_out = (differences.sum() - differences) / (len(differences) - 1)
+        pull = left_out.mean() - left_out
+        acceleration = float((pull**3).sum() / (6 * (pull**2).sum() ** 1.5))
+        tails = [_bca_tail(bias, acceleration, tail) for tail in tails]
+    low, high = np.percentile(means, [100 * tail for tail in tails])
+    return float(low), float(high)
+
+
+def _bca_tail(bias: float, acceleration: float, tail: float) -> float:
+    from goodgain.stats.distributions import normal_ppf
+
+    z = bias + normal_ppf(tail)
+    return 1 - normal_sf(bias + z / (1 - acceleration * z))
+
+
+def percentile_test(
+    a: Floats,
+    b: Floats,
+    percent: float,
+    confidence: float,
+    resampling: Resampling,
+    statistic: Callable[[Sequence[float], int], float],
+) -> tuple[Outcome, tuple[float, float] | None]:
+    """Of a percentile of b minus that of a: randomisation for p, bootstrap for the interval."""
+    import numpy as np
+
+    from goodgain._core import percentile_differences
+
+    if len(a) < 2 or not (a != b).any():
+        value = None if len(a) < 2 else (0.0, 0.0)
+        return Outcome(None, 1.0, "one query" if len(a) < 2 else "no difference"), value
+    observed = statistic(b.tolist(), int(percent)) - statistic(a.tolist(), int(percent))
+    how = resampling
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    flips, samples = (
+        percentile_differences(a, b, percent, swap, how.bootstraps, how.seed, how.threads)
+        for swap in (True, False)
+    )
+    slack = 1e-12 * float(abs(a).max() + abs(b).max())
+    count = int((abs(flips) >= abs(observed) - slack).sum())
+    low, high = np.percentile(samples, [50 * (1 - confidence), 50 * (1 + confidence)])
+    p = (count + 1) / (how.bootstraps + 1)
+    return Outcome(observed, p, "randomisation of the percentile"), (float(low), float(high))

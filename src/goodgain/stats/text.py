@@ -1,0 +1,49 @@
+"""How numbers of a comparison are shown: p-values, stars, signed differences."""
+
+from __future__ import annotations
+
+THRESHOLDS = (0.001, 0.01, 0.05)
+STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05, ns otherwise"
+
+
+def stars(p: float) -> str:
+    """*** below 0.001, ** below 0.01, * below 0.05, else ns."""
+    for mark, threshold in zip(("***", "**", "*"), THRESHOLDS, strict=True):
+        if p < threshold:
+            return mark
+    return "ns"
+
+
+def p_text(p: float | None, *more: float) -> str:
+    """A p-value that is never 0 and never rounded across a threshold (or across one of `more`)."""
+    if p is None:
+        return "-"
+    if p < 1e-4:
+        return "<1e-4"
+    if 0.9999 < p < 1:
+        return ">0.9999"
+    for digits in range(4, 18):
+        text = f"{p:.{digits}f}"
+        if all((float(text) < t) == (p < t) for t in (*THRESHOLDS, *more)):
+            return text
+    return repr(p)
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """A difference with its sign; what is not 0 is not shown as 0."""
+    if value is None or value != value:
+        return "-"
+    text = f"{value:+.{digits}f}"
+    if float(text) == 0:
+        return "0" if value == 0 else f"{value:+.1e}"
+    return text
+
+
+def percent(value: float | None) -> str:
+    """A relative change."""
+    return "-" if value is None else "0%" if value == 0 else f"{100 * value:+.1f}%"
+
+
+def interval(pair: tuple[float, float] | None) -> str:
+    """A confidence interval."""
+    return "-" if pair is None else f"[{signed(pair[0])}, {signed(pair[1])}]"
