@@ -191,6 +191,7 @@ void bind_traces(nb::module_& m) {
         return ids;
       })
       .def_ro("first_row", &TraceScores::first_row)
+      .def_prop_ro("bounded", [](const TraceScores& s) { return s.rows.bounded; })
       .def_ro("results", &TraceScores::results)
       .def_ro("searches", &TraceScores::searches)
       .def_ro("skipped", &TraceScores::skipped)
@@ -203,7 +204,9 @@ void bind_traces(nb::module_& m) {
       })
       .def("matrix", [](nb::handle_t<TraceScores> self, const std::string& which) {
         const TraceScores& s = nb::cast<const TraceScores&>(self);
-        const std::vector<double>& from = which == "lower" ? s.rows.lower : which == "upper" ? s.rows.upper : s.rows.values;
+        const std::vector<double>& from = !s.rows.bounded || which == "value" ? s.rows.values
+                                          : which == "lower"                    ? s.rows.lower
+                                                                                : s.rows.upper;
         return Matrix(from.data(), {from.size() / gain_columns().size(), gain_columns().size()}, self);
       });
 }

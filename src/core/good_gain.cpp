@@ -274,16 +274,14 @@ std::span<const char* const> gain_columns() { return names; }
 
 void append_good_gain(const std::vector<Iteration>& iterations, std::span<const double> missed,
                       const GainOptions& options, GainRows& rows) {
-  rows.width = column_count;
   std::vector<double> none, low, high;
   Scorer(iterations, missed, options, -1).score(none);
   bool complete = true;
   for (const Iteration& iteration : iterations)
     for (const Searched& s : iteration)
       for (const Returned& r : s.results) complete &= !r.is_new || r.labelled;
-  if (complete) {
-    low = high = none;
-  } else {
+  if (!complete) {
+    rows.add_bounds();
     low = none;
     Scorer all(iterations, missed, options, options.max_gain);
     all.score(high);
@@ -297,8 +295,24 @@ void append_good_gain(const std::vector<Iteration>& iterations, std::span<const 
       high[i * column_count + Coverage] = low[i * column_count + Coverage];
   }
   rows.values.insert(rows.values.end(), none.begin(), none.end());
+  if (!rows.bounded) return;
+  if (complete) low = high = none;
   rows.lower.insert(rows.lower.end(), low.begin(), low.end());
   rows.upper.insert(rows.upper.end(), high.begin(), high.end());
+}
+
+void GainRows::join(GainRows& more) {
+  if (bounded || more.bounded) {
+    add_bounds();
+    more.add_bounds();
+  }
+  const auto move = [](std::vector<double>& all, std::vector<double>& some) {
+    all.insert(all.end(), some.begin(), some.end());
+    some = {};
+  };
+  move(values, more.values);
+  move(lower, more.lower);
+  move(upper, more.upper);
 }
 
 }  // namespace gg

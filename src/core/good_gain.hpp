@@ -35,10 +35,17 @@ struct Searched {
 
 using Iteration = std::vector<Searched>;
 
-/// The columns, in order; `measures()` names them.
+/// A row for each iteration; bounds are kept only once a result without a label makes them differ.
 struct GainRows {
-  size_t width = 0;
   std::vector<double> values, lower, upper;
+  bool bounded = false;
+
+  void add_bounds() {
+    if (!bounded) lower = upper = values;
+    bounded = true;
+  }
+  /// Takes the rows of another over, behind its own.
+  void join(GainRows& more);
 };
 
 /// The names of the columns of GainRows.

@@ -431,7 +431,6 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
   });
 
   TraceScores scores;
-  scores.rows.width = gain_columns().size();
   scores.first_row.push_back(0);
   for (Piece& p : pieces) {
     for (size_t c = 0; c < p.conversations.size(); ++c) {
@@ -440,13 +439,7 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
       scores.first_row.push_back(scores.first_row.back() + p.row_counts[c]);
       scores.lines.push_back(p.places[c]);
     }
-    const auto join = [](std::vector<double>& all, std::vector<double>& some) {
-      all.insert(all.end(), some.begin(), some.end());
-      some = {};
-    };
-    join(scores.rows.values, p.rows.values);
-    join(scores.rows.lower, p.rows.lower);
-    join(scores.rows.upper, p.rows.upper);
+    scores.rows.join(p.rows);
     scores.results += p.results;
     scores.searches += p.searches;
     scores.skipped += p.skipped;

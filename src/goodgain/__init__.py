@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
-    from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.evaluation import (
+        Evaluation,
+        Evaluator,
+        GoodGain,
+        Policy,
+        RunScores,
+        evaluate,
+        good_gain,
+    )
+    from goodgain.identity import Identity
     from goodgain.measures import (
         Measure,
         cg,
@@ -19,42 +28,52 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
-    from goodgain.tables import Qrels, Run
+    from goodgain.read.traces import record
+    from goodgain.tables import Qrels, Run, Trace, read_traces
 
 __version__ = "0.1.0"
 
 # What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
 _PUBLIC = {
     **dict.fromkeys(
-        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.evaluation"
+        ("Evaluation", "Evaluator", "GoodGain", "Policy", "RunScores", "evaluate", "good_gain"),
+        "goodgain.evaluation",
     ),
     **dict.fromkeys(
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
         "goodgain.measures",
     ),
-    **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
+    "Identity": "goodgain.identity",
+    "record": "goodgain.read.traces",
     "GoodgainError": "goodgain.errors",
 }
 
 __all__ = [
     "Evaluation",
     "Evaluator",
+    "GoodGain",
     "GoodgainError",
+    "Identity",
     "Measure",
     "Policy",
     "Qrels",
     "Run",
     "RunScores",
+    "Trace",
     "__version__",
     "cg",
     "dcg",
     "evaluate",
+    "good_gain",
     "gsb",
     "ndcg",
     "nrdcgl",
     "parse",
     "pnrdcgl",
     "rdcgl",
+    "read_traces",
+    "record",
     "register",
 ]
 

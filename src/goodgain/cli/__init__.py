@@ -12,6 +12,9 @@ from importlib import import_module
 # Command, in the order of `goodgain --help`: its one-line help. The module has the same name.
 COMMANDS = {
     "evaluate": "measures of one or several runs",
+    "trace": "Good Gain of an agent's searches, per iteration and conversation",
+    "dedup": "which results of a trace are the same, and why",
+    "convert": "turn traces of any format into the canonical one",
     "measures": "the table of measures, or all about one of them",
     "demo": "measure three retrievers on data that ships with the package",
 }

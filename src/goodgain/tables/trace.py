@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodgain.errors import InputError, core_errors
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -140,3 +142,48 @@ def result_from(data: Mapping[str, Any]) -> Result:
         aspects=dict(data.get("aspects") or {}),
         **texts,
     )
+
+
+def read_traces(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: tuple[str, ...] = (),
+    merge_adjacent: bool = False,
+    skip_bad: bool = False,
+    max_gain: float = 4,
+) -> Iterator[Trace]:
+    """Traces from a file in any format, or from dictionaries, one at a time.
+
+    Every one is checked as the core checks files; with `skip_bad` bad ones are left out.
+    """
+    import os
+
+    if isinstance(source, str | os.PathLike):
+        from goodgain.read.traces import open_traces
+
+        opened = open_traces(
+            os.fspath(source), format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+        )
+        if opened.descriptor is not None:
+            os.close(opened.descriptor)
+        found, name = opened.read(), opened.name
+    else:
+        found, name = iter(source), "traces"
+    for number, item in enumerate(found, 1):
+        try:
+            yield item if isinstance(item, Trace) else _checked(item, f"{name} conversation {number}", max_gain)
+        except InputError:
+            if not skip_bad:
+                raise
+
+
+def _checked(item: Any, where: str, max_gain: float) -> Trace:
+    from goodgain._core import check_trace
+
+    try:
+        with core_errors():
+            check_trace(json.dumps(item, ensure_ascii=False).encode("utf-8", "surrogatepass"), max_gain)
+    except InputError as error:
+        raise InputError(error.message, where=error.where or where, hint=error.hint) from None
+    return Trace.from_dict(item)
