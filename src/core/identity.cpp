@@ -338,23 +338,50 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
 
 // --- clusters ---
 
+void KeyIndex::add(uint64_t key, uint32_t item) {
+  if ((used_ + 1) * 2 > slots_.size()) {
+    std::vector<Chain> old(std::max<size_t>(256, slots_.size() * 2));
+    old.swap(slots_);
+    for (const Chain& chain : old)
+      if (chain.size) slots_[place(chain.key)] = chain;
+  }
+  Chain& chain = slots_[place(key)];
+  const auto link = static_cast<uint32_t>(links_.size());
+  links_.push_back({item, none});
+  if (chain.size++) {
+    links_[chain.last].next = link;
+  } else {
+    chain.key = key;
+    chain.first = link;
+    ++used_;
+  }
+  chain.last = link;
+}
+
+void KeyIndex::clear() {
+  if (slots_.size() > 1 << 14) slots_ = {};  // one huge conversation does not slow down all others
+  std::fill(slots_.begin(), slots_.end(), Chain{});
+  links_.clear();
+  used_ = 0;
+}
+
 void Clusters::propose(const std::vector<Key>& keys) {
   proposals_.clear();
-  std::vector<std::pair<size_t, uint32_t>> by_size;
+  by_size_.clear();
   for (uint32_t k = 0; k < keys.size(); ++k)
-    if (const auto found = buckets_.find(keys[k].hash); found != buckets_.end())
-      by_size.emplace_back(found->second.items.size(), k);
-  std::sort(by_size.begin(), by_size.end());  // the most telling keys first
-  for (const auto& [size, k] : by_size) {
-    for (const uint32_t item : buckets_[keys[k].hash].items) {
+    if (const KeyIndex::Chain* chain = index_.find(keys[k].hash)) by_size_.emplace_back(chain->size, k);
+  std::sort(by_size_.begin(), by_size_.end());  // the most telling keys first
+  for (const auto& [size, k] : by_size_) {
+    for (uint32_t link = index_.find(keys[k].hash)->first; link != KeyIndex::none; link = index_[link].next) {
+      const uint32_t item = index_[link].item;
       if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; })) continue;
       if (proposals_.size() == budget) {
         ++left_out_;
-        std::sort(proposals_.begin(), proposals_.end(), [](const Proposal& x, const Proposal& y) { return x.item < y.item; });
-        return;
+        break;
       }
       proposals_.push_back({item, k});
     }
+    if (proposals_.size() == budget) break;
   }
   std::sort(proposals_.begin(), proposals_.end(), [](const Proposal& x, const Proposal& y) { return x.item < y.item; });
 }
@@ -381,7 +408,7 @@ uint32_t Clusters::add(const Result& result) {
     break;
   }
   if (!repeats)
-    for (const Key& key : found) buckets_[key.hash].items.push_back(number);
+    for (const Key& key : found) index_.add(key.hash, number);
   items_.push_back(std::move(item));
   cluster_.push_back(cluster);
   return cluster;
@@ -391,7 +418,7 @@ void Clusters::clear() {
   arena_.clear();
   items_.clear();
   cluster_.clear();
-  buckets_.clear();
+  index_.clear();
   decisions_.clear();
 }
 

@@ -124,6 +124,39 @@ struct Decision {
   bool contradicted = false;  // verified, but different from the first of the other's cluster
 };
 
+/// Which results have a key: a chain of them for each, in the order they came.
+class KeyIndex {
+ public:
+  static constexpr uint32_t none = 0xffffffffu;
+  struct Chain {
+    uint64_t key = 0;
+    uint32_t first = none, last = none, size = 0;
+  };
+  struct Link {
+    uint32_t item, next;
+  };
+
+  const Chain* find(uint64_t key) const {
+    if (slots_.empty()) return nullptr;
+    const Chain& slot = slots_[place(key)];
+    return slot.size ? &slot : nullptr;
+  }
+  void add(uint64_t key, uint32_t item);
+  void clear();
+  const Link& operator[](uint32_t link) const { return links_[link]; }
+
+ private:
+  size_t place(uint64_t key) const {
+    size_t i = key & (slots_.size() - 1);
+    while (slots_[i].size && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+
+  std::vector<Chain> slots_;
+  std::vector<Link> links_;
+  size_t used_ = 0;
+};
+
 /// The results of one conversation, clustered as they come.
 class Clusters {
  public:
@@ -142,10 +175,6 @@ class Clusters {
   std::vector<Key> keys(const Item& item) const;
 
  private:
-  struct Bucket {
-    std::vector<uint32_t> items;
-  };
-
   Bytes keep_normal(Bytes text);
   bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable,
                    bool& hint, bool explain) const;
@@ -161,7 +190,8 @@ class Clusters {
   std::string scratch_;
   std::vector<Item> items_;
   std::vector<uint32_t> cluster_;
-  std::unordered_map<uint64_t, Bucket> buckets_;
+  KeyIndex index_;
+  std::vector<std::pair<uint32_t, uint32_t>> by_size_;
   struct Proposal {
     uint32_t item;
     uint32_t key;

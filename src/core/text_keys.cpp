@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "ada.h"
 
@@ -85,24 +88,57 @@ constexpr std::array<unsigned char, 256> ascii_kinds = [] {
   return kinds;
 }();
 
+#if defined(__SSE2__)
+/// Sixteen bytes at once, while they are plain: ASCII without control characters, blanks one by one.
+void fold_plain(const char*& p, const char* end, char*& to, bool& blank, bool& any) {
+  const __m128i space = _mm_set1_epi8(' '), before_a = _mm_set1_epi8('A' - 1), after_z = _mm_set1_epi8('Z' + 1);
+  while (end - p >= 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    if (_mm_movemask_epi8(_mm_cmplt_epi8(bytes, space))) return;  // a control character, or not ASCII
+    const auto blanks = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, space)));
+    if (blanks & (blanks << 1) || (blanks & 1 && (blank || !any))) return;
+    if (blank) *to++ = ' ';
+    const __m128i upper = _mm_and_si128(_mm_cmpgt_epi8(bytes, before_a), _mm_cmplt_epi8(bytes, after_z));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_add_epi8(bytes, _mm_and_si128(upper, space)));
+    blank = blanks & 0x8000u;
+    any = true;
+    to += blank ? 15 : 16;
+    p += 16;
+  }
+}
+#else
+void fold_plain(const char*&, const char*, char*&, bool&, bool&) {}
+#endif
+
+bool is_ascii(Bytes text) {
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8)
+    if (load_8(text.data() + i) & 0x8080808080808080ULL) return false;
+  for (; i < text.size(); ++i)
+    if (static_cast<unsigned char>(text[i]) >= 0x80) return false;
+  return true;
+}
+
 }  // namespace
 
 void append_normal_form(Bytes text, std::string& out) {
   static const FoldTable table;
   const size_t begin = out.size();
-  out.resize(begin + text.size() + 8);
+  out.resize(begin + text.size() + 24);
   char* to = out.data() + begin;
   const char* p = text.data();
   const char* end = p + text.size();
   bool blank = false, any = false;
   const auto room = [&](size_t wanted) {  // folding can make text longer
     const auto used = static_cast<size_t>(to - out.data());
-    if (out.size() - used < wanted + static_cast<size_t>(end - p) + 8) {
+    if (out.size() - used < wanted + static_cast<size_t>(end - p) + 24) {
       out.resize(out.size() + out.size() / 2 + wanted + 64);
       to = out.data() + used;
     }
   };
   while (p != end) {
+    fold_plain(p, end, to, blank, any);
+    if (p == end) break;
     const unsigned char kind = ascii_kinds[static_cast<unsigned char>(*p)];
     if (kind == 0) {
       blank = any;
@@ -141,6 +177,7 @@ std::string normal_form(Bytes text) {
 
 Bytes first_characters(Bytes text, size_t count) {
   if (text.size() <= count) return text;
+  if (is_ascii(text.substr(0, count))) return text.substr(0, count);
   size_t at = 0;
   for (; at < text.size(); ++at)
     if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && count-- == 0) break;
