@@ -376,7 +376,7 @@ ReducedUrl reduce_url(Bytes url, const UrlRules& rules) {
   if (bare || url.starts_with("//"))  // a host without a scheme, as people write it
     parsed = ada::parse<ada::url_aggregator>("https:" + std::string(url.starts_with("//") ? "" : "//") + std::string(url));
   if (!parsed) {
-    reduced.page = "|" + std::string(url);
+    reduced.page.append("|").append(url);
     return reduced;
   }
   const Bytes scheme = parsed->get_protocol();

@@ -114,7 +114,8 @@ struct TraceParser::State {
         std::string joined;
         for (const dom::element item : as_list(value, path, field)) {
           if (item.is_array() || item.is_object()) wrong_kind(path, field, "a list of texts", value);
-          joined += (joined.empty() ? "" : "\x1f") + std::string(text_of(item, path, field));
+          if (!joined.empty()) joined += '\x1f';
+          joined += text_of(item, path, field);
         }
         return texts.keep(joined);
       }
