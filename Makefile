@@ -29,6 +29,7 @@ check: $(VENV)/tested-with
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/reference.py --check
 	cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
 	cmake --build build/check --parallel 2
 
@@ -43,6 +44,11 @@ bench: $(VENV)/installed
 
 fuzz: $(VENV)/tested-with
 	tests/native/run fuzz
+
+# The reference pages from the table of measures and --help, and the README's picture.
+docs: $(VENV)/installed
+	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 
 clean:
 	rm -rf $(VENV) build dist

@@ -223,8 +223,11 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       if (i > 0 && id == last) {
         if (!segments.empty() && segments.back().batch == b && segments.back().end == i) segments.back().end = i + 1;
       } else {
-        if (scores.documents == 0 && number == 0)
-          require_same_kinds(*qrels, query_kind, doc_kind, name_, "query " + in_quotes(id));
+        if (number == 0) {
+          const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
+          const Bytes first = docs.get(i + batch.offset, 1, arena);
+          require_same_kinds(*qrels, {query_kind, id}, {doc_kind, first}, name_);
+        }
         const uint32_t q = qrels->find(id);
         if (q != IdTable::none) segments.push_back({q, b, i, i + 1, number + 1});
         else unjudged.add(id);

@@ -58,6 +58,7 @@ class Arena {
   Arena& operator=(Arena&&) = default;
 
   Bytes keep(Bytes s) {
+    if (s.empty()) return {"", 0};
     if (s.size() > left_) grow(s.size());
     char* place = next_;
     std::memcpy(place, s.data(), s.size());

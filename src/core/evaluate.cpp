@@ -89,16 +89,17 @@ void require_common_queries(const Scores& scores, const std::string& run_name) {
             run_name, "the two must use the same query ids; were the two files swapped, or are they of two collections?");
 }
 
-void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
-                        const std::string& example) {
-  const auto differ = [](IdKind a, IdKind b) { return a != b && a != IdKind::untyped && b != IdKind::untyped; };
+void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name) {
+  const auto name = [](IdKind kind) { return kind == IdKind::text ? "text" : "whole numbers"; };
   for (const bool is_query : {true, false}) {
-    const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind, theirs = is_query ? queries : docs;
-    if (!differ(ours, theirs)) continue;
-    const std::string what = is_query ? "query" : "document";
-    bad_input(what + " ids are " + (ours == IdKind::text ? "text" : "whole numbers") + " in the judgements but " +
-                  (theirs == IdKind::text ? "text" : "whole numbers") + " in the run (" + example + ")",
-              run_name, "1 and \"1\" are two ids: turn one side into the other's type, for example with str()");
+    const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind;
+    const IdSample& theirs = is_query ? queries : docs;
+    if (ours == theirs.kind || ours == IdKind::untyped || theirs.kind == IdKind::untyped) continue;
+    const std::string example(is_query ? qrels[0].id : qrels[0].docs[0]);
+    bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgements (" +
+                  (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) + " in the run (" +
+                  std::string(theirs.example) + ")",
+              run_name, "1 and '1' are two ids: turn one side into the other's type, for example with str()");
   }
 }
 
@@ -381,7 +382,8 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
       const bool found = reader.next(p, end, line);
       if (!found && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
       if (found) row(line, number);
-      number += static_cast<uint64_t>(std::count(start, p, '\n'));
+      ++number;
+      if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
       reader.forget();
     }
   });
@@ -389,6 +391,7 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
   QrelsBuilder builder;
+  builder.expect(static_cast<size_t>(std::count(file.data(), file.data() + file.size(), '\n')) + 1);
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });

@@ -77,15 +77,19 @@ Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan);
 void fill_missing(Scores& scores, const Plan& plan);
 /// No query in common is an error that shows an id of each side.
 void require_common_queries(const Scores& scores, const std::string& run_name);
+/// The kind of a table's ids, and one of them as it is shown.
+struct IdSample {
+  IdKind kind;
+  std::string_view example;
+};
 /// Ids that differ only by their type are an error, not a mismatch in silence.
-void require_same_kinds(const Qrels& qrels, IdKind queries, IdKind docs, const std::string& run_name,
-                        const std::string& example);
+void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name);
 
 /// How the lines of a file are read.
 struct LineFormat {
   enum class Kind { trec, delimited, json } kind = Kind::trec;
   char delimiter = ',';
-  bool quotes = true;
+  bool quotes = false;
   Columns columns;
   JsonKeys keys;
   size_t skip = 0;  // bytes before the first line: the header

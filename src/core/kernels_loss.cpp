@@ -87,12 +87,13 @@ double gain_loss(std::span<const double> list, std::span<const double> missing, 
 
 namespace {
 
-/// Over tables the true items are the relevant documents, and their gain is their worth.
+/// Over tables the true items are the relevant documents, and their gain is their worth: the highest gain is
+/// rank 1 turned round.
 GainLoss items_of(const Ranked& r, const Spec& s) {
   std::vector<double> worths;
   for (const double gain : r.query->gains)
     if (gain >= s.rel) worths.push_back(gain);
-  return {std::move(worths), s, false, r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front()};
+  return {std::move(worths), s, true, r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front()};
 }
 
 double missing_cost(const Ranked& r, const Spec& s, const GainLoss& items) {
@@ -273,11 +274,77 @@ Interval search_pnrdcgl(const Ranked& r, const Spec& s) {
   return {not_below_zero(i.lower), not_below_zero(i.upper)};
 }
 
-/// The cut at zero bends the score, so its mean is known only where no order, or every order, is below zero.
+/// Every order of the kinds of documents, one after another: what a mean takes that no shorter way gives.
+class EveryOrder {
+ public:
+  EveryOrder(const Ranked& r, const Spec& s)
+      : r_(r), s_(s), items_(items_of(r, s)), k_(std::min(depth(r, s), r.retrieved)), list_(r.retrieved, undefined) {
+    double orders = 1;
+    for (const Block& block : r.blocks) {
+      std::vector<double> tied(block.size, false_positive);
+      for (uint32_t h = block.begin; h < block.end; ++h)
+        if (relevant(r, r.hits[h], s)) tied[h - block.begin] = gain_of(r, r.hits[h]);
+      std::sort(tied.begin(), tied.end());
+      for (size_t i = 0, alike = 0; i < tied.size(); ++i) {  // the multinomial count, one document at a time
+        alike = i > 0 && tied[i] == tied[i - 1] ? alike + 1 : 1;
+        orders *= static_cast<double>(i + 1) / static_cast<double>(alike);
+      }
+      blocks_.push_back(std::move(tied));
+    }
+    too_many_ = orders * r.retrieved > search_limit * 10;
+  }
+
+  /// The mean of `value(score)` over all orders; undefined where they are too many.
+  template <class Value>
+  double mean(Value&& value) {
+    if (too_many_) return undefined;
+    double sum = 0, orders = 0;
+    visit(0, [&] {
+      sum += value(score());
+      ++orders;
+    });
+    return sum / orders;
+  }
+
+ private:
+  static constexpr double false_positive = -1;  // sorts before every gain
+
+  template <class Done>
+  void visit(size_t b, Done&& done) {
+    if (b == blocks_.size()) return done();
+    std::vector<double> tied = blocks_[b];
+    do {
+      for (size_t i = 0; i < tied.size(); ++i)
+        list_[r_.blocks[b].first - 1 + i] = tied[i] == false_positive ? undefined : tied[i];
+      visit(b + 1, done);
+    } while (std::next_permutation(tied.begin(), tied.end()));
+  }
+
+  double score() const {
+    double sum = -missing_cost(r_, s_, items_), last = GainLoss::start;
+    for (uint32_t rank = 1; rank <= k_; ++rank) {
+      const double worth = list_[rank - 1];
+      if (std::isnan(worth)) sum -= items_.false_positive(rank, last);
+      else sum += items_.earned(last = worth, rank);
+    }
+    return sum;
+  }
+
+  const Ranked& r_;
+  const Spec& s_;
+  GainLoss items_;
+  uint32_t k_;
+  std::vector<double> list_;
+  std::vector<std::vector<double>> blocks_;
+  bool too_many_ = false;
+};
+
+/// The cut at zero bends the score: where some orders are below it and others not, each has to be looked at.
 double expected_pnrdcgl(const Ranked& r, const Spec& s) {
   const Interval i = search_nrdcgl(r, s);
   if (i.lower >= 0) return expected_nrdcgl(r, s);
-  return i.upper <= 0 ? 0 : undefined;
+  if (i.upper <= 0) return 0;
+  return EveryOrder(r, s).mean([&](double score) { return not_below_zero(over_perfect(r, s, score)); });
 }
 
 }  // namespace

@@ -107,12 +107,9 @@ inline bool TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* t
       const uint64_t text = ~m.blank & inside;
       uint64_t starts = text & ~(text << 1);
       uint64_t ends = ~text & (text << 1);
-      count = static_cast<size_t>(std::popcount(starts));
-      for (size_t i = 0; i < count && i < most_tokens; ++i) {
+      for (; starts; starts &= starts - 1, ends &= ends - 1, ++count) {
         const int from = std::countr_zero(starts), to = std::countr_zero(ends);
-        tokens[i] = Bytes(p + from, static_cast<size_t>(to - from));
-        starts &= starts - 1;
-        ends &= ends - 1;
+        if (count < most_tokens) tokens[count] = Bytes(p + from, static_cast<size_t>(to - from));
       }
       p += length + 1;
       return count > 0;

@@ -147,6 +147,13 @@ nb::tuple columns_of(ForEach&& for_each) {
   return nb::make_tuple(query, doc, value, target, aspect);
 }
 
+/// Judgements and measures, ready for any number of runs.
+struct Prepared {
+  std::shared_ptr<const Qrels> qrels;
+  std::shared_ptr<const Plan> plan;
+  unsigned threads;
+};
+
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
 
 }  // namespace
@@ -209,23 +216,28 @@ NB_MODULE(_core, m) {
       });
 
   nb::class_<Plan>(m, "Plan")
-      .def("__init__", [](Plan* self, nb::list measures, nb::dict policy) { new (self) Plan(*make_plan(measures, policy)); })
-      .def("evaluate_file", [](const Plan& plan, std::shared_ptr<const Qrels> qrels, int fd, std::string name, nb::dict format, unsigned threads) {
+      .def(nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
+
+  nb::class_<Prepared>(m, "Prepared")
+      .def("__init__", [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
+        new (self) Prepared{std::move(qrels), std::move(plan), threads};
+      })
+      .def("file", [](const Prepared& p, int fd, std::string name, nb::dict format) {
         const LineFormat how = format_from(format);
         const nb::gil_scoped_release release;
         const MappedFile file(fd, std::move(name));
-        return evaluate_file(std::move(qrels), file, how, plan, threads);
+        return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
       })
-      .def("evaluate_dict", [](const Plan& plan, std::shared_ptr<const Qrels> qrels, nb::dict run, const std::string& name, unsigned threads) {
-        return evaluate_dict(std::move(qrels), run, plan, threads, name);
+      .def("dict", [](const Prepared& p, nb::dict run, const std::string& name) {
+        return evaluate_dict(p.qrels, run, *p.plan, p.threads, name);
       })
-      .def("evaluate_rows", [](const Plan& plan, std::shared_ptr<const Qrels> qrels, nb::sequence rows, const std::string& name) {
-        return evaluate_rows(std::move(qrels), rows, plan, name);
+      .def("rows", [](const Prepared& p, nb::sequence rows, const std::string& name) {
+        return evaluate_rows(p.qrels, rows, *p.plan, name);
       })
-      .def("evaluate_arrow", [](const Plan& plan, std::shared_ptr<const Qrels> qrels, const ArrowTable& table, nb::dict columns, unsigned threads) {
+      .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
         const ColumnNames names = columns_from(columns);
         const nb::gil_scoped_release release;
-        return table.evaluate(std::move(qrels), names, plan, threads);
+        return table.evaluate(p.qrels, names, *p.plan, p.threads);
       });
 
   nb::class_<ArrowTable>(m, "ArrowTable")

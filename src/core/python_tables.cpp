@@ -57,6 +57,8 @@ class IdReader {
   }
 
   IdKind kind() const { return kind_; }
+  /// The first id as it looks in Python.
+  const std::string& example() const { return example_; }
 
  private:
   void seen(IdKind kind, PyObject* id) {
@@ -65,6 +67,7 @@ class IdReader {
                     (kind == IdKind::text ? "text" : "a number"),
                 name_, "1 and \"1\" are two ids: use one type, for example with str()");
     kind_ = kind;
+    example_ = shown(id);
   }
 
   /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
@@ -82,6 +85,7 @@ class IdReader {
   const std::string& name_;
   Arena& arena_;
   IdKind kind_ = IdKind::untyped;
+  std::string example_;
 };
 
 /// A finite number, or an error that names the place.
@@ -112,16 +116,19 @@ std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name)
   bad_input("a result is a pair of document and score, not " + shown(item), name);
 }
 
-/// Calls use(doc, value) for the documents of one query, given as a dictionary or as pairs.
-template <class Use>
-bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Use&& use) {
+/// Calls use(doc, value) for the documents of one query, given as a dictionary or as pairs, after expect(count).
+/// Returns whether a document may come twice.
+template <class Expect, class Use>
+bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Expect&& expect, Use&& use) {
   if (is_mapping(docs)) {
+    expect(static_cast<size_t>(PyDict_Size(docs)));
     PyObject *doc, *value;
     Py_ssize_t place = 0;
     while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
     return false;
   }
   if (PyList_Check(docs)) {
+    expect(static_cast<size_t>(PyList_Size(docs)));
     for (Py_ssize_t i = 0; i < PyList_Size(docs); ++i) {
       const auto [doc, value] = pair_of(PyList_GetItem(docs, i), name);
       use(doc, value);
@@ -130,6 +137,19 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
   }
   bad_input("query " + shown(query) + " has " + shown(docs) + " where its documents should be", name,
             "a run is {query: {document: score}} or {query: [(document, score), ...]}");
+}
+
+/// Joins the rows of a query with its judgements and measures them.
+void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat,
+                  const std::string& name) {
+  const QueryJudgments& query = (*scores.qrels)[q];
+  for (Row& row : rows) {
+    row.hash = hash_bytes(row.doc);
+    row.judgment = query.find(row.doc, row.hash);
+  }
+  scores.in_run[q] = 1;
+  scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width,
+                                    [&](const Row&) { return name; });
 }
 
 /// Queries whose rows have been collected and wait to be measured.
@@ -220,16 +240,9 @@ class Measuring {
 
   void measure(Worker& worker, Batch& batch, std::vector<Row>& rows) {
     for (const Batch::Query& q : batch.queries) {
-      const QueryJudgments& query = (*scores_.qrels)[q.query];
       rows.assign(batch.rows.begin() + static_cast<std::ptrdiff_t>(q.begin),
                   batch.rows.begin() + static_cast<std::ptrdiff_t>(q.end));
-      for (Row& row : rows) {
-        row.hash = hash_bytes(row.doc);
-        row.judgment = query.find(row.doc, row.hash);
-      }
-      scores_.in_run[q.query] = 1;
-      scores_.counts[q.query] = worker.measure(query, rows, q.may_repeat, scores_.values.data() + q.query * scores_.width,
-                                               [this](const Row&) { return name_; });
+      measure_rows(scores_, worker, q.query, rows, q.may_repeat, name_);
     }
   }
 
@@ -299,40 +312,63 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
   return qrels;
 }
 
-Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
-                     const std::string& name) {
-  Scores scores = empty_scores(qrels, plan);
-  Arena arena;
+namespace {
+
+/// Walks a run; `use` gets each judged query's rows, collected in `rows` from `begin` on.
+template <class Use>
+void walk(nb::dict run, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena, Use&& use) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
-  // Measures written in Python need the interpreter, which this thread holds: they are called here.
-  constexpr size_t rows_worth_a_thread = 20000, rows_of_a_batch = 16000;
-  const bool small = plan.has_customs || threads <= 1 || nb::len(run) < 16;
-  Measuring measuring(scores, plan, small ? 0 : threads - 1, name);
-  Batch batch;
+  const Qrels& qrels = *scores.qrels;
   PyObject *query, *docs;
   Py_ssize_t place = 0;
   while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
     const Bytes id = query_id(query);
-    const uint32_t q = qrels->find(id);
+    const uint32_t q = qrels.find(id);
+    const size_t begin = rows.size();
+    const bool may_repeat = for_each_document(
+        query, docs, name,
+        [&](size_t n) {
+          if (rows.capacity() < begin + n) rows.reserve(std::max(begin + n, 2 * rows.capacity()));
+        },
+        [&](PyObject* doc, PyObject* score) {
+          rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+        });
+    scores.documents += rows.size() - begin;
     if (q == IdTable::none) {
       if (scores.unjudged_queries++ == 0) scores.unjudged_example = id;
-      scores.documents += static_cast<uint64_t>(std::max<Py_ssize_t>(PyObject_Size(docs), 0));
-      PyErr_Clear();
-      continue;
+      rows.resize(begin);
+    } else {
+      use(q, begin, may_repeat);
     }
-    const size_t begin = batch.rows.size();
-    const bool may_repeat = for_each_document(query, docs, name, [&](PyObject* doc, PyObject* score) {
-      batch.rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
-    });
-    scores.documents += batch.rows.size() - begin;
-    batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
-    if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
   }
-  (void)rows_worth_a_thread;
-  if (!batch.queries.empty()) measuring.add(batch);
-  measuring.done();
-  require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
-                     scores.unjudged_queries ? "query " + in_quotes(scores.unjudged_example) : "its ids");
+  require_same_kinds(qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
+}
+
+}  // namespace
+
+Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
+                     const std::string& name) {
+  Scores scores = empty_scores(std::move(qrels), plan);
+  Arena arena;
+  constexpr size_t few_queries = 16, rows_of_a_batch = 16000;
+  if (nb::len(run) <= few_queries || threads <= 1 || plan.has_customs) {
+    // Also where measures are written in Python: they need the interpreter, which this thread holds.
+    Worker worker(*scores.qrels, plan);
+    std::vector<Row> rows;
+    walk(run, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
+      measure_rows(scores, worker, q, rows, may_repeat, name);
+      rows.clear();
+    });
+  } else {
+    Measuring measuring(scores, plan, threads - 1, name);
+    Batch batch;
+    walk(run, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
+      batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
+      if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
+    });
+    if (!batch.queries.empty()) measuring.add(batch);
+    measuring.done();
+  }
   require_common_queries(scores, name);
   fill_missing(scores, plan);
   return scores;
@@ -359,20 +395,14 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       unjudged.add(id);
       continue;
     }
-    const uint64_t hash = hash_bytes(doc_bytes);
-    by_query[q].push_back({hash, doc_bytes, value, (*qrels)[q].find(doc_bytes, hash)});
+    by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
   }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
-  require_same_kinds(*qrels, query_id.kind(), doc_id.kind(), name,
-                     unjudged.size() ? "query " + in_quotes(unjudged[0]) : "its ids");
+  require_same_kinds(*qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
   Worker worker(*qrels, plan);
-  for (size_t q = 0; q < by_query.size(); ++q) {
-    if (by_query[q].empty()) continue;
-    scores.in_run[q] = 1;
-    scores.counts[q] = worker.measure((*qrels)[q], by_query[q], true, scores.values.data() + q * scores.width,
-                                      [&](const Row&) { return name; });
-  }
+  for (uint32_t q = 0; q < by_query.size(); ++q)
+    if (!by_query[q].empty()) measure_rows(scores, worker, q, by_query[q], true, name);
   require_common_queries(scores, name);
   fill_missing(scores, plan);
   return scores;

@@ -1,6 +1,7 @@
 // Python dictionaries and rows, walked as they are.
 #pragma once
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "evaluate.hpp"
 

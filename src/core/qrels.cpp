@@ -65,6 +65,10 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
   q.queries_.resize(n_queries);
   q.docs_.reserve(rows_.size());
   q.gains_.reserve(rows_.size());
+  const auto slots_for = [&](size_t query) { return std::bit_ceil((begin[query + 1] - begin[query]) * 2 + 1); };
+  size_t all_slots = 0;
+  for (size_t i = 0; i < n_queries; ++i) all_slots += slots_for(i);
+  q.slots_.reserve(all_slots);
 
   struct Extent {
     size_t docs, docs_end, slots, slots_end, targets, targets_end, aspects, aspects_end;
@@ -78,8 +82,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     e.slots = q.slots_.size();
     e.targets = q.targets_.size();
     e.aspects = q.aspects_.size();
-    const size_t rows = begin[i + 1] - begin[i];
-    const size_t size = std::bit_ceil(rows * 2 + 1);
+    const size_t size = slots_for(i);
     q.slots_.resize(e.slots + size);
     QueryJudgments::Slot* slots = q.slots_.data() + e.slots;
     places.clear();
@@ -88,14 +91,15 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     for (size_t r = begin[i]; r < begin[i + 1]; ++r) {
       const QrelsRow& row = rows_[order[r]];
       const uint64_t hash = hash_bytes(row.doc);
+      const auto tag = static_cast<uint32_t>(hash >> 32);
       size_t s = hash & (size - 1);
       while (slots[s].judgment != QueryJudgments::unjudged &&
-             !(slots[s].hash == hash && q.docs_[e.docs + static_cast<size_t>(slots[s].judgment)] == row.doc))
+             !(slots[s].tag == tag && q.docs_[e.docs + static_cast<size_t>(slots[s].judgment)] == row.doc))
         s = (s + 1) & (size - 1);
       uint32_t judgment;
       if (slots[s].judgment == QueryJudgments::unjudged) {
         judgment = static_cast<uint32_t>(q.docs_.size() - e.docs);
-        slots[s] = {hash, static_cast<int32_t>(judgment)};
+        slots[s] = {tag, static_cast<int32_t>(judgment)};
         q.docs_.push_back(row.doc);
         q.gains_.push_back(row.gain);
         places.push_back(row.place);

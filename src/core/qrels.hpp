@@ -34,10 +34,11 @@ struct QueryJudgments {
 
   /// The judgment of a document, or `unjudged`.
   int32_t find(Bytes doc, uint64_t hash) const {
+    const auto tag = static_cast<uint32_t>(hash >> 32);
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       const Slot& slot = slots[i];
       if (slot.judgment == unjudged) return unjudged;
-      if (slot.hash == hash && docs[static_cast<size_t>(slot.judgment)] == doc) return slot.judgment;
+      if (slot.tag == tag && docs[static_cast<size_t>(slot.judgment)] == doc) return slot.judgment;
     }
   }
 
@@ -45,7 +46,7 @@ struct QueryJudgments {
   uint32_t count_at_least(double gain) const;
 
   struct Slot {
-    uint64_t hash = 0;
+    uint32_t tag = 0;  // the upper half of the hash
     int32_t judgment = unjudged;
   };
   const Slot* slots = nullptr;
@@ -100,7 +101,8 @@ class QrelsBuilder {
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
   bool empty() const { return rows_.empty(); }
-  Arena& arena() { return qrels_->arena_; }
+  /// Room for so many rows, so that memory is touched once.
+  void expect(size_t rows) { rows_.reserve(rows); }
 
  private:
   std::unique_ptr<Qrels> qrels_ = std::make_unique<Qrels>();

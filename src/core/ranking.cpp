@@ -50,6 +50,7 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
 
   const bool want_blocks = policy.ties == Ties::average || policy.ties == Ties::bounds;
   hits_.clear();
+  hits_.reserve(std::min<size_t>(n, query.docs.size()));
   blocks_.clear();
   for (uint32_t i = 0; i < n;) {
     uint32_t end = i + 1;

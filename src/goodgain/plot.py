@@ -24,7 +24,9 @@ def curves(
     steps = min(longest, width)
     gap = max(1, min(8, width // steps))
     grid = [[" "] * ((steps - 1) * gap + 1) for _ in range(height)]
-    for mark, values in list(zip(_MARKS * (len(series) // 8 + 1), series.values(), strict=False))[::-1]:
+    for mark, values in list(zip(_MARKS * (len(series) // 8 + 1), series.values(), strict=False))[
+        ::-1
+    ]:
         for column in range(steps):
             at = round(column * (longest - 1) / max(steps - 1, 1))
             if at < len(values) and values[at] == values[at]:
@@ -32,8 +34,12 @@ def curves(
                 grid[row][column * gap] = mark
     labels = [number(top, 2), *[""] * (height - 2), "0"]
     edge = max(map(len, labels))
-    lines = [f"{label:>{edge}} ┤{''.join(row).rstrip()}" for label, row in zip(labels, grid, strict=True)]
+    lines = [
+        f"{label:>{edge}} ┤{''.join(row).rstrip()}" for label, row in zip(labels, grid, strict=True)
+    ]
     axis = f"{'':>{edge}} └" + "─" * len(grid[0])
     ends = f"{'':>{edge}}  1" + f"{longest:>{len(grid[0]) - 1}}"
-    named = "   ".join(f"{mark} {plain(name)}" for mark, name in zip(_MARKS * 9, series, strict=False))
+    named = "   ".join(
+        f"{mark} {plain(name)}" for mark, name in zip(_MARKS * 9, series, strict=False)
+    )
     return "\n".join([title, *lines, axis, ends, named]) + "\n"

@@ -34,7 +34,8 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii", "replace") for c in text
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii", "replace")
+        for c in text
     )
 
 
@@ -81,14 +82,16 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
 def _right(rows: Sequence[Row], column: int) -> bool:
     """Numbers, and texts made of them such as intervals, stand to the right."""
     return bool(rows) and all(
-        v is None or isinstance(v, int | float) or str(v)[:1].isdigit() and "[" in str(v)
+        v is None or isinstance(v, int | float) or (str(v)[:1].isdigit() and "[" in str(v))
         for v in (row[column] for row in rows)
     )
 
 
 def _markdown(columns: Sequence[str], rows: Sequence[Row]) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in cells) + " |\n"
+        return (
+            "| " + " | ".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in cells) + " |\n"
+        )
 
     rule = "|" + "|".join(" ---: " if _right(rows, i) else " --- " for i in range(len(columns)))
     return line([plain(c) for c in columns]) + rule + "|\n" + "".join(line(c) for c in _cells(rows))

@@ -23,8 +23,11 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("source", metavar="IN", help="a file; - is stdin")
     p.add_argument("target", metavar="OUT", help="written whole or not at all")
     add_reading(p)
-    p.add_argument("--merge-adjacent", action="store_true",
-                   help="BrowseComp-Plus: calls with nothing between them are one iteration")  # fmt: skip
+    p.add_argument(
+        "--merge-adjacent",
+        action="store_true",
+        help="BrowseComp-Plus: calls with nothing between them are one iteration",
+    )
     p.add_argument("-q", "--quiet", action="store_true", help="no warnings and no progress")
     return p
 
@@ -34,9 +37,13 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.read.traces.convert import convert_traces
 
     written, skipped, notes = convert_traces(
-        args.source, args.target, format=args.source_format, search_tools=tuple(args.search_tool),
-        merge_adjacent=args.merge_adjacent, skip_bad=args.skip_bad,
-    )  # fmt: skip
+        args.source,
+        args.target,
+        format=args.source_format,
+        search_tools=tuple(args.search_tool),
+        merge_adjacent=args.merge_adjacent,
+        skip_bad=args.skip_bad,
+    )
     warn(args, [*notes, *([f"{skipped:,} bad conversations were skipped"] if skipped else [])])
     if not args.quiet:
         print(f"{written:,} conversations written to {args.target}", file=sys.stderr)

@@ -23,8 +23,14 @@ def parser() -> argparse.ArgumentParser:
         "examples:\n  goodgain dedup traces.jsonl\n  goodgain dedup traces.jsonl --audit --format jsonl\n",
     )
     add_traces(p)
-    p.add_argument("--audit", action="store_true", help="every merge and every refused candidate: key, step, fields")
-    p.add_argument("--turn", default="last", metavar="last|all|N", help="which turns count (default: last)")
+    p.add_argument(
+        "--audit",
+        action="store_true",
+        help="every merge and every refused candidate: key, step, fields",
+    )
+    p.add_argument(
+        "--turn", default="last", metavar="last|all|N", help="which turns count (default: last)"
+    )
     add_identity(p)
     add_output(p, per_query=False)
     return p
@@ -40,7 +46,11 @@ def run(args: argparse.Namespace) -> int:
     rows: list[list[Any]] = []
     for path in args.traces:
         for trace in read_traces(
-            path, format=args.source_format, search_tools=tuple(args.search_tool), skip_bad=args.skip_bad, max_gain=1e300
+            path,
+            format=args.source_format,
+            search_tools=tuple(args.search_tool),
+            skip_bad=args.skip_bad,
+            max_gain=1e300,
         ):
             places = list(_results(trace, args.turn))
             clusters = identity.cluster(r for _, r in places)
@@ -60,7 +70,13 @@ def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
 
     if turn not in ("last", "all") and not (turn.isdigit() and int(turn)):
         raise UsageError(f"--turn '{turn}' is neither last, all nor a number from 1 on")
-    turns = trace.turns if turn == "all" else trace.turns[-1:] if turn == "last" else trace.turns[int(turn) - 1 : int(turn)]
+    turns = (
+        trace.turns
+        if turn == "all"
+        else trace.turns[-1:]
+        if turn == "last"
+        else trace.turns[int(turn) - 1 : int(turn)]
+    )
     iterations = [i for t in turns for i in t.iterations if i.searches]
     for i, iteration in enumerate(iterations, 1):
         for s, search in enumerate(iteration.searches, 1):
@@ -68,21 +84,44 @@ def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
                 yield f"{i}.{s}.{r}", result
 
 
-def _cluster_rows(trace: Trace, places: list[tuple[str, Result]], clusters: Clusters) -> list[list[Any]]:
+def _cluster_rows(
+    trace: Trace, places: list[tuple[str, Result]], clusters: Clusters
+) -> list[list[Any]]:
     """A row for each cluster of more than one result, and for each that stands alone."""
     return [
-        [trace.system or "", trace.conversation, n, len(members), " ".join(places[m][0] for m in members),
-         _shown(places[members[0]][1])]
+        [
+            trace.system or "",
+            trace.conversation,
+            n,
+            len(members),
+            " ".join(places[m][0] for m in members),
+            _shown(places[members[0]][1]),
+        ]
         for n, members in enumerate(clusters.groups(), 1)
-    ]  # fmt: skip
+    ]
 
 
-def _audit_rows(trace: Trace, places: list[tuple[str, Result]], clusters: Clusters) -> list[list[Any]]:
+def _audit_rows(
+    trace: Trace, places: list[tuple[str, Result]], clusters: Clusters
+) -> list[list[Any]]:
     return [
-        [trace.system or "", trace.conversation, places[d.result][0], places[d.other][0], d.key, d.verdict, d.step,
-         d.fields, "yes" if d.merged else "no, contradicts the first of its cluster" if d.contradicted else "no"]
+        [
+            trace.system or "",
+            trace.conversation,
+            places[d.result][0],
+            places[d.other][0],
+            d.key,
+            d.verdict,
+            d.step,
+            d.fields,
+            "yes"
+            if d.merged
+            else "no, contradicts the first of its cluster"
+            if d.contradicted
+            else "no",
+        ]
         for d in clusters.decisions
-    ]  # fmt: skip
+    ]
 
 
 def _shown(result: Result) -> str:

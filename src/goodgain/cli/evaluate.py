@@ -22,7 +22,9 @@ def parser() -> argparse.ArgumentParser:
         '  goodgain evaluate qrels.txt bm25.run knn.parquet -m "nDCG@10 Recall@20 MRR"\n'
         "  zcat run.gz | goodgain evaluate qrels.txt - --per-query --format csv -o scores.csv\n",
     )
-    p.add_argument("qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow")
+    p.add_argument(
+        "qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow"
+    )
     p.add_argument("runs", metavar="RUN", nargs="+", help="runs in the same formats; - is stdin")
     p.add_argument(
         "-m", "--measures", action="append", metavar="MEASURES",
@@ -41,7 +43,10 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.tables import Qrels
 
     columns = pairs([args.columns], "--columns")
-    roles = {"run": ("query", "doc", "score"), "qrels": ("query", "doc", "gain", "target", "aspect")}
+    roles = {
+        "run": ("query", "doc", "score"),
+        "qrels": ("query", "doc", "gain", "target", "aspect"),
+    }
     of = {t: {r: c for r, c in columns.items() if r in names} for t, names in roles.items()}
     unknown = set(columns) - {r for names in roles.values() for r in names}
     evaluator = Evaluator(

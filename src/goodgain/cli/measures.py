@@ -19,7 +19,9 @@ def parser() -> argparse.ArgumentParser:
         "List the measures, or tell all about one: definition, range, edge cases, citation.",
         "examples:\n  goodgain measures\n  goodgain measures nDCG\n  goodgain measures recip_rank\n",
     )
-    p.add_argument("name", metavar="NAME", nargs="?", help="a measure, an alias, or another tool's name")
+    p.add_argument(
+        "name", metavar="NAME", nargs="?", help="a measure, an alias, or another tool's name"
+    )
     add_output(p, per_query=False)
     return p
 
@@ -37,7 +39,10 @@ def run(args: argparse.Namespace) -> int:
         if args.format == "table":
             write(args, describe(definition))
         else:
-            write(args, render(args.format, list(_facts(definition)), [list(_facts(definition).values())]))
+            write(
+                args,
+                render(args.format, list(_facts(definition)), [list(_facts(definition).values())]),
+            )
         return 0
     columns = ["measure", "family", "what it tells"]
     rows = [[usage(d), d.family, d.summary] for d in (*definitions(), *GOOD_GAIN)]
@@ -61,7 +66,9 @@ def describe(d: Definition) -> str:
     if d.params:
         lines.append("  parameters:")
         for p in d.params:
-            values = "|".join(p.choices) or ("true|false" if isinstance(p.default, bool) else "number")
+            values = "|".join(p.choices) or (
+                "true|false" if isinstance(p.default, bool) else "number"
+            )
             lines.append(f"    {p.name}={values}  {p.meaning} (default: {_default(p.default)})")
     return "\n".join(lines) + "\n"
 
@@ -85,4 +92,10 @@ def _facts(d: Definition) -> dict[str, Any]:
 def _default(value: Any) -> str:
     if value is None:
         return "none"
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else value
+    )

@@ -6,9 +6,10 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from goodgain.errors import UsageError
+from goodgain._core import CoreError, Prepared
+from goodgain.errors import UsageError, from_core
 from goodgain.evaluation.policy import Policy
 from goodgain.evaluation.result import Evaluation
 from goodgain.evaluation.scores import Coverage, RunScores
@@ -18,7 +19,9 @@ from goodgain.tables.run import Run
 
 if TYPE_CHECKING:
     from goodgain._core import Plan, Scores
+    from goodgain.read.source import Source
 
+T = TypeVar("T")
 Measures = str | Measure | Iterable[str | Measure]
 
 
@@ -48,7 +51,12 @@ def evaluate(
         qrels, runs = with_identity(Qrels.of(qrels, columns), _runs(runs), identity)
         columns = None
     evaluator = Evaluator(
-        Qrels.of(qrels, columns), measures, policy=policy, preset=preset, threads=threads, **policies
+        Qrels.of(qrels, columns),
+        measures,
+        policy=policy,
+        preset=preset,
+        threads=threads,
+        **policies,
     )
     return evaluator.evaluate(runs)
 
@@ -56,7 +64,7 @@ def evaluate(
 class Evaluator:
     """Judgements and measures prepared once, for any number of runs: for training loops."""
 
-    __slots__ = ("_plan", "_threads", "measures", "policy", "qrels")
+    __slots__ = ("_prepared", "measures", "places", "policy", "qrels")
 
     def __init__(
         self,
@@ -71,35 +79,84 @@ class Evaluator:
         self.qrels = Qrels.of(qrels)
         self.policy = Policy.of(policy, preset, **policies)
         if isinstance(measures, str):
-            self.measures, self._plan = _text_plan(measures, self.policy)
+            self.measures, plan = _text_plan(measures, self.policy)
         else:
             self.measures = parse_all(measures)
-            self._plan = _plan(self.measures, self.policy)
+            plan = _plan(self.measures, self.policy)
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
-        self._threads = threads or _cores()
+        self._prepared = Prepared(self.qrels.core, plan, threads or _cores())
+        in_core = [m for m in self.measures if m.definition.column is None]
+        # Where a measure's values are: their place in the core, or the run's column of time or cost.
+        self.places: dict[str, int | str] = {
+            m.label: m.definition.column or in_core.index(m) for m in self.measures
+        }
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
-        given = _runs(runs)
-        found = [self._measure(run) for run in given]
-        inputs = [("qrels", self.qrels.source), *(("run", run.source) for run in given)]
-        return Evaluation(found, self.measures, self.policy, inputs)
+        if type(runs) is dict and _is_plain_run(runs):  # the shortest way, for training loops
+            try:
+                scores = self._prepared.dict(runs, "run")
+            except CoreError as error:
+                raise from_core(error) from None
+            found = {"run": RunScores("run", self.measures, _CoreValues(self, scores, None))}
+        else:
+            found = {
+                run.name: RunScores(
+                    run.name, self.measures, _CoreValues(self, run.scores(self._prepared), run)
+                )
+                for run in _runs(runs)
+            }
+        return Evaluation(found, self.measures, self.policy, self.qrels.source)
 
     __call__ = evaluate
 
-    def _measure(self, run: Run) -> RunScores:
-        scores = run.scores(self.qrels, self._plan, self._threads)
-        extra = {
-            m.label: getattr(run, m.definition.column)
-            for m in self.measures
-            if m.definition.column is not None
-        }
-        return RunScores(
-            run.name,
-            self.measures,
-            lambda: _columns(self.qrels, self.measures, self.policy, scores, extra),
-            lambda: _coverage(self.qrels, scores),
+
+class _CoreValues:
+    """The values of a run as the core has them, with time and cost beside; taken over when asked for."""
+
+    __slots__ = ("_evaluator", "_run", "_scores")
+
+    def __init__(self, evaluator: Evaluator, scores: Scores, run: Run | None) -> None:
+        self._evaluator = evaluator
+        self._scores = scores
+        self._run = run
+
+    @property
+    def source(self) -> Source | None:
+        return self._run.source if self._run else None
+
+    def queries(self) -> list[str]:
+        return self._kept(self._evaluator.qrels.queries)
+
+    def column(self, label: str, bound: str) -> list[float]:
+        place = self._evaluator.places[label]
+        if isinstance(place, str):
+            return self._beside(place)
+        if bound:
+            place = self._scores.width // 3 + 2 * place + (bound == "upper")
+        return self._kept(self._scores.column(place))
+
+    def _beside(self, column: str) -> list[float]:
+        given = getattr(self._run, column, None) or {}
+        return [given.get(query, math.nan) for query in self.queries()]
+
+    def _kept(self, values: list[T]) -> list[T]:
+        """Without the queries that the run lacks, where the policy leaves them out."""
+        if self._evaluator.policy.missing != "skip":
+            return values
+        return [v for v, there in zip(values, self._scores.in_run(), strict=True) if there]
+
+    def coverage(self) -> Coverage:
+        scores, judged = self._scores, len(self._evaluator.qrels)
+        in_run, documents, unjudged, top, top_judged = scores.totals()
+        return Coverage(
+            judged_queries=judged,
+            missing_queries=judged - in_run,
+            unjudged_queries=scores.unjudged_queries,
+            documents=documents,
+            unjudged_documents=unjudged,
+            judged_at_10=top_judged / top if top else math.nan,
         )
 
 
@@ -114,7 +171,11 @@ def _plan(measures: tuple[Measure, ...], policy: Policy) -> Plan:
         known = kernels()
         for m in measures:
             kernel = m.definition.kernel
-            if kernel is None or not known[kernel]["unjudged_bounds"] or m.get("ideal") == "retrieved":
+            if (
+                kernel is None
+                or not known[kernel]["unjudged_bounds"]
+                or m.get("ideal") == "retrieved"
+            ):
                 raise UsageError(
                     f"no exact bounds over unjudged documents are known for {m}",
                     hint="leave it out, or use unjudged=remove",
@@ -174,42 +235,11 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and not any(isinstance(v, Mapping) for v in item.values())
 
 
-def _columns(
-    qrels: Qrels,
-    measures: tuple[Measure, ...],
-    policy: Policy,
-    scores: Scores,
-    extra: Mapping[str, Mapping[str, float] | None],
-) -> tuple[list[str], dict[str, list[float]]]:
-    """Queries and their values as the core has them, with time and cost beside."""
-    queries = qrels.queries
-    in_core = [m for m in measures if m.definition.column is None]
-    columns: dict[str, list[float]] = {}
-    for i, m in enumerate(in_core):
-        columns[m.label] = scores.column(i)
-        if policy.has_bounds:
-            columns[f"{m.label}:lower"] = scores.column(len(in_core) + 2 * i)
-            columns[f"{m.label}:upper"] = scores.column(len(in_core) + 2 * i + 1)
-    for label, values in extra.items():
-        columns[label] = [(values or {}).get(q, math.nan) for q in queries]
-        if policy.has_bounds:
-            columns[f"{label}:lower"] = columns[f"{label}:upper"] = columns[label]
-    if policy.missing == "skip":
-        kept = scores.in_run()
-        queries = [q for q, k in zip(queries, kept, strict=True) if k]
-        columns = {
-            key: [v for v, k in zip(values, kept, strict=True) if k] for key, values in columns.items()
-        }
-    return queries, columns
-
-
-def _coverage(qrels: Qrels, scores: Scores) -> Coverage:
-    in_run, documents, unjudged, top, top_judged = scores.totals()
-    return Coverage(
-        judged_queries=len(qrels),
-        missing_queries=len(qrels) - in_run,
-        unjudged_queries=scores.unjudged_queries,
-        documents=documents,
-        unjudged_documents=unjudged,
-        judged_at_10=top_judged / top if top else math.nan,
-    )
+def _is_plain_run(value: dict[Any, Any]) -> bool:
+    """{query: {document: score}}, by a look at the first score."""
+    for docs in value.values():
+        if type(docs) is not dict:
+            return False
+        for score in docs.values():
+            return type(score) is float
+    return False

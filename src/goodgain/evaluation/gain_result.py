@@ -20,9 +20,30 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the saved file; loadable by this and later versions
 ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
-SUMMARY = ("CG", "DCG", "SRE", "SRR", "IterationsForAllGoodResults", "EvidenceRecall", "WastedSearches",
-           "RepeatedQueries", "nsDCG", "AreaSearches")  # fmt: skip
-PAIRED = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "IterationsForAllGoodResults", "Searches")
+SUMMARY = (
+    "CG",
+    "DCG",
+    "SRE",
+    "SRR",
+    "IterationsForAllGoodResults",
+    "EvidenceRecall",
+    "WastedSearches",
+    "RepeatedQueries",
+    "nsDCG",
+    "AreaSearches",
+)
+PAIRED = (
+    "CG",
+    "DCG",
+    "RG",
+    "DRG",
+    "RAG",
+    "DRAG",
+    "SRE",
+    "SRR",
+    "IterationsForAllGoodResults",
+    "Searches",
+)
 
 
 class GoodGain:
@@ -68,9 +89,13 @@ class GoodGain:
         try:
             return self._systems[system]
         except KeyError:
-            raise KeyError(f"there is no system '{system}'; there is: {', '.join(self._systems)}") from None
+            raise KeyError(
+                f"there is no system '{system}'; there is: {', '.join(self._systems)}"
+            ) from None
 
-    def figure(self, measure: str, iteration: int | None = None, system: str | None = None) -> Figure:
+    def figure(
+        self, measure: str, iteration: int | None = None, system: str | None = None
+    ) -> Figure:
         """The mean of a measure at an iteration, or at the end of conversations."""
         if system is None:
             if len(self) != 1:
@@ -115,7 +140,11 @@ class GoodGain:
         if per_conversation:
             for s in self:
                 numbers = [i for n in s.lengths.tolist() for i in range(1, n + 1)]
-                names = [c for c, n in zip(s.conversations, s.lengths.tolist(), strict=True) for _ in range(n)]
+                names = [
+                    c
+                    for c, n in zip(s.conversations, s.lengths.tolist(), strict=True)
+                    for _ in range(n)
+                ]
                 for m in self.measures:
                     c = s.column(m)
                     columns = [matrix[:, c].tolist() for matrix in (s.values, s.lower, s.upper)]
@@ -123,7 +152,15 @@ class GoodGain:
                         [s.name, name, i, m, *values]
                         for name, i, *values in zip(names, numbers, *columns, strict=True)
                     )
-            return ["system", "conversation", "iteration", "measure", "value", "lower", "upper"], rows
+            return [
+                "system",
+                "conversation",
+                "iteration",
+                "measure",
+                "value",
+                "lower",
+                "upper",
+            ], rows
         for s in self:
             for i in [*range(1, s.iterations + 1), None]:
                 coverage = s.figure("Coverage", i, self.settings.align).value
@@ -131,8 +168,21 @@ class GoodGain:
                     if i is not None and LEVELS[m] == "conversation":
                         continue
                     f = s.figure(m, i, self.settings.align)
-                    rows.append([s.name, i, m, f.value, f.n, f.low, f.high, f.lower, f.upper, coverage])
-        header = ["system", "iteration", "measure", "value", "n", "ci_low", "ci_high", "lower", "upper", "coverage"]
+                    rows.append(
+                        [s.name, i, m, f.value, f.n, f.low, f.high, f.lower, f.upper, coverage]
+                    )
+        header = [
+            "system",
+            "iteration",
+            "measure",
+            "value",
+            "n",
+            "ci_low",
+            "ci_high",
+            "lower",
+            "upper",
+            "coverage",
+        ]
         return header, rows
 
     def table(self, measures: Sequence[str] = ROW) -> tuple[list[str], list[list[Any]]]:
@@ -144,7 +194,9 @@ class GoodGain:
             for i in range(1, s.iterations + 1):
                 figures = {m: s.figure(m, i, self.settings.align) for m in shown}
                 n = s.figure("R@i", i, self.settings.align).n
-                rows.append([*([s.name] if several else []), i, n, *(_cell(f) for f in figures.values())])
+                rows.append(
+                    [*([s.name] if several else []), i, n, *(_cell(f) for f in figures.values())]
+                )
         return [*several, "i", "n", *(_HEADINGS.get(m, m) for m in shown)], rows
 
     def summary(self, measures: Sequence[str] = SUMMARY) -> tuple[list[str], list[list[Any]]]:
@@ -152,11 +204,16 @@ class GoodGain:
         counts = {s.name: s.counts() for s in self}
         rows: list[list[Any]] = [
             [label, *(int(counts[n][key]) for n in self.names)]
-            for key, label in (("conversations", "conversations"), ("without_search", "without a search"),
-                               ("iterations", "iterations"), ("searches", "searches"), ("results", "results"),
-                               ("duplicates", "duplicates"))
+            for key, label in (
+                ("conversations", "conversations"),
+                ("without_search", "without a search"),
+                ("iterations", "iterations"),
+                ("searches", "searches"),
+                ("results", "results"),
+                ("duplicates", "duplicates"),
+            )
             if key != "without_search" or any(counts[n][key] for n in self.names)
-        ]  # fmt: skip
+        ]
         rows.append(["labelled", *(counts[n]["coverage"] for n in self.names)])
         for m in measures:
             figures = [s.figure(m) for s in self]
@@ -181,10 +238,32 @@ class GoodGain:
                 if not n:
                     continue
                 both = ~np.isnan(ours - theirs)
-                rows.append([other, baseline, m, float(ours[both].mean()), float(theirs[both].mean()),
-                             difference, low, high, n, BY_COLUMN[m].lower_is_better])  # fmt: skip
-        header = ["system", "baseline", "measure", "mean", "baseline_mean", "difference", "ci_low", "ci_high", "n",
-                  "lower_is_better"]  # fmt: skip
+                rows.append(
+                    [
+                        other,
+                        baseline,
+                        m,
+                        float(ours[both].mean()),
+                        float(theirs[both].mean()),
+                        difference,
+                        low,
+                        high,
+                        n,
+                        BY_COLUMN[m].lower_is_better,
+                    ]
+                )
+        header = [
+            "system",
+            "baseline",
+            "measure",
+            "mean",
+            "baseline_mean",
+            "difference",
+            "ci_low",
+            "ci_high",
+            "n",
+            "lower_is_better",
+        ]
         return header, rows
 
     def render(self, format: str = "table", per_conversation: bool = False) -> str:  # noqa: A002
@@ -198,10 +277,26 @@ class GoodGain:
             _, rows = self.paired()
             if rows:
                 shown = [
-                    [r[0], r[2] + (" (lower is better)" if r[9] else ""), r[4], r[3], r[5], _range(r[6], r[7]), r[8]]
+                    [
+                        r[0],
+                        r[2] + (" (lower is better)" if r[9] else ""),
+                        r[4],
+                        r[3],
+                        r[5],
+                        _range(r[6], r[7]),
+                        r[8],
+                    ]
                     for r in rows
                 ]
-                columns = ["system", "measure", self.names[0], "mean", "difference", "95 % interval", "n"]
+                columns = [
+                    "system",
+                    "measure",
+                    self.names[0],
+                    "mean",
+                    "difference",
+                    "95 % interval",
+                    "n",
+                ]
                 parts.append(render(format, columns, shown))
         return "\n".join(parts)
 
@@ -211,10 +306,14 @@ class GoodGain:
         rows = []
         for s in self:
             columns = [s.column(m) for m in shown]
-            for c, begin, end in zip(s.conversations, s.first_row[:-1], s.first_row[1:], strict=True):
+            for c, begin, end in zip(
+                s.conversations, s.first_row[:-1], s.first_row[1:], strict=True
+            ):
                 for i, row in enumerate(s.values[begin:end, columns].tolist(), 1):
-                    cells = [int(v) if LEVELS[m] == "iteration" and v == int(v) else v
-                             for m, v in zip(shown, row, strict=True)]  # fmt: skip
+                    cells = [
+                        int(v) if LEVELS[m] == "iteration" and v == int(v) else v
+                        for m, v in zip(shown, row, strict=True)
+                    ]
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
 
@@ -223,15 +322,20 @@ class GoodGain:
 
     def __repr__(self) -> str:
         count = sum(len(s.conversations) for s in self)
-        return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {', '.join(self.names)}; {count:,} conversations)"
+        names = ", ".join(self.names)
+        return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {names}; {count:,} conversations)"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         def table(header: list[str], rows: list[list[Any]]) -> str:
             head = "".join(f"<th>{escape(h)}</th>" for h in header)
-            cells = [[number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows]
-            body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells)
+            cells = [
+                [number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows
+            ]
+            body = "".join(
+                "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells
+            )
             return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
         return table(*self.table()) + table(*self.summary())
@@ -240,28 +344,32 @@ class GoodGain:
         """What a reader of the figures should know."""
         found = [str(n) for n in self.facts.get("notes", ())]
         if self.facts.get("skipped"):
-            examples = "; ".join(self.facts.get("skipped_examples", ())[:3])
-            found.append(f"{self.facts['skipped']:,} bad conversations were skipped{': ' + examples if examples else ''}")
+            examples = "".join(f"; {e}" for e in self.facts.get("skipped_examples", ())[:3])
+            found.append(f"{self.facts['skipped']:,} bad conversations were skipped{examples}")
         if self.facts.get("unknown_conversations"):
-            found.append(f"{self.facts['unknown_conversations']:,} conversations are not in the labels")
+            found.append(
+                f"{self.facts['unknown_conversations']:,} conversations are not in the labels"
+            )
         if self.facts.get("left_out"):
             found.append(
-                f"{self.facts['left_out']:,} results share their keys with more than 64 others and were compared "
-                "with the most telling 64 only"
+                f"{self.facts['left_out']:,} results share their keys with more than 64 others and were "
+                "compared with the most telling 64 only"
             )
         for s in self:
             c = s.counts()
             if c["without_search"]:
                 found.append(
-                    f"{s.name}: {c['without_search']:,} of {c['conversations']:,} conversations have no search and "
-                    "are left out"
+                    f"{s.name}: {c['without_search']:,} of {c['conversations']:,} conversations have no "
+                    "search and are left out"
                 )
             if c["results"] and c["coverage"] == 0:
-                found.append(f"{s.name}: no result has a label, so gains are unknown; only counts and SRR are exact")
+                found.append(
+                    f"{s.name}: no result has a label, so gains are unknown; only counts and SRR are exact"
+                )
             elif c["coverage"] < 1:
                 found.append(
-                    f"{s.name}: {number(100 * (1 - c['coverage']), 1)} % of the unique results have no label and earn "
-                    "nothing; [lower, upper] say what they could change"
+                    f"{s.name}: {number(100 * (1 - c['coverage']), 1)} % of the unique results have no label "
+                    "and earn nothing; [lower, upper] say what they could change"
                 )
         return found
 
@@ -273,7 +381,9 @@ class GoodGain:
 
         from goodgain import __version__
 
-        inputs = [i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs]
+        inputs = [
+            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
+        ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         return {
             "goodgain": "good gain",
@@ -289,7 +399,11 @@ class GoodGain:
                     "conversations": list(s.conversations),
                     "iterations": s.lengths.tolist(),
                     "values": _columns(s, s.values),
-                    **({"lower": _columns(s, s.lower), "upper": _columns(s, s.upper)} if s.bounded else {}),
+                    **(
+                        {"lower": _columns(s, s.lower), "upper": _columns(s, s.upper)}
+                        if s.bounded
+                        else {}
+                    ),
                 }
                 for s in self
             ],
@@ -366,13 +480,19 @@ def _saved_system(data: dict[str, Any]) -> SystemGain:
     first_row = np.concatenate([[0], np.cumsum(np.array(data["iterations"], dtype=np.int64))])
     bounds = [matrix(data[key]) if key in data else None for key in ("lower", "upper")]
     return SystemGain(
-        data["name"], data["conversations"], first_row, list(data["values"]), matrix(data["values"]), *bounds
+        data["name"],
+        data["conversations"],
+        first_row,
+        list(data["values"]),
+        matrix(data["values"]),
+        *bounds,
     )
 
 
 def _columns(system: SystemGain, matrix: Any) -> dict[str, list[float | None]]:
     return {
-        name: [None if v != v else v for v in matrix[:, i].tolist()] for i, name in enumerate(system.columns)
+        name: [None if v != v else v for v in matrix[:, i].tolist()]
+        for i, name in enumerate(system.columns)
     }
 
 

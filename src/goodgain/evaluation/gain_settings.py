@@ -13,7 +13,7 @@ DISCOUNTS = ("log2", "none", "reciprocal", "geometric")
 
 @dataclass(frozen=True, slots=True)
 class GainSettings:
-    """Threshold and scale of gains, the discount over iterations, which turns, and how lengths are aligned."""
+    """Threshold and scale of gains, the discount over iterations, which turns, how lengths are aligned."""
 
     threshold: float = 2
     max_gain: float = 4
@@ -28,7 +28,9 @@ class GainSettings:
         if not self.max_gain > 0 or self.max_gain == float("inf"):
             raise UsageError(f"max_gain={self.max_gain} is not a number above 0")
         if not 0 < self.threshold <= self.max_gain:
-            raise UsageError(f"threshold={self.threshold} is not above 0 and at most {self.max_gain:g}")
+            raise UsageError(
+                f"threshold={self.threshold} is not above 0 and at most {self.max_gain:g}"
+            )
         if not 0 < self.patience < 1:
             raise UsageError(f"patience={self.patience} is not between 0 and 1")
         self._one_of("gain", ("linear", "exp"))
@@ -47,10 +49,14 @@ class GainSettings:
         """What the core is told."""
         turn = {"last": 0, "all": -1}.get(str(self.turn), self.turn)
         return {
-            "threshold": float(self.threshold), "max_gain": float(self.max_gain), "gain": self.gain,
-            "discount": self.discount, "patience": float(self.patience), "turn": turn,
+            "threshold": float(self.threshold),
+            "max_gain": float(self.max_gain),
+            "gain": self.gain,
+            "discount": self.discount,
+            "patience": float(self.patience),
+            "turn": turn,
             "skip_bad": skip_bad,
-        }  # fmt: skip
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Name to value."""

@@ -93,9 +93,14 @@ class SystemGain:
         }
         first_row = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         return cls(
-            name, conversations, first_row, gain_columns(), joined["value"],
-            joined.get("lower"), joined.get("upper"),
-        )  # fmt: skip
+            name,
+            conversations,
+            first_row,
+            gain_columns(),
+            joined["value"],
+            joined.get("lower"),
+            joined.get("upper"),
+        )
 
     @property
     def lower(self) -> Matrix:
@@ -179,7 +184,10 @@ class SystemGain:
     def counts(self) -> dict[str, float]:
         """Conversations, those without a search, iterations, searches, results, the share of duplicates."""
         last = self.values[self._last_rows]
-        total = {c: float(last[:, self.columns.index(c)].sum()) for c in ("Searches", "R@i", "DupR@i", "UR@i")}
+        total = {
+            c: float(last[:, self.columns.index(c)].sum())
+            for c in ("Searches", "R@i", "DupR@i", "UR@i")
+        }
         covered = last[:, self.columns.index("Coverage")] * last[:, self.columns.index("UR@i")]
         labelled = float(covered[covered == covered].sum())
         return {
@@ -195,8 +203,8 @@ class SystemGain:
     def __repr__(self) -> str:
         c = self.counts()
         return (
-            f"SystemGain('{self.name}', {c['conversations']:,} conversations, {c['iterations']:,} iterations, "
-            f"{c['results']:,} results)"
+            f"SystemGain('{self.name}', {c['conversations']:,} conversations, {c['iterations']:,} "
+            f"iterations, {c['results']:,} results)"
         )
 
 

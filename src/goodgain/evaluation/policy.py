@@ -70,9 +70,7 @@ class Policy:
         if isinstance(policy, Policy):
             return policy.change(given) if given else policy
         if preset not in PRESETS:
-            raise UsageError(
-                f"there is no preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}"
-            )
+            raise UsageError(f"there is no preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}")
         return PRESETS[preset].change({**(policy or {}), **given})
 
     def change(self, given: Mapping[str, str]) -> Policy:

@@ -20,7 +20,7 @@ def canonical_ids(identity: Any) -> Canonical:
     """Document id -> the id it counts as.
 
     A mapping (ids it lacks stay), a function, a pattern that is cut off the end or whose first group is
-    kept (`#.*`, `(.+)_\\d+`), the separator form `doc#chunk`, or results with ids as a corpus.
+    kept (`#.*`, `(.+)_[0-9]+`), the separator form `doc#chunk`, or results with ids as a corpus.
     """
     if isinstance(identity, Mapping):
         table = {str(k): str(v) for k, v in identity.items()}
@@ -40,9 +40,13 @@ def canonical_ids(identity: Any) -> Canonical:
 def _pattern(text: str) -> Canonical:
     form = re.fullmatch(r"doc(?P<mark>\W+|_+)chunk", text)
     try:
-        pattern = re.compile(re.escape(form["mark"]) + r"(?!.*" + re.escape(form["mark"]) + ").*$" if form else text)
+        pattern = re.compile(
+            re.escape(form["mark"]) + r"(?!.*" + re.escape(form["mark"]) + ").*$" if form else text
+        )
     except re.error as error:
-        raise UsageError(f"identity='{text}' is no pattern: {error}", hint="for example 'doc#chunk'") from None
+        raise UsageError(
+            f"identity='{text}' is no pattern: {error}", hint="for example 'doc#chunk'"
+        ) from None
 
     def reduce(doc: str) -> str:
         found = pattern.search(doc)
@@ -60,7 +64,10 @@ def _corpus(results: Iterable[Any]) -> dict[str, str]:
     plain = [r.to_dict() if hasattr(r, "to_dict") else dict(r) for r in results]
     missing = next((i for i, r in enumerate(plain) if r.get("id") in (None, "")), None)
     if missing is not None:
-        raise UsageError(f"result {missing + 1} of the corpus has no id", hint="the id is the document's id in the run")
+        raise UsageError(
+            f"result {missing + 1} of the corpus has no id",
+            hint="the id is the document's id in the run",
+        )
     # The ids name documents of the run, so here they are no evidence.
     clusters = Identity().cluster({k: v for k, v in r.items() if k != "id"} for r in plain)
     ids = [str(r["id"]) for r in plain]

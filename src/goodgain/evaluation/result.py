@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from time import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError
 from goodgain.evaluation.policy import Policy
@@ -13,12 +14,20 @@ from goodgain.show import LONG_FORMATS, render
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
 
 FORMAT = 1  # of the saved file; loadable by this and later versions
+
+
+class Saved(NamedTuple):
+    """Where a loaded result came from."""
+
+    version: str
+    created: str
+    inputs: list[dict[str, Any]]
 
 
 class Evaluation:
@@ -28,25 +37,22 @@ class Evaluation:
     them.
     """
 
-    __slots__ = ("_created", "_inputs", "_runs", "_version", "measures", "policy")
+    __slots__ = ("_created", "_qrels", "_runs", "_saved", "measures", "policy")
 
     def __init__(
         self,
-        runs: Sequence[RunScores],
+        runs: dict[str, RunScores],
         measures: tuple[Measure, ...],
         policy: Policy,
-        inputs: Sequence[tuple[str, Source]] | list[dict[str, Any]],
-        created: float | None = None,
-        version: str | None = None,
+        qrels: Source | None,
+        saved: Saved | None = None,
     ) -> None:
-        import time
-
-        self._runs = {run.name: run for run in runs}
+        self._runs = runs
         self.measures = measures
         self.policy = policy
-        self._inputs = inputs
-        self._created = time.time() if created is None else created
-        self._version = version
+        self._qrels = qrels
+        self._saved = saved
+        self._created = time()
 
     @property
     def runs(self) -> tuple[RunScores, ...]:
@@ -65,10 +71,12 @@ class Evaluation:
         return len(self._runs)
 
     def __getitem__(self, key: str | Measure) -> Any:
-        if str(key) in self._runs:
-            return self._runs[str(key)]
-        if len(self._runs) == 1:
-            return self._only()[key]
+        runs = self._runs
+        if key in runs:
+            return runs[key]
+        if len(runs) == 1:
+            (run,) = runs.values()
+            return run[key]
         raise KeyError(f"there is no run '{key}'; there is: {', '.join(self._runs)}")
 
     def _only(self) -> RunScores:
@@ -103,7 +111,7 @@ class Evaluation:
             return ["run", "query", "measure", "value", *bounds], rows
         for run in self:
             for m in self.measures:
-                low_high = (run.bounds(m) or (math.nan, math.nan)) if bounds else ()
+                low_high = run.bounds(m) if bounds else ()
                 rows.append([run.name, m.label, run[m], *low_high, run.count(m)])
         return ["run", "measure", "value", *bounds, "queries"], rows
 
@@ -140,12 +148,12 @@ class Evaluation:
                 cells[run.name, m.label] = _interval(value, *bounds) if bounds else value
         labels = [m.label for m in self.measures]
         counts = {run.name: {run.count(m) for m in self.measures} for run in self}
-        if len(self) == 1 and len(labels) > 6 or len(labels) > 10:
+        if (len(self) == 1 and len(labels) > 6) or len(labels) > 10:
             header = ["measure", *self.names]
             body = [[label, *(cells[name, label] for name in self.names)] for label in labels]
             if len(self) == 1:
                 header.append("queries")
-                body = [[*row, self._only().count(row[0])] for row in body]
+                body = [[*row, self._only().count(str(row[0]))] for row in body]
             return header, body
         rows = []
         for name in self.names:
@@ -205,31 +213,41 @@ class Evaluation:
 
         from goodgain import __version__
 
-        inputs = [
-            item if isinstance(item, dict) else {"role": item[0], **item[1].provenance()}
-            for item in self._inputs
-        ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
+        origin = self._saved or Saved(
+            __version__,
+            created.isoformat(timespec="seconds"),
+            [
+                {"role": "qrels", **_provenance(self._qrels)},
+                *({"role": "run", "run": run.name, **_provenance(run.source)} for run in self),
+            ],
+        )
         return {
             "goodgain": "evaluation",
             "format": FORMAT,
-            "version": self._version or __version__,
-            "created": created.isoformat(timespec="seconds"),
+            "version": origin.version,
+            "created": origin.created,
             "policy": self.policy.to_dict(),
-            "inputs": inputs,
+            "inputs": origin.inputs,
             "measures": [m.label for m in self.measures],
             "runs": [
                 {
                     "name": run.name,
                     "means": {k: _null(v) for k, v in run.means.items()},
-                    "coverage": run.coverage.to_dict(),
+                    "coverage": {k: _null(v) for k, v in run.coverage.to_dict().items()},
                     "queries": run.queries,
-                    "values": {
-                        key: [_null(v) for v in column] for key, column in run._data()[1].items()
-                    },
+                    "values": self._saved_values(run),
                 }
                 for run in self
             ],
+        }
+
+    def _saved_values(self, run: RunScores) -> dict[str, list[float | None]]:
+        bounds = ("", "lower", "upper") if self.policy.has_bounds else ("",)
+        return {
+            f"{m.label}:{bound}" if bound else m.label: [_null(v) for v in run.column(m, bound)]
+            for m in self.measures
+            for bound in bounds
         }
 
     def to_pandas(self, per_query: bool = True) -> Any:
@@ -285,20 +303,38 @@ class Evaluation:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Evaluation:
         """The reverse of `to_dict`."""
-        import datetime
-
         measures = tuple(parse(label) for label in data["measures"])
-        runs = [_saved_run(run, measures) for run in data["runs"]]
-        created = datetime.datetime.fromisoformat(data["created"]).timestamp()
-        return cls(runs, measures, Policy(**data["policy"]), data["inputs"], created, data["version"])
+        runs = {
+            run["name"]: RunScores(run["name"], measures, _SavedValues(run)) for run in data["runs"]
+        }
+        saved = Saved(data["version"], data["created"], data["inputs"])
+        return cls(runs, measures, Policy(**data["policy"]), None, saved)
 
 
-def _saved_run(run: dict[str, Any], measures: tuple[Measure, ...]) -> RunScores:
-    columns = {
-        key: [math.nan if v is None else v for v in values] for key, values in run["values"].items()
-    }
-    coverage = Coverage(**run["coverage"])
-    return RunScores(run["name"], measures, lambda: (run["queries"], columns), lambda: coverage)
+class _SavedValues:
+    """The values of a run as a file has them."""
+
+    source: Source | None = None
+
+    def __init__(self, run: dict[str, Any]) -> None:
+        self._run = run
+
+    def queries(self) -> list[str]:
+        return list(self._run["queries"])
+
+    def column(self, label: str, bound: str) -> list[float]:
+        values = self._run["values"][f"{label}:{bound}" if bound else label]
+        return [math.nan if v is None else v for v in values]
+
+    def coverage(self) -> Coverage:
+        facts = dict(self._run["coverage"])
+        if facts["judged_at_10"] is None:
+            facts["judged_at_10"] = math.nan
+        return Coverage(**facts)
+
+
+def _provenance(source: Source | None) -> dict[str, Any]:
+    return source.provenance() if source else {"kind": "dict"}
 
 
 def _whole(measure: Measure, value: float) -> float | int:

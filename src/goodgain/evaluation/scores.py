@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from goodgain.errors import MeasureError
+from goodgain.measures.grammar import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from goodgain.measures.grammar import Measure
+    from goodgain.read.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,49 +36,67 @@ class Coverage:
         return asdict(self)
 
 
+class Values(Protocol):
+    """Where a run's values are: in the core, or in a saved file."""
+
+    @property
+    def source(self) -> Source | None:
+        """Where the run came from."""
+
+    def queries(self) -> list[str]:
+        """The queries behind the values."""
+
+    def column(self, label: str, bound: str) -> list[float]:
+        """The values of a measure, beside the queries."""
+
+    def coverage(self) -> Coverage:
+        """How well judgements and run meet."""
+
+
 class RunScores:
     """One run's values. `scores["nDCG@10"]` is the mean."""
 
-    __slots__ = ("_columns", "_load", "_means", "_queries", "coverage_of", "measures", "name")
+    __slots__ = ("_values", "measures", "name")
 
-    def __init__(
-        self,
-        name: str,
-        measures: tuple[Measure, ...],
-        load: Callable[[], tuple[list[str], dict[str, list[float]]]],
-        coverage: Callable[[], Coverage],
-    ) -> None:
+    def __init__(self, name: str, measures: tuple[Measure, ...], values: Values) -> None:
         self.name = name
         self.measures = measures
-        self._load = load  # values are taken over from the core only when they are asked for
-        self.coverage_of = coverage
-        self._queries: list[str] | None = None
-        self._columns: dict[str, list[float]] | None = None
-        self._means: dict[str, float] | None = None
-
-    def _data(self) -> tuple[list[str], dict[str, list[float]]]:
-        if self._queries is None or self._columns is None:
-            self._queries, self._columns = self._load()
-        return self._queries, self._columns
+        self._values = values
 
     @property
     def queries(self) -> list[str]:
         """The queries behind the values, in the order of the judgements."""
-        return self._data()[0]
+        return self._values.queries()
 
     @property
     def coverage(self) -> Coverage:
         """How well judgements and run meet."""
-        return self.coverage_of()
+        return self._values.coverage()
+
+    @property
+    def source(self) -> Source | None:
+        """Where the run came from; a dictionary has no more to tell."""
+        return self._values.source
+
+    def measure(self, wanted: str | Measure) -> Measure:
+        """The measure as it was evaluated; a text may be written in any way that means the same."""
+        label = wanted if isinstance(wanted, str) else wanted.label
+        for known in self.measures:
+            if known.label == label:
+                return known
+        with suppress(MeasureError):
+            same = parse(label)
+            for known in self.measures:
+                if (known.definition, known.params, known.cutoff) == (
+                    same.definition, same.params, same.cutoff
+                ):  # fmt: skip
+                    return known
+        names = ", ".join(m.label for m in self.measures)
+        raise KeyError(f"'{label}' was not evaluated; there is: {names}")
 
     def column(self, measure: str | Measure, bound: str = "") -> list[float]:
         """The values of a measure, beside `queries`; `bound` is "", "lower" or "upper"."""
-        key = f"{measure}:{bound}" if bound else str(measure)
-        try:
-            return self._data()[1][key]
-        except KeyError:
-            names = ", ".join(m.label for m in self.measures)
-            raise KeyError(f"'{key}' was not evaluated; there is: {names}") from None
+        return self._values.column(self.measure(measure).label, bound)
 
     def values(self, measure: str | Measure) -> NDArray[np.float64]:
         """The values of a measure as an array, beside `queries`."""
@@ -84,30 +107,25 @@ class RunScores:
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
         """{query: {measure: value}}."""
-        queries, _ = self._data()
         columns = {m.label: self.column(m) for m in self.measures}
-        return {q: {label: c[i] for label, c in columns.items()} for i, q in enumerate(queries)}
+        return {
+            q: {label: c[i] for label, c in columns.items()} for i, q in enumerate(self.queries)
+        }
 
     @property
     def means(self) -> dict[str, float]:
         """{measure: value over all queries}: a mean, or a sum for counts."""
-        if self._means is None:
-            self._means = {m.label: aggregate(m, self.column(m)) for m in self.measures}
-        return dict(self._means)
+        return {m.label: aggregate(m, self.column(m)) for m in self.measures}
 
-    def bounds(self, measure: str | Measure) -> tuple[float, float] | None:
-        """The lower and upper mean, where the policy asked for bounds."""
-        found = next(m for m in self.measures if m.label == str(measure))
-        if f"{found.label}:lower" not in self._data()[1]:
-            return None
+    def bounds(self, measure: str | Measure) -> tuple[float, float]:
+        """The lower and upper mean, under a policy that asks for bounds."""
+        found = self.measure(measure)
         low, high = (aggregate(found, self.column(found, b)) for b in ("lower", "upper"))
         return low, high
 
     def __getitem__(self, measure: str | Measure) -> float:
-        means = self.means
-        if str(measure) not in means:
-            self.column(measure)
-        return means[str(measure)]
+        found = self.measure(measure)
+        return aggregate(found, self._values.column(found.label, ""))
 
     def count(self, measure: str | Measure) -> int:
         """How many queries are behind a mean: those where the measure is defined."""
@@ -130,8 +148,12 @@ class RunScores:
 
 def aggregate(measure: Measure, values: Sequence[float]) -> float:
     """Over queries, leaving out undefined ones; the same for any order of the queries."""
-    defined = [v for v in values if v == v]
     kind = measure.definition.aggregate
+    if kind == "mean":
+        total = math.fsum(values)
+        if total == total and values:
+            return total / len(values)
+    defined = [v for v in values if v == v]
     if kind == "sum":
         return math.fsum(defined)
     if not defined:

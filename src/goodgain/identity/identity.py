@@ -87,8 +87,10 @@ class Identity:
     ) -> None:
         if unit not in ("document", "passage"):
             raise UsageError(f"unit='{unit}' is neither 'document' nor 'passage'")
-        own = profiles if isinstance(profiles, Iterable) and not isinstance(profiles, str) else (
-            _read_profiles(profiles)
+        own = (
+            profiles
+            if isinstance(profiles, Iterable) and not isinstance(profiles, str)
+            else (_read_profiles(profiles))
         )
         self.profiles = combined(own)
         self.unit: Unit = unit
@@ -120,12 +122,13 @@ class Identity:
         with core_errors():
             first, audit = self.core.cluster(_json(list(results)), 1e300)
         fields = Decision.__dataclass_fields__
-        return Clusters(
-            tuple(first), tuple(Decision(**{k: d[k] for k in fields}) for d in audit)
-        )
+        return Clusters(tuple(first), tuple(Decision(**{k: d[k] for k in fields}) for d in audit))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and (self.profiles, self.unit) == (other.profiles, other.unit)
+        return isinstance(other, Identity) and (self.profiles, self.unit) == (
+            other.profiles,
+            other.unit,
+        )
 
     def __hash__(self) -> int:
         return hash((self.profiles, self.unit))
@@ -159,7 +162,9 @@ def _read_profiles(path: Any) -> list[Profile]:
         with open_decompressed(name) as file:
             table = tomllib.load(file)
     except FileNotFoundError:
-        raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder") from None
+        raise InputError(
+            f"there is no file '{name}'", hint="check the spelling and the folder"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"the file is not valid TOML: {error}", where=name) from None
     found = table.get("profile")

@@ -1,7 +1,8 @@
 """When two results of a type are one: the rules as data.
 
-A profile says which ids name the item itself, which only its container, which fields are compared and how, and
-which of them must agree where no id or URL decides. Users add their own in the same words, in TOML or Python.
+A profile says which ids name the item itself, which only its container, which fields are compared and how,
+and which of them must agree where no id or URL decides. Users add their own in the same words, in TOML or
+Python.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ PROFILES: tuple[Profile, ...] = (
         fields=(*_TEXTS, _AUTHOR, Field("id", "id")),
         rules=(_EQUAL_TEXT, ((1, ("title",)), (1, (*_TEXT, "author", "id")))),
     ),
-    Profile("web", ("webpage", "web page", "page", "url", "news"), fields=_TEXTS, rules=(_EQUAL_TEXT,)),
+    Profile(
+        "web", ("webpage", "web page", "page", "url", "news"), fields=_TEXTS, rules=(_EQUAL_TEXT,)
+    ),
     Profile("passage", ("chunk", "node", "text"), fields=_TEXTS, rules=(_EQUAL_TEXT,)),
     Profile(
         "file",
@@ -117,7 +120,14 @@ PROFILES: tuple[Profile, ...] = (
         "email",
         ("mail",),
         definitive=("email_url", "message_id"),
-        fields=(Field("received", "time", ("date", "received_at", "received_time")), _FROM, _TO, _SUBJECT, SNIPPET, CONTENT),
+        fields=(
+            Field("received", "time", ("date", "received_at", "received_time")),
+            _FROM,
+            _TO,
+            _SUBJECT,
+            SNIPPET,
+            CONTENT,
+        ),
         rules=(
             ((1, ("received",)), (1, ("from", "to", "title", *_TEXT))),
             ((1, ("title",)), (1, _TEXT), (1, ("from", "to"))),
@@ -148,7 +158,14 @@ PROFILES: tuple[Profile, ...] = (
         ("chat", "chat message"),
         definitive=("item_id",),
         container=("channel_id",),
-        fields=(_FROM, _TO, Field("participants", "people", ("members",)), _SUBJECT, SNIPPET, CONTENT),
+        fields=(
+            _FROM,
+            _TO,
+            Field("participants", "people", ("members",)),
+            _SUBJECT,
+            SNIPPET,
+            CONTENT,
+        ),
         rules=(
             ((1, _TEXT), (1, ("title",)), (1, ("from", "to", "participants"))),
             ((1, (*_TEXT, "title")), (2, ("from", "to", "participants"))),
@@ -181,7 +198,7 @@ PROFILES: tuple[Profile, ...] = (
         fields=(_START, _END, *_TEXTS),
         rules=(_EQUAL_TEXT, ((1, ("title",)), (1, ("start", "end")))),
     ),
-)  # fmt: skip
+)
 
 
 def combined(own: Iterable[Profile | Mapping[str, Any]]) -> tuple[Profile, ...]:
@@ -210,7 +227,9 @@ def profile_from(table: Mapping[str, Any], where: str = "") -> Profile:
     known = {"name", "like", "types", "definitive", "container", "hint", "fields", "rules"}
     for unknown in sorted(set(table) - known):
         raise InputError(
-            f"a profile has no entry '{unknown}'", where=where, hint=f"known: {', '.join(sorted(known))}"
+            f"a profile has no entry '{unknown}'",
+            where=where,
+            hint=f"known: {', '.join(sorted(known))}",
         )
     if not isinstance(table.get("name"), str):
         raise InputError("a profile has no name", where=where)
@@ -219,7 +238,9 @@ def profile_from(table: Mapping[str, Any], where: str = "") -> Profile:
         found = next((p for p in PROFILES if p.name == table["like"]), None)
         if found is None:
             names = ", ".join(p.name for p in PROFILES)
-            raise InputError(f"there is no profile '{table['like']}'", where=where, hint=f"one of: {names}")
+            raise InputError(
+                f"there is no profile '{table['like']}'", where=where, hint=f"one of: {names}"
+            )
         base = replace(found, name=str(table["name"]), types=())
     entries: dict[str, Any] = {
         key: tuple(str(v).casefold() if key == "types" else str(v) for v in table[key])
@@ -229,9 +250,9 @@ def profile_from(table: Mapping[str, Any], where: str = "") -> Profile:
     if "fields" in table:
         entries["fields"] = tuple(_field(f, where) for f in table["fields"])
     if "rules" in table:
-        names = {f.name for f in entries.get("fields", base.fields)} | {"id", "url"}
-        names |= {*entries.get("container", base.container)}
-        entries["rules"] = tuple(_rule(r, names, where) for r in table["rules"])
+        fields = {f.name for f in entries.get("fields", base.fields)} | {"id", "url"}
+        fields |= {*entries.get("container", base.container)}
+        entries["rules"] = tuple(_rule(r, fields, where) for r in table["rules"])
     return replace(base, **entries)
 
 
@@ -244,19 +265,23 @@ def _field(given: Any, where: str) -> Field:
             values["also"] = tuple(values["also"])
         if values.get("kind", "text") not in ("text", "id", "people", "time"):
             raise InputError(
-                f"'{values['kind']}' is no kind of field", where=where, hint="text, id, people or time"
+                f"'{values['kind']}' is no kind of field",
+                where=where,
+                hint="text, id, people or time",
             )
         return Field(**values)
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{given!r} is not a field", where=where, hint='a name, or {name = "...", kind = "time"}'
+            f"{given!r} is not a field",
+            where=where,
+            hint='a name, or {name = "...", kind = "time"}',
         ) from None
 
 
 def _rule(text: str, names: set[str], where: str) -> Rule:
-    """ "title + 2 of author, modified" or "snippet | content"."""
+    """A rule from text such as "title + 2 of author, modified" or "snippet | content"."""
     requirements: list[Requirement] = []
     for part in str(text).split("+"):
         count, of, rest = part.strip().partition(" of ")

@@ -24,7 +24,7 @@ _FOREIGN: dict[str, tuple[str, dict[str, Value]]] = {
     "set_P": ("SetP", {}), "set_recall": ("SetR", {}), "set_F": ("SetF", {}),
     "set_map": ("SetAP", {}), "relative_P": ("R_cap", {}), "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}), "num_rel_ret": ("NumRelRet", {}), "num_q": ("NumQ", {}),
-    "rbp": ("RBP", {}), "rbp_resid": ("RBP_resid", {}), "unj": ("Unjudged", {}),
+    "rbp": ("RBP", {"p": 0.9}), "rbp_resid": ("RBP_resid", {"p": 0.9}), "unj": ("Unjudged", {}),
     "dcg": ("DCG", {}),
     # ranx
     "ndcg_burges": ("nDCG", {"gain": "exp"}), "dcg_burges": ("DCG", {"gain": "exp"}),
@@ -33,10 +33,10 @@ _FOREIGN: dict[str, tuple[str, dict[str, Value]]] = {
     # BEIR, MTEB, sentence-transformers
     "hole": ("Unjudged", {}), "r_cap": ("R_cap", {}), "accuracy": ("Hit", {}), "hit": ("Hit", {}),
 }  # fmt: skip
-# trec_eval's cut-offs where a name is given without any.
+# Names of trec_eval that stand for several cut-offs when none is given.
 _TREC_CUTOFFS = {
     **dict.fromkeys(
-        ("P", "recall", "ndcg_cut", "map_cut", "relative_P"),
+        ("ndcg_cut", "map_cut", "relative_P"),
         ("5", "10", "15", "20", "30", "100", "200", "500", "1000"),
     ),
     "success": ("1", "5", "10"),
@@ -146,13 +146,17 @@ def _printed(
     text = definition.name
     if params:
         text += "(" + ", ".join(f"{name}={_shown(value)}" for name, value in params) + ")"
-    return text if cutoff is None else f"{text}@{cutoff:g}"
+    return text if cutoff is None else f"{text}@{_number_text(cutoff)}"
+
+
+def _number_text(cutoff: float) -> str:
+    return str(cutoff) if isinstance(cutoff, int) else f"{cutoff:g}"
 
 
 def _shown(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return value if isinstance(value, str) else f"{value:.12g}"
+    return value if isinstance(value, str) else repr(value).removesuffix(".0")
 
 
 def _checked_cutoff(definition: Definition, cutoff: float) -> float:
@@ -227,10 +231,12 @@ def _number(definition: Definition, param: Param, value: Value) -> float:
 # --- parsing ---
 
 _FORM = re.compile(
-    r"(?P<name>[^\W\d][\w-]*|11pt_avg)"
+    r"(?P<name>[^\W\d][\w-]*?|11pt_avg)"
     r"(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d*\.?\d+))?(?:-l(?P<level>\d+))?"
 )
-_TREC_FORM = re.compile(r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*)")
+_TREC_FORM = re.compile(
+    r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*|p=\d*\.?\d+)"
+)
 _AT_FORM = re.compile(r"(?P<name>\w+?)_at_(?P<cutoff>\d+)")
 
 
@@ -247,6 +253,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measur
     if isinstance(measures, Measure):
         return (measures.complete(),)
     if isinstance(measures, str):
+        if measures.count("(") != measures.count(")"):
+            raise MeasureError(f"a bracket in '{measures}' has no partner")
         found = [m for item in _split(measures) for m in _parse_item(item)]
     else:
         found = []
@@ -259,9 +267,9 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measur
     complete = tuple(m.complete() for m in found)
     labels = [m.label for m in complete]
     repeated = {label for label in labels if labels.count(label) > 1}
-    return tuple(m for i, m in enumerate(complete) if not (
-        m.label in repeated and m.label in labels[:i]
-    ))
+    return tuple(
+        m for i, m in enumerate(complete) if not (m.label in repeated and m.label in labels[:i])
+    )
 
 
 def _split(text: str) -> list[str]:
@@ -276,49 +284,49 @@ def _split(text: str) -> list[str]:
 
 
 def _parse_item(text: str) -> list[Measure]:
-    if form := _FORM.fullmatch(text):
-        name, params = _resolve(form["name"])
-        if name is not None:
-            if (
-                form["name"] in _TREC_CUTOFFS
-                and form["name"] not in _BY_NAME
-                and not (form["params"] or form["cutoff"] or form["level"])
-                and name.cutoff == "required"
-            ) or form["name"] in ("ndcg_cut", "map_cut", "success", "unj", "iprec_at_recall"):
-                if not form["cutoff"]:
-                    return [
-                        make(name, params, float(k), f"{text}_{k}")
-                        for k in _TREC_CUTOFFS[form["name"]]
-                    ]
-            params = {**params, **_params(name, form["params"] or "")}
-            if form["level"]:
-                params["rel"] = float(form["level"])
-            cutoff = form["cutoff"]
-            if name.name == "RBP" and form["name"] == "rbp" and cutoff:  # ranx: rbp@95
-                return [make(name, {**params, "p": float(f"0.{cutoff}")}, None, text)]
-            return [make(name, params, float(cutoff) if cutoff else None, _label(form, name, text))]
-    if form := _AT_FORM.fullmatch(text):
-        name, params = _resolve(form["name"])
-        if name is not None:
-            return [make(name, params, float(form["cutoff"]), text)]
-    if form := _TREC_FORM.fullmatch(text.removesuffix("-l1")):
-        name, params = _resolve(form["name"])
-        if name is not None:
-            return _trec_values(name, params, form["name"], form["values"], text)
-    _unknown(text)
+    for form, made in ((_FORM, _own), (_AT_FORM, _at), (_TREC_FORM, _trec_values)):
+        match = form.fullmatch(text)
+        definition, params = _resolve(match["name"]) if match else (None, {})
+        if match and definition:
+            return made(definition, params, match)
+    raise _unknown(text)
+
+
+def _own(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:
+    """`NAME(param=value)@cutoff`, and ranx's `NAME@cutoff-lLEVEL`."""
+    name, cutoff, text = form["name"], form["cutoff"], form[0]
+    if name in _TREC_CUTOFFS and not cutoff:
+        return [make(definition, params, float(k), f"{name}_{k}") for k in _TREC_CUTOFFS[name]]
+    if name == "rbp" and cutoff:  # ranx: rbp@95
+        return [make(definition, {**params, "p": float(f"0.{cutoff}")}, None, text)]
+    params = {**params, **_params(definition, form["params"] or "")}
+    if form["level"]:
+        params["rel"] = float(form["level"])
+    return [
+        make(definition, params, float(cutoff) if cutoff else None, _label(form, definition, text))
+    ]
+
+
+def _at(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:
+    """`ndcg_at_10`, as MTEB and sentence-transformers write."""
+    return [make(definition, params, float(form["cutoff"]), form[0])]
 
 
 def _label(form: re.Match[str], definition: Definition, text: str) -> str:
     """The grammar's own form for its own names; an alias stays as it was typed."""
-    return "" if form["name"] == definition.name and not form["level"] and "dcg=" not in text else text
+    return (
+        "" if form["name"] == definition.name and not form["level"] and "dcg=" not in text else text
+    )
 
 
 def _trec_values(
-    definition: Definition, params: dict[str, Value], name: str, values: str, text: str
+    definition: Definition, params: dict[str, Value], form: re.Match[str]
 ) -> list[Measure]:
     """trec_eval's `P.5,10`, `ndcg_cut_10`, `iprec_at_recall..10`; ranx's `rbp.95`."""
-    if definition.name == "RBP":
-        return [make(definition, {**params, "p": float(f"0.{values}")}, None, text)]
+    name, values, text = form["name"], form["values"], form[0]
+    if definition.name in ("RBP", "RBP_resid"):  # trec_eval: rbp.p=0.5
+        p = float(values.removeprefix("p=")) if "=" in values else float(f"0.{values}")
+        return [make(definition, {**params, "p": p}, None, text)]
     if definition.name == "SetF":  # trec_eval's number is the square of beta
         return [make(definition, {**params, "beta": float(values) ** 0.5}, None, text)]
     found = []
@@ -326,8 +334,8 @@ def _trec_values(
         try:
             cutoff = float(value)
         except ValueError:
-            _unknown(text)
-        shown = f"{cutoff:.2f}" if definition.cutoff == "recall" else f"{cutoff:g}"
+            raise _unknown(text) from None
+        shown = f"{cutoff:.2f}" if definition.cutoff == "recall" else value
         label = text if "," not in values else f"{name}_{shown}"
         found.append(make(definition, params, cutoff, label))
     return found
@@ -364,7 +372,7 @@ def _params(definition: Definition, text: str) -> dict[str, Value]:
     return params
 
 
-def _unknown(text: str) -> Any:
+def _unknown(text: str) -> MeasureError:
     from difflib import get_close_matches
 
     bare = re.split(r"[@(]", text)[0]
@@ -372,7 +380,9 @@ def _unknown(text: str) -> Any:
     folded = {n.casefold(): n for n in reversed(names)}
     near = get_close_matches(bare.casefold(), folded, n=3, cutoff=0.5)
     hint = f"near it: {', '.join(folded[n] for n in near)}; " if near else ""
-    raise MeasureError(f"there is no measure '{text}'", hint=hint + "all of them: goodgain measures")
+    return MeasureError(
+        f"there is no measure '{text}'", hint=hint + "all of them: goodgain measures"
+    )
 
 
 def add_definition(definition: Definition) -> None:

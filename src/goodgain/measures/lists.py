@@ -83,7 +83,15 @@ def rdcgl(
     package, number for number.
     """
     return _gain_loss(
-        search_results, true_relevance_set, k, fp_penalty, fn_penalty, invert, punish_max, gain, False
+        search_results,
+        true_relevance_set,
+        k,
+        fp_penalty,
+        fn_penalty,
+        invert,
+        punish_max,
+        gain,
+        False,
     )
 
 
@@ -99,7 +107,15 @@ def nrdcgl(
 ) -> float:
     """`rdcgl` divided by the score of the perfect list."""
     return _gain_loss(
-        search_results, true_relevance_set, k, fp_penalty, fn_penalty, invert, punish_max, gain, True
+        search_results,
+        true_relevance_set,
+        k,
+        fp_penalty,
+        fn_penalty,
+        invert,
+        punish_max,
+        gain,
+        True,
     )
 
 
@@ -114,9 +130,12 @@ def pnrdcgl(
     gain: str = "documented",
 ) -> float:
     """`nrdcgl`, not below 0."""
-    return max(0.0, nrdcgl(
-        search_results, true_relevance_set, k, fp_penalty, fn_penalty, invert, punish_max, gain
-    ))
+    return max(
+        0.0,
+        nrdcgl(
+            search_results, true_relevance_set, k, fp_penalty, fn_penalty, invert, punish_max, gain
+        ),
+    )
 
 
 def _gain_loss(

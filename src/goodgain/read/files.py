@@ -133,10 +133,10 @@ def _line_format(
     where = shown_name(path)
     suffix = _plain_suffix(path)
     first = head.split(b"\n", 1)[0]
-    if suffix in (".jsonl", ".ndjson") or (suffix == "" or path == "-") and first[:1] == b"{":
+    if suffix in (".jsonl", ".ndjson") or ((suffix == "" or path == "-") and first[:1] == b"{"):
         return _json_format(first, table, where, columns)
     text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r")
-    for delimiter in (",", "\t"):
+    for delimiter in () if b"\0" in head else (",", "\t"):  # binary: the core says so
         names = _fields(text, delimiter)
         wanted = suffix == (".csv" if delimiter == "," else ".tsv")
         if (wanted and (delimiter == "," or columns)) or looks_like_header(names, table):
@@ -159,7 +159,10 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
     if delimiter == "\t":
         return line.split("\t")
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
 
 
 def _json_format(
@@ -180,7 +183,8 @@ def _json_format(
             hint='one object a line, for example {"query": "q1", "doc": "d1", '
             + ('"score": 1.5}' if table == "run" else '"gain": 2}'),
         )
-    return {"kind": "json", **find_columns(list(row), table, f"{where}:1", columns)}
+    found = find_columns(list(row), table, f"{where}:1", columns)
+    return {"kind": "json", **{str(role): name for role, name in found.items()}}
 
 
 def read_json(path: str) -> Any:
@@ -197,7 +201,9 @@ def read_json(path: str) -> Any:
         except ValueError as error:
             line = getattr(error, "lineno", 1)
             reason = getattr(error, "msg", str(error))
-            raise InputError(f"the file is not valid JSON: {reason}", where=f"{path}:{line}") from None
+            raise InputError(
+                f"the file is not valid JSON: {reason}", where=f"{path}:{line}"
+            ) from None
 
 
 def open_arrow(path: str) -> Any:

@@ -46,7 +46,7 @@ def resolve(
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return Source("rows", _rows(value, table, columns, name or table), name or table)
     raise InputError(
-        f"a {type(value).__name__} is not a {'run' if table == 'run' else 'set of judgements'}",
+        f"{'a run' if table == 'run' else 'judgements'} cannot be read from {value!r:.80}",
         hint="a path, {query: {document: number}}, rows, or a data frame",
     )
 
@@ -83,7 +83,8 @@ def _rows(
         except (KeyError, TypeError):
             bad = next(i for i, row in enumerate(listed) if not _has(row, keys))
             raise InputError(
-                f"a row lacks one of {', '.join(k for k in keys if k)}", where=f"{name} row {bad + 1}"
+                f"a row lacks one of {', '.join(k for k in keys if k)}",
+                where=f"{name} row {bad + 1}",
             ) from None
     for number, row in enumerate(listed, 1):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence):

@@ -12,8 +12,7 @@ from goodgain.read.source import Source, resolve
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goodgain._core import Plan, Scores
-    from goodgain.tables.qrels import Qrels
+    from goodgain._core import Prepared, Scores
 
 
 class Run:
@@ -44,26 +43,29 @@ class Run:
         self._arrow: Any = None
 
     @classmethod
-    def of(cls, source: Any, name: str | None = None, columns: Mapping[str, str] | None = None) -> Run:
+    def of(
+        cls, source: Any, name: str | None = None, columns: Mapping[str, str] | None = None
+    ) -> Run:
         """The run itself, or the one made of anything else."""
         return source if isinstance(source, Run) else cls(source, name=name, columns=columns)
 
-    def scores(self, qrels: Qrels, plan: Plan, threads: int) -> Scores:
+    def scores(self, prepared: Prepared) -> Scores:
         """What the core makes of this run."""
         source = self.source
+        where = source.name if source.stat else self.name
         with core_errors():
             if source.kind == "dict":
-                return plan.evaluate_dict(qrels.core, source.value, self.name, threads)
+                return prepared.dict(source.value, where)
             if source.kind == "file":
                 from goodgain.read.files import open_lines
 
                 file = open_lines(source.value, "run", source.columns)
-                return plan.evaluate_file(qrels.core, file.fd, file.name, file.format, threads)
+                return prepared.file(file.fd, file.name, file.format)
             if source.kind == "arrow":
                 table = self._arrow_table()
                 found = find_columns(table.columns(), "run", source.name, source.columns)
-                return plan.evaluate_arrow(qrels.core, table, found, threads)
-            return plan.evaluate_rows(qrels.core, source.value, self.name)
+                return prepared.arrow(table, found)
+            return prepared.rows(source.value, where)
 
     def _arrow_table(self) -> Any:
         """A stream can be read once, so the table is kept."""

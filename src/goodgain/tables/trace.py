@@ -30,8 +30,22 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form, without what is absent."""
-        return _given(self, ("id", "type", "ids", "url", "title", "snippet", "content", "fields",
-                             "aspects", "score", "gain"))  # fmt: skip
+        return _given(
+            self,
+            (
+                "id",
+                "type",
+                "ids",
+                "url",
+                "title",
+                "snippet",
+                "content",
+                "fields",
+                "aspects",
+                "score",
+                "gain",
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +133,17 @@ class Trace:
     def __repr__(self) -> str:
         searches = list(self.searches())
         results = sum(len(s.results) for s in searches)
-        return f"Trace('{self.conversation}', {len(self.turns)} turns, {len(searches)} searches, {results} results)"
+        counts = f"{len(self.turns)} turns, {len(searches)} searches, {results} results"
+        return f"Trace('{self.conversation}', {counts})"
 
 
 def _given(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
     found = ((name, getattr(value, name)) for name in names)
-    return {n: dict(v) if n in ("ids", "fields", "aspects") else v for n, v in found if v is not None and v != {}}
+    return {
+        n: dict(v) if n in ("ids", "fields", "aspects") else v
+        for n, v in found
+        if v is not None and v != {}
+    }
 
 
 def _search(data: Mapping[str, Any]) -> Search:
@@ -134,7 +153,9 @@ def _search(data: Mapping[str, Any]) -> Search:
 
 def result_from(data: Mapping[str, Any]) -> Result:
     """A result from its canonical form."""
-    texts = {k: data.get(k) for k in ("type", "url", "title", "snippet", "content", "score", "gain")}
+    texts = {
+        k: data.get(k) for k in ("type", "url", "title", "snippet", "content", "score", "gain")
+    }
     return Result(
         id=None if data.get("id") is None else str(data["id"]),
         ids={k: str(v) for k, v in (data.get("ids") or {}).items() if v is not None},
@@ -163,7 +184,11 @@ def read_traces(
         from goodgain.read.traces import open_traces
 
         opened = open_traces(
-            os.fspath(source), format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+            os.fspath(source),
+            format,
+            search_tools,
+            merge_adjacent=merge_adjacent,
+            skip_bad=skip_bad,
         )
         if opened.descriptor is not None:
             os.close(opened.descriptor)
@@ -172,7 +197,11 @@ def read_traces(
         found, name = iter(source), "traces"
     for number, item in enumerate(found, 1):
         try:
-            yield item if isinstance(item, Trace) else _checked(item, f"{name} conversation {number}", max_gain)
+            yield (
+                item
+                if isinstance(item, Trace)
+                else _checked(item, f"{name} conversation {number}", max_gain)
+            )
         except InputError:
             if not skip_bad:
                 raise
@@ -183,7 +212,9 @@ def _checked(item: Any, where: str, max_gain: float) -> Trace:
 
     try:
         with core_errors():
-            check_trace(json.dumps(item, ensure_ascii=False).encode("utf-8", "surrogatepass"), max_gain)
+            check_trace(
+                json.dumps(item, ensure_ascii=False).encode("utf-8", "surrogatepass"), max_gain
+            )
     except InputError as error:
         raise InputError(error.message, where=error.where or where, hint=error.hint) from None
     return Trace.from_dict(item)

@@ -15,7 +15,11 @@ _BLOCKS = ("tool_use", "tool_result", "server_tool_use", "web_search_tool_result
 
 def refuses(document: Any) -> str:
     """Why these are no Anthropic messages; empty where they are."""
-    if isinstance(document, dict) and document.get("type") == "message" and isinstance(document.get("content"), list):
+    if (
+        isinstance(document, dict)
+        and document.get("type") == "message"
+        and isinstance(document.get("content"), list)
+    ):
         return ""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
@@ -40,7 +44,9 @@ def read(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dic
 
 def _message(message: dict[str, Any], builder: Builder, context: Context) -> None:
     content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(dicts(content))
+    blocks = (
+        [{"type": "text", "text": content}] if isinstance(content, str) else list(dicts(content))
+    )
     if message.get("role") == "user":
         results = [b for b in blocks if b.get("type") == "tool_result"]
         if len(results) < len(blocks):
@@ -67,7 +73,9 @@ def _message(message: dict[str, Any], builder: Builder, context: Context) -> Non
 def _result(block: dict[str, Any], builder: Builder) -> None:
     content = block.get("content")
     if isinstance(content, dict):  # web_search_tool_result_error
-        builder.output(block.get("tool_use_id"), [], str(content.get("error_code") or content.get("type")))
+        builder.output(
+            block.get("tool_use_id"), [], str(content.get("error_code") or content.get("type"))
+        )
     elif block.get("is_error") or is_failure(text_of(content)):
         builder.output(block.get("tool_use_id"), [], text_of(content) or "error")
     else:

@@ -23,7 +23,9 @@ def refuses_browsecomp(document: Any) -> str:
     return "" if isinstance(document.get("result"), list) else "no list 'result'"
 
 
-def read_browsecomp(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_browsecomp(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """One iteration a call; with `merge_adjacent`, calls without anything between them share one."""
     for _, d in documents:
         builder = Builder(d["query_id"], (d.get("metadata") or {}).get("model"))
@@ -51,7 +53,9 @@ def read_browsecomp(documents: Iterator[tuple[str, Any]], context: Context) -> I
 
 # --- Search-R1 ---
 
-_PAIR = re.compile(r"<search>(?P<query>.*?)</search>\s*(?:<information>(?P<found>.*?)</information>)?", re.S)
+_PAIR = re.compile(
+    r"<search>(?P<query>.*?)</search>\s*(?:<information>(?P<found>.*?)</information>)?", re.S
+)
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.S)
 _QUESTION = re.compile(r"Question:\s*(.*?)\s*(?:<\|im_end\|>|\n|$)", re.S)
 _TEXT_NAMES = ("response", "output", "text", "trajectory", "completion", "sequence")
@@ -62,18 +66,31 @@ def refuses_search_r1(document: Any) -> str:
     text = _transcript(document)
     if text is None:
         return "no transcript text"
-    return "" if "<search>" in text and ("<information>" in text or "<answer>" in text) else "no <search> and <information>"
+    return (
+        ""
+        if "<search>" in text and ("<information>" in text or "<answer>" in text)
+        else "no <search> and <information>"
+    )
 
 
 def _transcript(document: Any) -> str | None:
     if isinstance(document, str):
         return document
     if isinstance(document, dict):
-        return next((document[n] for n in _TEXT_NAMES if isinstance(document.get(n), str) and "<" in document[n]), None)
+        return next(
+            (
+                document[n]
+                for n in _TEXT_NAMES
+                if isinstance(document.get(n), str) and "<" in document[n]
+            ),
+            None,
+        )
     return None
 
 
-def read_search_r1(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_search_r1(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """One iteration a pair of <search> and <information>; the tags in the prompt are skipped."""
     for where, document in documents:
         text = _transcript(document) or ""
@@ -83,8 +100,15 @@ def read_search_r1(documents: Iterator[tuple[str, Any]], context: Context) -> It
         for number, part in enumerate(parts, 1):
             prompt, marked, said = part.partition("<|im_start|>assistant")
             if not marked:
-                prompt, said = "", re.sub(r"^.*?by <search> query </search>.*?(?=Question:)", "", part, flags=re.S)
-            name = facts.get("id", facts.get("query_id", where if len(parts) == 1 else f"{where}/{number}"))
+                prompt, said = (
+                    "",
+                    re.sub(
+                        r"^.*?by <search> query </search>.*?(?=Question:)", "", part, flags=re.S
+                    ),
+                )
+            name = facts.get(
+                "id", facts.get("query_id", where if len(parts) == 1 else f"{where}/{number}")
+            )
             builder = Builder(name, facts.get("model"))
             question = _QUESTION.search(prompt or said)
             builder.user(facts.get("question") or (question[1] if question else None))
@@ -107,7 +131,11 @@ def refuses_trec_dd(document: Any) -> str:
     first = next((line for line in document.splitlines() if line.strip()), "").split("\t")
     if not 5 <= len(first) <= 6:
         return "no lines of five or six columns between tabs"
-    return "" if first[1].strip().isdigit() and _is_number(first[3]) else "the second column is no iteration"
+    return (
+        ""
+        if first[1].strip().isdigit() and _is_number(first[3])
+        else "the second column is no iteration"
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -118,7 +146,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def read_trec_dd(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_trec_dd(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """A conversation a topic; a result's gain is its best rating, its aspects the subtopics."""
     topics: dict[str, dict[int, list[dict[str, Any]]]] = {}
     for _, text in documents:
@@ -129,14 +159,25 @@ def read_trec_dd(documents: Iterator[tuple[str, Any]], context: Context) -> Iter
             try:
                 if len(columns) < 5:
                     raise ValueError("fewer than five columns")
-                topic, iteration, docno, score = columns[0], int(columns[1]), columns[2], float(columns[3])
-                result = {"id": docno, "ids": {"doc_id": docno}, "score": score, **_ratings(columns[5:])}
+                topic, iteration, docno, score = (
+                    columns[0],
+                    int(columns[1]),
+                    columns[2],
+                    float(columns[3]),
+                )
+                result = {
+                    "id": docno,
+                    "ids": {"doc_id": docno},
+                    "score": score,
+                    **_ratings(columns[5:]),
+                }
             except ValueError as error:
                 where = f"{context.name}:{number}"
                 problem = InputError(
-                    f"the line '{line[:80]}' is not of TREC Dynamic Domain: {error}", where=where,
+                    f"the line '{line[:80]}' is not of TREC Dynamic Domain: {error}",
+                    where=where,
                     hint="topic, iteration, docno, score, on_topic, subtopic:rating|..., between tabs",
-                )  # fmt: skip
+                )
                 if not context.skip_bad:
                     raise problem from None
                 context.skipped += 1
@@ -152,6 +193,8 @@ def read_trec_dd(documents: Iterator[tuple[str, Any]], context: Context) -> Iter
 
 
 def _ratings(columns: list[str]) -> dict[str, Any]:
-    ratings = [r.rpartition(":") for r in (columns[0] if columns else "").strip().split("|") if ":" in r]
+    ratings = [
+        r.rpartition(":") for r in (columns[0] if columns else "").strip().split("|") if ":" in r
+    ]
     aspects = {name: float(rating) for name, _, rating in ratings}
     return {"gain": max(aspects.values()), "aspects": aspects} if aspects else {"gain": 0}

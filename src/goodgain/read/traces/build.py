@@ -63,7 +63,9 @@ class Builder:
         if not iterations or iterations[-1]["searches"]:
             iterations.append({"searches": []})
 
-    def search(self, call: str | None, tool: str | None, query: str | None, **facts: Any) -> dict[str, Any]:
+    def search(
+        self, call: str | None, tool: str | None, query: str | None, **facts: Any
+    ) -> dict[str, Any]:
         """A search of the current step; its results come with `output` under the same call."""
         if not self.turns or not self.turns[-1]["iterations"]:
             self.step()
@@ -74,7 +76,9 @@ class Builder:
             self._calls[call] = found
         return found
 
-    def output(self, call: str | None, results: list[dict[str, Any]], error: str | None = None) -> None:
+    def output(
+        self, call: str | None, results: list[dict[str, Any]], error: str | None = None
+    ) -> None:
         """What a search brought; outputs of other tools are left aside."""
         search = self._calls.get(call or "")
         if search is None:
@@ -135,13 +139,31 @@ def text_of(content: Any) -> str:
 
 
 def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or isinstance(part, dict) and part.get("type", "text") in (
-        "text", "input_text", "output_text",
-    )  # fmt: skip
+    return isinstance(part, str) or (
+        isinstance(part, dict)
+        and part.get("type", "text")
+        in (
+            "text",
+            "input_text",
+            "output_text",
+        )
+    )
 
 
-_QUERY_NAMES = ("query", "queries", "q", "search_query", "question", "search_term", "keywords", "input", "text",
-                "prompt", "__arg1", "args")  # fmt: skip
+_QUERY_NAMES = (
+    "query",
+    "queries",
+    "q",
+    "search_query",
+    "question",
+    "search_term",
+    "keywords",
+    "input",
+    "text",
+    "prompt",
+    "__arg1",
+    "args",
+)
 
 
 def query_of(arguments: Any) -> str | None:
@@ -175,10 +197,14 @@ def seconds_between(start: Any, end: Any) -> float | None:
 def _moment(text: str) -> Any:
     import datetime
 
-    moment = datetime.datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.replace("Z", "+00:00")))
+    moment = datetime.datetime.fromisoformat(
+        re.sub(r"(\.\d{6})\d+", r"\1", text.replace("Z", "+00:00"))
+    )
     return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
 def dicts(value: Any) -> Iterator[dict[str, Any]]:
     """The objects of a list; other things in it are left aside."""
-    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+    return (
+        (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+    )

@@ -11,7 +11,13 @@ from goodgain.read.traces.results import is_failure, results_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool", "developer": "system"}
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "function": "tool",
+    "developer": "system",
+}
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.S)
 _ACTION = re.compile(r"^Action(?: \d+)?:\s*(?P<tool>\w+)\[(?P<query>.*)\]\s*$", re.M)
@@ -44,7 +50,9 @@ def refuses_inspect(document: Any) -> str:
     """Why this is no inspect_ai log."""
     if not isinstance(document, dict) or not isinstance(document.get("samples"), list):
         return "no samples"
-    return "" if any("messages" in s for s in dicts(document["samples"])) else "no sample has messages"
+    return (
+        "" if any("messages" in s for s in dicts(document["samples"])) else "no sample has messages"
+    )
 
 
 def _messages(document: Any) -> list[dict[str, Any]] | None:
@@ -64,12 +72,16 @@ def read_chat(documents: Iterator[tuple[str, Any]], context: Context) -> Iterato
         facts = document if isinstance(document, dict) else {}
         names = ("conversation", "conversation_id", "session_id", "thread_id", "id", "query_id")
         name = next((facts[n] for n in names if isinstance(facts.get(n), str | int)), where)
-        builder = Builder(name, facts.get("system") if isinstance(facts.get("system"), str) else None)
+        builder = Builder(
+            name, facts.get("system") if isinstance(facts.get("system"), str) else None
+        )
         _walk(_messages(document) or [], builder, context)
         yield builder.build()
 
 
-def read_inspect(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_inspect(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """One conversation a sample and epoch; attachments are put back."""
     for _, log in documents:
         system = (log.get("eval") or {}).get("model")
@@ -113,9 +125,9 @@ def _walk(messages: Any, builder: Builder, context: Context) -> None:
                 builder.user(text)
         elif role == "assistant":
             builder.step()
-            for call in _calls(m):
-                if context.is_search(call["name"]):
-                    builder.search(call["id"], call["name"], query_of(call["arguments"]))
+            for made in _calls(m):
+                if context.is_search(made["name"]):
+                    builder.search(made["id"], made["name"], query_of(made["arguments"]))
             for n, tag in enumerate(_CALL.findall(text)):
                 inner = loaded(tag)
                 name = inner.get("name") if isinstance(inner, dict) else None
@@ -133,7 +145,9 @@ def _walk(messages: Any, builder: Builder, context: Context) -> None:
         elif role == "tool":
             content = m.get("content")
             output = m.get("artifact") if m.get("artifact") else content
-            failed = m.get("error") or (text if m.get("status") == "error" or is_failure(content) else None)
+            failed = m.get("error") or (
+                text if m.get("status") == "error" or is_failure(content) else None
+            )
             found = [] if failed else results_of(output)
             if not found and not failed and output is not content:
                 found = results_of(content)
@@ -166,13 +180,27 @@ def _tagged_output(builder: Builder, call: str, response: str) -> None:
 def _calls(message: dict[str, Any]) -> list[dict[str, Any]]:
     """Tool calls in the forms of OpenAI ({function: {name, arguments}}), LangChain and inspect_ai."""
     extra = message.get("additional_kwargs")
-    given = message.get("tool_calls") or (extra.get("tool_calls") if isinstance(extra, dict) else None)
+    given = message.get("tool_calls") or (
+        extra.get("tool_calls") if isinstance(extra, dict) else None
+    )
     found = []
     for call in dicts(given):
         inner = call.get("function")
         if isinstance(inner, dict):
-            found.append({"id": call.get("id"), "name": inner.get("name"), "arguments": inner.get("arguments")})
+            found.append(
+                {
+                    "id": call.get("id"),
+                    "name": inner.get("name"),
+                    "arguments": inner.get("arguments"),
+                }
+            )
         else:
             name = call.get("name") or inner
-            found.append({"id": call.get("id"), "name": name, "arguments": call.get("args", call.get("arguments"))})
+            found.append(
+                {
+                    "id": call.get("id"),
+                    "name": name,
+                    "arguments": call.get("args", call.get("arguments")),
+                }
+            )
     return found

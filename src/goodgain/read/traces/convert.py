@@ -39,7 +39,9 @@ def convert_traces(
                 check_trace(line, 1e300)
         except InputError as error:
             if not skip_bad:
-                raise InputError(error.message, where=f"{opened.name} conversation {number}", hint=error.hint) from None
+                raise InputError(
+                    error.message, where=f"{opened.name} conversation {number}", hint=error.hint
+                ) from None
             skipped += 1
             continue
         lines.append(line.decode("utf-8", "surrogateescape") + "\n")

@@ -55,7 +55,9 @@ def open_traces(
 ) -> OpenedTraces:
     """Open a file (`-` for standard input) and find out its format, unless it is named."""
     if format is not None and format not in FORMATS:
-        raise UsageError(f"there is no trace format '{format}'", hint=f"one of: {', '.join(FORMATS)}")
+        raise UsageError(
+            f"there is no trace format '{format}'", hint=f"one of: {', '.join(FORMATS)}"
+        )
     name = shown_name(path)
     context = Context(name, search_tools, merge_adjacent, skip_bad)
     fd = plain_descriptor(path)
@@ -84,7 +86,7 @@ def _detect(fd: int, name: str, wanted: str | None) -> tuple[TraceFormat, bool]:
         raise InputError("the file is empty", where=name)
     if head.lstrip()[:1] not in (b"{", b"["):
         return _chosen(os.pread(fd, 4 * _HEAD, 0).decode("utf-8", "replace"), name, wanted), False
-    if wanted == "canonical" or wanted is None and _looks_canonical(head):
+    if wanted == "canonical" or (wanted is None and _looks_canonical(head)):
         return FORMATS["canonical"], head.lstrip()[:1] == b"{" and _one_a_line(fd, head)
     first = _first_line(fd)
     document = _json(first)
@@ -140,7 +142,9 @@ def _chosen(document: Any, name: str, wanted: str | None) -> TraceFormat:
     if wanted is not None:
         return FORMATS[wanted]
     reasons = []
-    sample = next(_split(document, ""))[1] if not isinstance(document, str) and document else document
+    sample = (
+        next(_split(document, ""))[1] if not isinstance(document, str) and document else document
+    )
     for candidate in FORMATS.values():
         reason = candidate.refuses(sample)
         if not reason:
@@ -171,8 +175,11 @@ def _documents(
                 continue
             document = _json(line)
             if document is None:
-                problem = InputError("the line is not valid JSON", where=f"{name}:{number}",
-                                     hint="one JSON object a line; was the file cut short?")  # fmt: skip
+                problem = InputError(
+                    "the line is not valid JSON",
+                    where=f"{name}:{number}",
+                    hint="one JSON object a line; was the file cut short?",
+                )
                 if not context.skip_bad:
                     raise problem
                 _skip(context, problem)
@@ -183,7 +190,11 @@ def _documents(
 def _split(document: Any, stem: str) -> Iterator[tuple[str, Any]]:
     """A list of chats is several documents; a list of messages, items or spans is one."""
     parts = document
-    if isinstance(document, dict) and document and all(isinstance(v, dict) and "traj" in v for v in document.values()):
+    if (
+        isinstance(document, dict)
+        and document
+        and all(isinstance(v, dict) and "traj" in v for v in document.values())
+    ):
         yield from document.items()
     elif isinstance(parts, list) and parts and all(_is_whole(p) for p in parts):
         for number, part in enumerate(parts, 1):
@@ -193,8 +204,9 @@ def _split(document: Any, stem: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_whole(part: Any) -> bool:
-    return isinstance(part, list) or isinstance(part, dict) and any(
-        isinstance(part.get(k), list) for k in ("messages", "output", "result", "samples")
+    return isinstance(part, list) or (
+        isinstance(part, dict)
+        and any(isinstance(part.get(k), list) for k in ("messages", "output", "result", "samples"))
     )
 
 

@@ -19,8 +19,17 @@ def _calls_in(value: Any) -> tuple[str, ...]:
         found = [c for v in value for c in _calls_in(v)]
     elif isinstance(value, dict):
         for name in ("tool_calls", "content"):
-            found += [str(c["id"]) for c in dicts(value.get(name)) if c.get("id") and (name == "tool_calls" or c.get("type") == "tool_use")]
-        found += [c for k, v in value.items() if k != "tool_calls" and isinstance(v, dict | list) for c in _calls_in(v)]
+            found += [
+                str(c["id"])
+                for c in dicts(value.get(name))
+                if c.get("id") and (name == "tool_calls" or c.get("type") == "tool_use")
+            ]
+        found += [
+            c
+            for k, v in value.items()
+            if k != "tool_calls" and isinstance(v, dict | list)
+            for c in _calls_in(v)
+        ]
     return tuple(dict.fromkeys(found))
 
 
@@ -41,8 +50,10 @@ def _call_of(*values: Any) -> str | None:
     for value in values:
         inner = loaded(value)
         if isinstance(inner, dict):
-            inner = inner.get("output") if isinstance(inner.get("output"), dict) else inner
-            found = inner.get("tool_call_id") or (inner.get("id") if inner.get("type") == "tool_call" else None)
+            inner = inner["output"] if isinstance(inner.get("output"), dict) else inner
+            found = inner.get("tool_call_id") or (
+                inner.get("id") if inner.get("type") == "tool_call" else None
+            )
             if found:
                 return str(found)
     return None
@@ -69,17 +80,27 @@ def _observations(document: Any) -> Iterator[dict[str, Any]]:
         if isinstance(document.get("observations"), list):
             trace = document["trace"] if isinstance(document.get("trace"), dict) else document
             for o in dicts(document["observations"]):
-                yield {"sessionId": trace.get("sessionId") or trace.get("session_id"),
-                       "traceId": trace.get("id"), **o}  # fmt: skip
-        elif ("traceId" in document or "trace_id" in document) and (
-            "startTime" in document or "start_time" in document
-        ) and "type" in document and "run_type" not in document:
+                yield {
+                    "sessionId": trace.get("sessionId") or trace.get("session_id"),
+                    "traceId": trace.get("id"),
+                    **o,
+                }
+        elif (
+            ("traceId" in document or "trace_id" in document)
+            and ("startTime" in document or "start_time" in document)
+            and "type" in document
+            and "run_type" not in document
+        ):
             yield document
 
 
-def read_langfuse(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_langfuse(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """Observations: RETRIEVER, TOOL, and plain spans whose name says that they search."""
-    return conversations((_langfuse(o, context) for _, d in documents for o in _observations(d)), context)
+    return conversations(
+        (_langfuse(o, context) for _, d in documents for o in _observations(d)), context
+    )
 
 
 def _langfuse(o: dict[str, Any], context: Context) -> Span:
@@ -87,17 +108,28 @@ def _langfuse(o: dict[str, Any], context: Context) -> Span:
         return next((o[n] for n in names if o.get(n) is not None), None)
 
     kind = _LANGFUSE.get(str(o.get("type")).upper(), "other")
-    if kind == "other" and str(o.get("type")).upper() == "SPAN" and context.is_search(o.get("name")):
+    if (
+        kind == "other"
+        and str(o.get("type")).upper() == "SPAN"
+        and context.is_search(o.get("name"))
+    ):
         kind = "tool"
     failed = str(o.get("level")) == "ERROR"
     given, made = loaded(o.get("input")), loaded(o.get("output"))
     return Span(
-        kind, str(first("traceId", "trace_id")), first("startTime", "start_time"), first("endTime", "end_time"),
-        session=first("sessionId", "session_id"), name=o.get("name"), call=_call_of(made, given),
-        calls=_calls_in(made) if kind == "model" else (), query=given, output=made,
+        kind,
+        str(first("traceId", "trace_id")),
+        first("startTime", "start_time"),
+        first("endTime", "end_time"),
+        session=first("sessionId", "session_id"),
+        name=o.get("name"),
+        call=_call_of(made, given),
+        calls=_calls_in(made) if kind == "model" else (),
+        query=given,
+        output=made,
         error=(first("statusMessage", "status_message") or "error") if failed else None,
         user=_user_in(given) if kind == "model" else None,
-    )  # fmt: skip
+    )
 
 
 # --- LangSmith ---
@@ -121,7 +153,9 @@ def _runs(document: Any) -> Iterator[dict[str, Any]]:
             yield from _runs(inner)
 
 
-def read_langsmith(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def read_langsmith(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     """Runs, in the order that `dotted_order` gives."""
     return conversations((_langsmith(r) for _, d in documents for r in _runs(d)), context)
 
@@ -131,19 +165,36 @@ def _langsmith(r: dict[str, Any]) -> Span:
     inputs, outputs = loaded(r.get("inputs")) or {}, loaded(r.get("outputs")) or {}
     metadata = (r.get("extra") or {}).get("metadata") or {}
     names = ("session_id", "thread_id", "conversation_id")
-    made = outputs.get("documents", outputs.get("output", outputs)) if isinstance(outputs, dict) else outputs
+    made = (
+        outputs.get("documents", outputs.get("output", outputs))
+        if isinstance(outputs, dict)
+        else outputs
+    )
     return Span(
-        kind, str(r.get("trace_id") or r.get("id")), r.get("start_time"), r.get("end_time"),
-        session=next((str(metadata[n]) for n in names if metadata.get(n)), None), name=r.get("name"),
-        call=_call_of(outputs, inputs) or metadata.get("tool_call_id"), calls=_calls_in(outputs) if kind == "model" else (),
-        query=inputs, output=made, error=str(r["error"]) if r.get("error") else None,
-        user=_user_in(inputs) if kind == "model" else None, order=str(r.get("dotted_order") or ""),
-    )  # fmt: skip
+        kind,
+        str(r.get("trace_id") or r.get("id")),
+        r.get("start_time"),
+        r.get("end_time"),
+        session=next((str(metadata[n]) for n in names if metadata.get(n)), None),
+        name=r.get("name"),
+        call=_call_of(outputs, inputs) or metadata.get("tool_call_id"),
+        calls=_calls_in(outputs) if kind == "model" else (),
+        query=inputs,
+        output=made,
+        error=str(r["error"]) if r.get("error") else None,
+        user=_user_in(inputs) if kind == "model" else None,
+        order=str(r.get("dotted_order") or ""),
+    )
 
 
 # --- MLflow ---
 
-_MLFLOW: dict[str, Kind] = {"RETRIEVER": "retriever", "TOOL": "tool", "LLM": "model", "CHAT_MODEL": "model"}
+_MLFLOW: dict[str, Kind] = {
+    "RETRIEVER": "retriever",
+    "TOOL": "tool",
+    "LLM": "model",
+    "CHAT_MODEL": "model",
+}
 
 
 def refuses_mlflow(document: Any) -> str:
@@ -151,7 +202,11 @@ def refuses_mlflow(document: Any) -> str:
     spans = [s for _, s in _mlflow_spans(document)]
     if not spans:
         return "no data.spans"
-    return "" if any("mlflow.spanType" in (s.get("attributes") or {}) for s in spans) else "no mlflow.spanType"
+    return (
+        ""
+        if any("mlflow.spanType" in (s.get("attributes") or {}) for s in spans)
+        else "no mlflow.spanType"
+    )
 
 
 def _mlflow_spans(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -164,7 +219,9 @@ def _mlflow_spans(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any
 
 def read_mlflow(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
     """Spans whose attributes are JSON strings."""
-    return conversations((_mlflow(t, s) for _, d in documents for t, s in _mlflow_spans(d)), context)
+    return conversations(
+        (_mlflow(t, s) for _, d in documents for t, s in _mlflow_spans(d)), context
+    )
 
 
 def _mlflow(trace: dict[str, Any], s: dict[str, Any]) -> Span:
@@ -180,10 +237,21 @@ def _mlflow(trace: dict[str, Any], s: dict[str, Any]) -> Span:
         return next((s[n] for n in names if s.get(n) is not None), None)
 
     return Span(
-        kind, str(info.get("trace_id") or info.get("request_id") or first("trace_id", "traceId") or "trace"),
-        first("start_time_unix_nano", "start_time", "start_time_ns"), first("end_time_unix_nano", "end_time", "end_time_ns"),
-        session=metadata.get("mlflow.trace.session") or a.get("mlflow.trace.session"), name=s.get("name"),
-        call=_call_of(outputs, inputs), calls=_calls_in(outputs) if kind == "model" else (), query=inputs, output=outputs,
+        kind,
+        str(
+            info.get("trace_id")
+            or info.get("request_id")
+            or first("trace_id", "traceId")
+            or "trace"
+        ),
+        first("start_time_unix_nano", "start_time", "start_time_ns"),
+        first("end_time_unix_nano", "end_time", "end_time_ns"),
+        session=metadata.get("mlflow.trace.session") or a.get("mlflow.trace.session"),
+        name=s.get("name"),
+        call=_call_of(outputs, inputs),
+        calls=_calls_in(outputs) if kind == "model" else (),
+        query=inputs,
+        output=outputs,
         error="error" if code in ("ERROR", "STATUS_CODE_ERROR", 2) else None,
         user=_user_in(inputs) if kind == "model" else None,
-    )  # fmt: skip
+    )

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 class Recorder:
     """Writes canonical traces. Without a word about conversations, all searches are one.
 
-        with gg.record("traces.jsonl", system="agent") as rec:
-            rec.conversation("c1", user="Who wrote it?")
-            rec.search("author", results)      # each search is an iteration of its own,
-            with rec.iteration():              # unless several run side by side
-                rec.search("first", results)
-                rec.search("second", results)
-    """  # fmt: skip
+    with gg.record("traces.jsonl", system="agent") as rec:
+        rec.conversation("c1", user="Who wrote it?")
+        rec.search("author", results)      # each search is an iteration of its own,
+        with rec.iteration():              # unless several run side by side
+            rec.search("first", results)
+            rec.search("second", results)
+    """
 
-    def __init__(self, path: str | os.PathLike[str], *, system: str | None = None, append: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, system: str | None = None, append: bool = False
+    ) -> None:
         self.system = system
         self._name = os.fspath(path)
         self._append = append
@@ -36,20 +38,25 @@ class Recorder:
 
     def __enter__(self) -> Recorder:
         try:
-            self._file = open(self._name, "a" if self._append else "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            self._file = open(self._name, "a" if self._append else "w", encoding="utf-8")  # noqa: PTH123
         except OSError as error:
             raise InputError(f"cannot write '{self._name}': {error.strerror}") from None
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.end()
         if self._file:
             self._file.close()
         self._file = None
 
-    def conversation(self, name: Any = None, *, user: str | None = None, system: str | None = None) -> None:
+    def conversation(
+        self, name: Any = None, *, user: str | None = None, system: str | None = None
+    ) -> None:
         """Begin a conversation; the one before is complete and written."""
         self.end()
         self._count += 1
@@ -99,12 +106,24 @@ class Recorder:
         from goodgain.read.traces.results import results_of
 
         if self._file is None:
-            raise UsageError("the recorder is not open", hint='with gg.record("traces.jsonl") as rec: ...')
+            raise UsageError(
+                "the recorder is not open", hint='with gg.record("traces.jsonl") as rec: ...'
+            )
         plain = [r.to_dict() if hasattr(r, "to_dict") else r for r in results]
-        search = {"query": query, "tool": tool, "latency": latency, "cost": cost, "tokens": tokens, "error": error}
+        search = {
+            "query": query,
+            "tool": tool,
+            "latency": latency,
+            "cost": cost,
+            "tokens": tokens,
+            "error": error,
+        }
         found = {k: v for k, v in search.items() if v is not None}
-        kept = [r if isinstance(r, dict) and set(r) <= _CANONICAL else one
-                for r in plain for one in (results_of([r]) or [{}])[:1]]  # fmt: skip
+        kept = [
+            r if isinstance(r, dict) and set(r) <= _CANONICAL else one
+            for r in plain
+            for one in (results_of([r]) or [{}])[:1]
+        ]
         (self._open or self._new_iteration())["searches"].append({**found, "results": kept})
 
     def end(self, answer: str | None = None) -> None:
@@ -123,9 +142,24 @@ class Recorder:
         self._file.flush()
 
 
-_CANONICAL = {"id", "ids", "type", "url", "title", "snippet", "content", "fields", "aspects", "score", "gain", "metadata"}
+_CANONICAL = {
+    "id",
+    "ids",
+    "type",
+    "url",
+    "title",
+    "snippet",
+    "content",
+    "fields",
+    "aspects",
+    "score",
+    "gain",
+    "metadata",
+}
 
 
-def record(path: str | os.PathLike[str], *, system: str | None = None, append: bool = False) -> Recorder:
+def record(
+    path: str | os.PathLike[str], *, system: str | None = None, append: bool = False
+) -> Recorder:
     """A recorder of canonical traces, for use in a `with` statement."""
     return Recorder(path, system=system, append=append)

@@ -32,7 +32,9 @@ def _refuses_canonical(document: Any) -> str:
     return "" if "turns" in found else "no 'turns'"
 
 
-def _read_canonical(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
+def _read_canonical(
+    documents: Iterator[tuple[str, Any]], context: Context
+) -> Iterator[dict[str, Any]]:
     for _, document in documents:
         yield from document if isinstance(document, list) else [document]
 
@@ -42,18 +44,46 @@ FORMATS: dict[str, TraceFormat] = {
     f.name: f
     for f in (
         TraceFormat("canonical", "goodgain's own JSON lines", _refuses_canonical, _read_canonical),
-        TraceFormat("openinference", "OpenInference (Phoenix) spans", telemetry.refuses_openinference, telemetry.read_openinference),
-        TraceFormat("otel", "OpenTelemetry GenAI spans", telemetry.refuses_genai, telemetry.read_genai),
+        TraceFormat(
+            "openinference",
+            "OpenInference (Phoenix) spans",
+            telemetry.refuses_openinference,
+            telemetry.read_openinference,
+        ),
+        TraceFormat(
+            "otel", "OpenTelemetry GenAI spans", telemetry.refuses_genai, telemetry.read_genai
+        ),
         TraceFormat("mlflow", "MLflow traces", platforms.refuses_mlflow, platforms.read_mlflow),
-        TraceFormat("langfuse", "Langfuse observations", platforms.refuses_langfuse, platforms.read_langfuse),
-        TraceFormat("langsmith", "LangSmith runs", platforms.refuses_langsmith, platforms.read_langsmith),
-        TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", benchmarks.refuses_browsecomp, benchmarks.read_browsecomp),
+        TraceFormat(
+            "langfuse", "Langfuse observations", platforms.refuses_langfuse, platforms.read_langfuse
+        ),
+        TraceFormat(
+            "langsmith", "LangSmith runs", platforms.refuses_langsmith, platforms.read_langsmith
+        ),
+        TraceFormat(
+            "browsecomp-plus",
+            "BrowseComp-Plus runs",
+            benchmarks.refuses_browsecomp,
+            benchmarks.read_browsecomp,
+        ),
         TraceFormat("inspect", "inspect_ai logs", chat.refuses_inspect, chat.read_inspect),
         TraceFormat("anthropic", "Anthropic Messages", anthropic.refuses, anthropic.read),
         TraceFormat("openai-responses", "OpenAI Responses", responses.refuses, responses.read),
-        TraceFormat("langchain", "LangChain and LangGraph messages", chat.refuses_langchain, chat.read_chat),
+        TraceFormat(
+            "langchain", "LangChain and LangGraph messages", chat.refuses_langchain, chat.read_chat
+        ),
         TraceFormat("openai-chat", "OpenAI Chat Completions", chat.refuses_chat, chat.read_chat),
-        TraceFormat("search-r1", "Search-R1 transcripts", benchmarks.refuses_search_r1, benchmarks.read_search_r1),
-        TraceFormat("trec-dd", "TREC Dynamic Domain runs", benchmarks.refuses_trec_dd, benchmarks.read_trec_dd),
+        TraceFormat(
+            "search-r1",
+            "Search-R1 transcripts",
+            benchmarks.refuses_search_r1,
+            benchmarks.read_search_r1,
+        ),
+        TraceFormat(
+            "trec-dd",
+            "TREC Dynamic Domain runs",
+            benchmarks.refuses_trec_dd,
+            benchmarks.read_trec_dd,
+        ),
     )
-}  # fmt: skip
+}

@@ -23,7 +23,11 @@ def refuses(document: Any) -> str:
         return "no object 'response' and no list of items"
     if isinstance(document, dict) and document.get("object") == "response":
         return ""
-    return "" if any(i.get("type") in _OURS for i in items) else "no item is a function_call or a hosted search"
+    return (
+        ""
+        if any(i.get("type") in _OURS for i in items)
+        else "no item is a function_call or a hosted search"
+    )
 
 
 def _items(document: Any) -> list[dict[str, Any]] | None:
@@ -33,7 +37,9 @@ def _items(document: Any) -> list[dict[str, Any]] | None:
             made = document.get("items")
         if not isinstance(made, list):
             return None
-        before = [{"role": "user", "content": given}] if isinstance(given, str) else list(dicts(given))
+        before = (
+            [{"role": "user", "content": given}] if isinstance(given, str) else list(dicts(given))
+        )
         return [*before, *dicts(made)]
     return list(dicts(document)) if isinstance(document, list) else None
 
@@ -84,13 +90,22 @@ def _call(kind: str, item: dict[str, Any], builder: Builder, context: Context) -
     elif kind == "web_search_call":
         action = item.get("action") or {}
         if action.get("type", "search") == "search":
-            search = builder.search(item.get("id"), "web_search", query_of(action.get("queries") or action.get("query")))
-            search["results"] = [{**r, "type": "web"} for r in results_of(action.get("sources") or [])]
+            search = builder.search(
+                item.get("id"), "web_search", query_of(action.get("queries") or action.get("query"))
+            )
+            search["results"] = [
+                {**r, "type": "web"} for r in results_of(action.get("sources") or [])
+            ]
     elif kind == "file_search_call":
         search = builder.search(item.get("id"), "file_search", query_of(item.get("queries")))
-        search["results"] = [{**r, "type": "passage"} for r in map(_file_result, dicts(item.get("results")))]
+        search["results"] = [
+            {**r, "type": "passage"} for r in map(_file_result, dicts(item.get("results")))
+        ]
         if item.get("results") is None:
-            context.note(f"{context.name}: a file search does not include its results; ask for include=file_search_call.results")
+            context.note(
+                f"{context.name}: a file search does not include its results; ask for "
+                "include=file_search_call.results"
+            )
     elif context.is_search(item.get("name")):
         search = builder.search(item.get("id"), item.get("name"), query_of(item.get("arguments")))
         if item.get("error"):
@@ -101,8 +116,16 @@ def _call(kind: str, item: dict[str, Any], builder: Builder, context: Context) -
 def _file_result(item: dict[str, Any]) -> dict[str, Any]:
     """Two passages of a file share its id: it is the document's, not the passage's."""
     found = {
-        "id": item.get("file_id"), "ids": {"doc_id": item["file_id"]} if item.get("file_id") else None,
-        "title": item.get("filename"), "content": item.get("text"), "score": item.get("score"),
-        "fields": {k: v for k, v in (item.get("attributes") or {}).items() if isinstance(v, str | int | float)} or None,
-    }  # fmt: skip
+        "id": item.get("file_id"),
+        "ids": {"doc_id": item["file_id"]} if item.get("file_id") else None,
+        "title": item.get("filename"),
+        "content": item.get("text"),
+        "score": item.get("score"),
+        "fields": {
+            k: v
+            for k, v in (item.get("attributes") or {}).items()
+            if isinstance(v, str | int | float)
+        }
+        or None,
+    }
     return {k: v for k, v in found.items() if v is not None}

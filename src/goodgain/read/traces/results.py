@@ -14,20 +14,95 @@ _NAMES = {
     "url": ("url", "link", "href", "uri", "source_url", "web_url"),
     "title": ("title", "name", "heading", "page_title", "filename", "file_name"),
     "snippet": ("snippet", "description", "summary", "excerpt"),
-    "content": ("content", "text", "page_content", "contents", "passage", "body", "raw_content", "chunk"),
+    "content": (
+        "content",
+        "text",
+        "page_content",
+        "contents",
+        "passage",
+        "body",
+        "raw_content",
+        "chunk",
+    ),
     "score": ("score", "similarity", "relevance_score", "_score"),
     "gain": ("gain",),
 }
 _DOCUMENT = ("docid", "doc_id", "document_id", "docno")
-_IDS = ("chunk_id", "passage_id", "node_id", "file_id", "unique_id", "message_id", "event_id", "item_id",
-        "artifact_id", "email_url", "site_id", "web_id", "list_id", "original_id", "channel_id", "plugin_id")  # fmt: skip
-_FIELDS = ("author", "authors", "file_name", "filename", "file_type", "modified", "modified_by", "received", "from",
-           "to", "subject", "start", "end", "organizer", "organizer_email", "participants", "department", "company",
-           "office", "page_age", "date")  # fmt: skip
-_TYPES = ("web", "webpage", "passage", "chunk", "file", "email", "event", "message", "chat", "person", "external",
-          "transcript")  # fmt: skip
-_LISTS = ("results", "documents", "docs", "items", "hits", "organic_results", "organic", "sources", "search_results",
-          "matches", "data", "value", "output", "response", "result", "content", "artifact", "retrieved")  # fmt: skip
+_IDS = (
+    "chunk_id",
+    "passage_id",
+    "node_id",
+    "file_id",
+    "unique_id",
+    "message_id",
+    "event_id",
+    "item_id",
+    "artifact_id",
+    "email_url",
+    "site_id",
+    "web_id",
+    "list_id",
+    "original_id",
+    "channel_id",
+    "plugin_id",
+)
+_FIELDS = (
+    "author",
+    "authors",
+    "file_name",
+    "filename",
+    "file_type",
+    "modified",
+    "modified_by",
+    "received",
+    "from",
+    "to",
+    "subject",
+    "start",
+    "end",
+    "organizer",
+    "organizer_email",
+    "participants",
+    "department",
+    "company",
+    "office",
+    "page_age",
+    "date",
+)
+_TYPES = (
+    "web",
+    "webpage",
+    "passage",
+    "chunk",
+    "file",
+    "email",
+    "event",
+    "message",
+    "chat",
+    "person",
+    "external",
+    "transcript",
+)
+_LISTS = (
+    "results",
+    "documents",
+    "docs",
+    "items",
+    "hits",
+    "organic_results",
+    "organic",
+    "sources",
+    "search_results",
+    "matches",
+    "data",
+    "value",
+    "output",
+    "response",
+    "result",
+    "content",
+    "artifact",
+    "retrieved",
+)
 
 
 def results_of(output: Any) -> list[dict[str, Any]]:
@@ -49,9 +124,18 @@ def results_of(output: Any) -> list[dict[str, Any]]:
 
 
 def _is_text_part(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") == "text" and set(value) <= {
-        "type", "text", "annotations", "citations", "cache_control",
-    }  # fmt: skip
+    return (
+        isinstance(value, dict)
+        and value.get("type") == "text"
+        and set(value)
+        <= {
+            "type",
+            "text",
+            "annotations",
+            "citations",
+            "cache_control",
+        }
+    )
 
 
 def _one(value: Any) -> list[dict[str, Any]]:
@@ -75,7 +159,9 @@ def result_of(found: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("document", "_source", "metadata", "attributes", "doc"):
         inner = loaded(found.get(name))
         if isinstance(inner, dict):
-            sources.extend([inner, *([inner["metadata"]] if isinstance(inner.get("metadata"), dict) else [])])
+            sources.extend(
+                [inner, *([inner["metadata"]] if isinstance(inner.get("metadata"), dict) else [])]
+            )
         elif name == "document" and isinstance(inner, str):
             sources.append({"content": inner})
     result: dict[str, Any] = {}
@@ -90,7 +176,11 @@ def _take(source: Mapping[str, Any], result: dict[str, Any]) -> None:
         if value is None or name in result:
             continue
         if name in ("score", "gain"):
-            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
+            if (
+                isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and abs(value) < 1e300
+            ):
                 result[name] = value
         elif isinstance(text := value if isinstance(value, str) else text_of(value), str) and text:
             result[name] = text
@@ -129,10 +219,15 @@ _NUMBERED = re.compile(
     r"(?:\[(?P<link>[^\n]*?)\]\((?P<url>https?://[^\s]*?)\)(?=\s*$|\s*\n)|\[(?P<head>[^\n]*)\]\s*$)",
     re.M,
 )
-_TAGGED = re.compile(r"<(?P<tag>document|doc|result|passage|search_result)\b(?P<attributes>[^>]*)>(?P<body>.*?)</(?P=tag)>",
-                     re.S | re.I)  # fmt: skip
-_LABELLED = re.compile(r"^(?:\d+[.)]\s*)?(?:\*\*)?(Title|URL|Link|Source|Snippet|Content|Description|Summary|Text)"
-                       r"(?:\*\*)?:\s*", re.M | re.I)  # fmt: skip
+_TAGGED = re.compile(
+    r"<(?P<tag>document|doc|result|passage|search_result)\b(?P<attributes>[^>]*)>(?P<body>.*?)</(?P=tag)>",
+    re.S | re.I,
+)
+_LABELLED = re.compile(
+    r"^(?:\d+[.)]\s*)?(?:\*\*)?(Title|URL|Link|Source|Snippet|Content|Description|Summary|Text)"
+    r"(?:\*\*)?:\s*",
+    re.M | re.I,
+)
 _FAILURE = re.compile(r"^\s*(\[?error\b|traceback|no results? (were )?found|no relevant)", re.I)
 
 
@@ -167,14 +262,20 @@ def _numbered(mark: re.Match[str], body: str) -> dict[str, Any]:
     if mark["docid"]:
         found = {"id": mark["docid"].strip(), "ids": {"doc_id": mark["docid"].strip()}}
     title = mark["link"] or (None if mark["docid"] else mark["head"])
-    named = {"url": mark["url"], "title": title, "content" if mark["docid"] else "snippet": body.strip()}
+    named = {
+        "url": mark["url"],
+        "title": title,
+        "content" if mark["docid"] else "snippet": body.strip(),
+    }
     return {**found, **{k: v for k, v in named.items() if v}}
 
 
 def _from_tag(match: re.Match[str]) -> dict[str, Any]:
     attributes = dict(re.findall(r'([\w-]+)="([^"]*)"', match["attributes"]))
     body = match["body"]
-    for name, value in re.findall(r"<(title|url|source|link|content|snippet|text|id)>(.*?)</\1>", body, re.S | re.I):
+    for name, value in re.findall(
+        r"<(title|url|source|link|content|snippet|text|id)>(.*?)</\1>", body, re.S | re.I
+    ):
         attributes.setdefault(name.casefold(), value.strip())
     if not {"content", "text", "snippet"} & set(attributes):
         attributes["content"] = body.strip()

@@ -1,7 +1,7 @@
 """Spans: what all tracing formats come down to, and how iterations are found in them.
 
-A tool span belongs to the generation that made its call; where calls have no ids, to the generation that ended
-last before it started; where there are no generations, each retrieval is an iteration of its own.
+A tool span belongs to the generation that made its call; where calls have no ids, to the generation that
+ended last before it started; where there are no generations, each retrieval is an iteration of its own.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _turn(spans: list[Span], builder: Builder, context: Context) -> None:
     groups: dict[int, list[Span]] = defaultdict(list)
     alone = 0
     for span in spans:
-        searching = span.kind == "retriever" and not context.search_tools or (
+        searching = (span.kind == "retriever" and not context.search_tools) or (
             span.kind in ("tool", "retriever") and context.is_search(span.name)
         )
         if not searching:
@@ -85,13 +85,22 @@ def _turn(spans: list[Span], builder: Builder, context: Context) -> None:
         else:
             alone -= 1
             group = -1_000_000 - alone
-            context.note(f"{context.name}: no model spans, so every retrieval is taken for an iteration of its own")
+            context.note(
+                f"{context.name}: no model spans, so every retrieval is taken for an iteration of its own"
+            )
         groups[group].append(span)
     for _, group_spans in sorted(groups.items()):
         builder.step()
         for span in group_spans:
             latency = seconds_between(span.start, span.end)
-            search = builder.search(None, span.name, query_of(span.query), latency=latency, tokens=span.tokens, cost=span.cost)
+            search = builder.search(
+                None,
+                span.name,
+                query_of(span.query),
+                latency=latency,
+                tokens=span.tokens,
+                cost=span.cost,
+            )
             if span.error or is_failure(span.output):
                 search["error"] = span.error or str(span.output)
             else:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import InputError, UsageError, core_errors
 from goodgain.evaluation.gain_result import GoodGain
-from goodgain.evaluation.gain_system import SystemGain
 from goodgain.evaluation.gain_settings import Align, GainSettings
+from goodgain.evaluation.gain_system import SystemGain
 from goodgain.identity import Identity
 from goodgain.read.source import Source
 from goodgain.tables.qrels import Qrels
@@ -48,13 +48,13 @@ def good_gain(
     one: an `Identity`, a TOML file of profiles, "document" or "passage".
     """
     rules = Identity.of(identity)
-    settings = GainSettings(
-        threshold, max_gain, gain, discount, patience, turn, align, rules.unit
-    )
+    settings = GainSettings(threshold, max_gain, gain, discount, patience, turn, align, rules.unit)
     if by not in ("system", "file"):
         raise UsageError(f"by='{by}' is neither 'system' nor 'file'")
     judged = None if labels is None else Qrels.of(labels)
-    scorer = _Scorer(rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools))
+    scorer = _Scorer(
+        rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools)
+    )
     found = _Collected()
     inputs: list[tuple[str, Source]] = []
     for name, source in _sources(traces):
@@ -90,7 +90,7 @@ def _sources(traces: Any) -> list[tuple[str | None, Any]]:
 def _several(traces: Any) -> list[Any]:
     if isinstance(traces, list | tuple) and traces and all(map(_is_path, traces)):
         return list(traces)
-    if isinstance(traces, Trace) or isinstance(traces, Mapping):
+    if isinstance(traces, Trace | Mapping):
         return [[traces]]
     return [traces]
 
@@ -152,7 +152,8 @@ def _line(trace: Any) -> bytes:
         return trace.to_json().encode("utf-8", "surrogateescape")
     if not isinstance(trace, Mapping):
         raise InputError(
-            f"a {type(trace).__name__} is not a trace", hint="Trace objects, or dictionaries in the canonical form"
+            f"a {type(trace).__name__} is not a trace",
+            hint="Trace objects, or dictionaries in the canonical form",
         )
     return json.dumps(trace, ensure_ascii=False).encode("utf-8", "surrogateescape")
 

@@ -1,0 +1,77 @@
+"""Write docs/measures.md and docs/commands.md from the table of measures and from --help.
+
+`python scripts/reference.py --check` fails where a page is not what it would be now.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from goodgain.cli import COMMANDS, help_text
+from goodgain.cli.measures import usage
+from goodgain.measures import definitions
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def measures_page() -> str:
+    """The reference of all measures, by family."""
+    lines = [
+        "# Measures",
+        "",
+        "Made from the table in `src/goodgain/measures/table.py`; `goodgain measures NAME` prints the same.",
+        "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant.",
+        "",
+    ]
+    family = ""
+    for d in definitions():
+        if d.family != family:
+            family = d.family
+            lines += [f"## {family.capitalize()}", ""]
+        lines += [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
+        lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
+        lines[-1] += "; lower is better" if d.lower_is_better else ""
+        lines.append(f"- Edge cases: {d.edge_cases}")
+        for p in d.params:
+            kind = "true or false" if isinstance(p.default, bool) else "a number"
+            values = " or ".join(p.choices) or kind
+            default = "none" if p.default is None else str(p.default).lower()
+            lines.append(f"- `{p.name}`: {p.meaning}; {values} (default {default})")
+        if d.aliases:
+            lines.append(f"- Aliases: {', '.join(d.aliases)}")
+        if d.elsewhere:
+            lines.append("- Elsewhere: " + "; ".join(f"{t}: `{n}`" for t, n in d.elsewhere.items()))
+        lines += [f"- Citation: {d.citation}", ""]
+    return "\n".join(lines)
+
+
+def commands_page() -> str:
+    """The reference of all commands: their --help."""
+    lines = ["# Commands", "", "```text", help_text().rstrip(), "```", ""]
+    for command in COMMANDS:
+        parser = import_module(f"goodgain.cli.{command.replace('-', '_')}").parser()
+        lines += [f"## goodgain {command}", "", "```text", parser.format_help().rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    os.environ["COLUMNS"] = "100"
+    stale = []
+    for name, text in (("measures.md", measures_page()), ("commands.md", commands_page())):
+        page = DOCS / name
+        if "--check" in sys.argv:
+            if not page.exists() or page.read_text(encoding="utf-8") != text:
+                stale.append(name)
+        else:
+            page.write_text(text, encoding="utf-8")
+    if stale:
+        print(f"not up to date: {', '.join(stale)}; run: make docs")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+// The core's own tests: run under ThreadSanitizer, and under AddressSanitizer with UBSan, by `make check-native`.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+
+#include "error.hpp"
+#include "evaluate.hpp"
+#include "kernels.hpp"
+
+using namespace gg;
+
+namespace {
+
+int failures = 0;
+
+void check(bool condition, const std::string& what) {
+  if (condition) return;
+  ++failures;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+}
+
+/// Text as a file that lives as long as its descriptor.
+int text_file(const std::string& text) {
+  char name[] = "/tmp/goodgain-test-XXXXXX";
+  const int fd = mkstemp(name);
+  unlink(name);
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n <= 0) std::abort();
+    done += static_cast<size_t>(n);
+  }
+  return fd;
+}
+
+Plan plan_of(std::initializer_list<const char*> names, Policy policy = {}) {
+  Plan plan;
+  plan.policy = policy;
+  for (const char* name : names) {
+    Spec spec;
+    spec.kernel = find_kernel(name);
+    spec.cutoff = 10;
+    plan.measures.push_back(spec);
+    plan.customs.emplace_back();
+  }
+  return plan;
+}
+
+std::shared_ptr<const Qrels> qrels_of(const std::string& text) {
+  const MappedFile file(text_file(text), "qrels");
+  return read_qrels(file, {});
+}
+
+Scores scores_of(const std::shared_ptr<const Qrels>& qrels, const std::string& run, const Plan& plan, unsigned threads,
+                 const LineFormat& format = {}) {
+  const MappedFile file(text_file(run), "run");
+  return evaluate_file(qrels, file, format, plan, threads);
+}
+
+/// What a call says when it fails.
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return std::string(error.what()) + " @ " + error.where;
+  }
+  return "no error";
+}
+
+struct Collection {
+  std::string qrels, run, interleaved;
+};
+
+/// Runs of several chunks, so that queries lie across their edges.
+Collection collection(unsigned queries, unsigned depth) {
+  std::mt19937 random(7);
+  Collection c;
+  std::vector<std::string> lines;
+  for (unsigned q = 0; q < queries; ++q) {
+    for (unsigned d = 0; d < 20; ++d)
+      c.qrels += "q" + std::to_string(q) + " 0 d" + std::to_string(random() % depth) + "x" + std::to_string(d) + " " +
+                 std::to_string(random() % 4) + "\n";
+    for (unsigned d = 0; d < depth; ++d)
+      lines.push_back("q" + std::to_string(q) + " Q0 d" + std::to_string(d) + "x" + std::to_string(d % 20) + " 1 " +
+                      std::to_string(random() % 1000) + ".5 tag\n");
+  }
+  for (const auto& line : lines) c.run += line;
+  for (unsigned d = 0; d < depth; ++d)
+    for (unsigned q = 0; q < queries; ++q) c.interleaved += lines[q * depth + d];
+  return c;
+}
+
+bool same_bits(const Scores& a, const Scores& b) {
+  return a.values.size() == b.values.size() &&
+         std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0;
+}
+
+void threads_and_order() {
+  const Collection c = collection(400, 1000);  // about 11 MB: three chunks
+  const auto qrels = qrels_of(c.qrels);
+  for (const Ties ties : {Ties::docid, Ties::average, Ties::bounds}) {
+    Policy policy;
+    policy.ties = ties;
+    const Plan plan = plan_of({"ndcg", "ap", "rr", "recall", "precision", "err", "bpref"}, policy);
+    const Scores one = scores_of(qrels, c.run, plan, 1);
+    check(same_bits(one, scores_of(qrels, c.run, plan, 2)), "two threads give the same bits");
+    check(same_bits(one, scores_of(qrels, c.run, plan, 8)), "eight threads give the same bits");
+    check(same_bits(one, scores_of(qrels, c.interleaved, plan, 4)), "queries need not be contiguous");
+  }
+}
+
+void worked_example() {
+  // Gains 3 2 3 0 1 2 by rank: the example of the nDCG seed.
+  std::string qrels, run;
+  const int gains[] = {3, 2, 3, 0, 1, 2};
+  for (int i = 0; i < 6; ++i) {
+    qrels += "q 0 d" + std::to_string(i) + " " + std::to_string(gains[i]) + "\n";
+    run += "q\tQ0\td" + std::to_string(i) + "\t9\t" + std::to_string(10 - i) + "\ttag\r\n";
+  }
+  const Scores s = scores_of(qrels_of(qrels), "# a comment\n\n" + run, plan_of({"dcg", "ndcg"}), 1);
+  check(std::abs(s.values[0] - 6.861126688593502) < 1e-12, "DCG of the example");
+  check(std::abs(s.values[1] - 0.9608081943360617) < 1e-12, "nDCG of the example");
+}
+
+void formats() {
+  const auto qrels = qrels_of("q 0 a,b 1\nq 0 c 0\n");
+  const Plan plan = plan_of({"rr"});
+  LineFormat csv;
+  csv.kind = LineFormat::Kind::delimited;
+  csv.quotes = true;
+  csv.columns = {0, 1, 2, Columns::none, Columns::none, 3};
+  check(scores_of(qrels, "q,c,2\n\"q\",\"a,b\",\"1\"\r\n", plan, 2, csv).values[0] == 0.5, "quoted CSV");
+  LineFormat json;
+  json.kind = LineFormat::Kind::json;
+  json.keys = {"query", "doc", "score", "", ""};
+  check(scores_of(qrels, "{\"score\": 2, \"doc\": \"c\", \"query\": \"q\"}\n{\"query\":\"q\",\"doc\":\"a\\u002cb\",\"score\":1.5}", plan, 2, json).values[0] == 0.5,
+        "JSON lines");
+}
+
+void problems() {
+  const auto qrels = qrels_of("q 0 d 1\n");
+  const Plan plan = plan_of({"rr"});
+  const auto says = [&](const std::string& run) { return message_of([&] { scores_of(qrels, run, plan, 2); }); };
+  check(says("q Q0 d 1 2 t\nq Q0 e 1\n") == "the line 'q Q0 e 1' has 4 columns, not 6 @ run:2", "too few columns");
+  check(says("q Q0 d 1 x t\n") == "the score 'x' is not a number @ run:1", "a score that is no number");
+  check(says("q Q0 d 1 nan t\n") == "the score 'nan' is not a finite number @ run:1", "NaN");
+  check(says("q Q0 d 1 2 t\nq Q0 d 1 1 t\n") == "document 'd' is ranked twice for query 'q' @ run:2", "a duplicate");
+  check(says("").starts_with("the file is empty"), "an empty file");
+  check(says("z Q0 d 1 2 t\n").starts_with("no query of the run is judged"), "no query in common");
+  check(message_of([] { qrels_of("q 0 d 1\nq 0 d 2\n"); }) == "document 'd' is judged twice for query 'q' @ qrels:2",
+        "judged twice");
+}
+
+void numbers() {
+  const auto value = [](const char* text) {
+    double v = NAN;
+    return parse_number(text, v) ? v : NAN;
+  };
+  for (const char* text : {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
+    check(value(text) == std::strtod(text, nullptr), std::string("the number ") + text);
+  for (const char* text : {"", "-", ".", "1e", "0x10", "inf", "nan", "1e999", "1 2", "+-1", "--1"})
+    check(std::isnan(value(text)), std::string("no number: ") + text);
+}
+
+}  // namespace
+
+int main() {
+  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order}) test();
+  std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
+  return failures ? 1 : 0;
+}
