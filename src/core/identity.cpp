@@ -66,7 +66,7 @@ void Rules::finish() {
       }
       for (auto& set : sets) {
         std::sort(set.begin(), set.end());
-        const bool alone = set.size() < 2 && (set.empty() || bit(set[0]) & (text | bit(title)));
+        const bool alone = set.empty() || (set.size() == 1 && bit(set[0]) & text);
         if (!alone && std::find(profile.together.begin(), profile.together.end(), set) == profile.together.end())
           profile.together.push_back(set);
       }
@@ -168,6 +168,8 @@ std::vector<Key> Clusters::keys(const Item& item) const {
     own |= bit(v.field);
     add(snippet ? "snippet" : content ? "content" : "title",
         title ? v.hash : hash_bytes(first_characters(v.text, snippet ? snippet_characters : content_characters)));
+    // A text that its source cut short shares only its start with the whole.
+    if (!title) add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
   }
   const auto part = [&](uint32_t field, uint64_t& hash) {
     if (field == rules_.generic_id) {
