@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the folder of shared 
 # file: format, conversations, iterations, searches, results
 FILES = {
     "webdancer/sample_traj.jsonl": ("openai-chat", 60, 63, 179, 1667),
-    "tongyi_qampari/qwen3-0.6b.jsonl": ("browsecomp-plus", 20, 567, 567, 2553),
+    "tongyi_qampari/qwen3-0.6b.jsonl": ("browsecomp-plus", 20, 567, 567, 2540),
     "search_r1/case.txt": ("search-r1", 2, 3, 3, 9),
     "inspect_ai/2025-05-12_browser.json": ("inspect", 1, 0, 0, 0),
     "langfuse_framework_traces/langgraph-2025-08-22.json": ("langfuse", 1, 1, 1, 1),

@@ -228,7 +228,9 @@ _LABELLED = re.compile(
     r"(?:\*\*)?:\s*",
     re.M | re.I,
 )
-_FAILURE = re.compile(r"^\s*(\[?error\b|traceback|no results? (were )?found|no relevant)", re.I)
+_FAILURE = re.compile(
+    r"^\s*(\[\w+\]\s*)?(\[?error\b|invalid request|traceback|no results? (were )?found|no relevant)", re.I
+)
 
 
 def is_failure(output: Any) -> bool:
