@@ -21,15 +21,21 @@ def trace(iterations, conversation="c1", system="s", **search):
     for results in iterations:
         searches = results if results and isinstance(results[0], list) else [results]
         steps.append({"searches": [{"query": "q", **search, "results": r} for r in searches]})
-    return {"conversation": conversation, "system": system, "turns": [{"user": "?", "iterations": steps}]}
+    return {
+        "conversation": conversation,
+        "system": system,
+        "turns": [{"user": "?", "iterations": steps}],
+    }
 
 
 # Unique gains [3,2]; [4,1] + 1 duplicate; [2] + 2 duplicates.
-EXAMPLE = trace([
-    [result("a", 3), result("b", 2)],
-    [result("c", 4), result("d", 1), result("a", 3)],
-    [result("e", 2), result("a", 3), result("c", 4)],
-])  # fmt: skip
+EXAMPLE = trace(
+    [
+        [result("a", 3), result("b", 2)],
+        [result("c", 4), result("d", 1), result("a", 3)],
+        [result("e", 2), result("a", 3), result("c", 4)],
+    ]
+)
 
 
 def values(found, measure, conversation=0, system=None):
@@ -81,10 +87,12 @@ W = [1, 1 / math.log2(3), 1 / 2]
         ("Searches", [1, 2, 3]),
         ("Coverage", [1, 1, 1]),
     ],
-)  # fmt: skip
+)
 def test_the_worked_example(example, measure, expected):
     assert values(example, measure) == pytest.approx(expected)
-    assert values(example, f"{measure}@i" if measure in ("CG", "SRE") else measure) == pytest.approx(expected)
+    assert values(
+        example, f"{measure}@i" if measure in ("CG", "SRE") else measure
+    ) == pytest.approx(expected)
 
 
 def test_every_column_of_the_core_is_in_the_table_of_measures():
@@ -101,7 +109,14 @@ def test_seed_gain_below_two_is_not_good():
 
 def test_seed_duplicate_within_an_iteration():
     found = gg.good_gain([trace([[[result("a", 3)], [result("a", 3), result("b", 2)]]])])
-    assert [values(found, m)[0] for m in ("R", "UR", "GR", "Dup", "G", "Searches")] == [3, 2, 2, 1, 5, 2]
+    assert [values(found, m)[0] for m in ("R", "UR", "GR", "Dup", "G", "Searches")] == [
+        3,
+        2,
+        2,
+        1,
+        5,
+        2,
+    ]
 
 
 def test_seed_duplicate_across_iterations():
@@ -130,7 +145,12 @@ def test_seed_iterations_without_a_search_do_not_count():
 
 def test_seed_only_the_last_turn_counts():
     t = trace([[result("a", 4)]])
-    t["turns"].append({"user": "and?", "iterations": [{"searches": [{"results": [result("a", 4), result("b", 2)]}]}]})
+    t["turns"].append(
+        {
+            "user": "and?",
+            "iterations": [{"searches": [{"results": [result("a", 4), result("b", 2)]}]}],
+        }
+    )
     assert values(gg.good_gain([t]), "CG") == [6]
     assert values(gg.good_gain([t], turn=1), "CG") == [4]
     assert values(gg.good_gain([t], turn="all"), "CG") == [4, 6]
@@ -159,14 +179,18 @@ def test_threshold_scale_and_discount():
     assert values(gg.good_gain([EXAMPLE], threshold=3), "G") == [3, 4, 0]
     assert values(gg.good_gain([EXAMPLE], gain="exp"), "G") == [7 + 3, 15, 3]
     assert values(gg.good_gain([EXAMPLE], discount="none"), "DCG") == [5, 9, 11]
-    assert values(gg.good_gain([EXAMPLE], discount="reciprocal"), "DCG") == pytest.approx([5, 7, 7 + 2 / 3])
+    assert values(gg.good_gain([EXAMPLE], discount="reciprocal"), "DCG") == pytest.approx(
+        [5, 7, 7 + 2 / 3]
+    )
     geometric = gg.good_gain([EXAMPLE], discount="geometric", patience=0.5)
     assert values(geometric, "DCG") == [5, 7, 7.5]
     assert values(gg.good_gain([trace([[result("a", 9)]])], max_gain=10), "CG") == [9]
 
 
 def test_time_tokens_and_cost():
-    found = gg.good_gain([trace([[result("a", 4)], [result("b", 2)]], latency=0.5, tokens=400, cost=0.25)])
+    found = gg.good_gain(
+        [trace([[result("a", 4)], [result("b", 2)]], latency=0.5, tokens=400, cost=0.25)]
+    )
     assert values(found, "Seconds") == [0.5, 1]
     assert values(found, "GainPerSecond") == [8, 6]
     assert values(found, "GainPer1kTokens") == [10, 7.5]
@@ -185,8 +209,13 @@ def test_session_measures_and_the_cube():
         values(found, "sDCG")[-1] / (4 + 3 * second + 2 / math.log2(3))
     )
     assert values(found, "CubeTest") == pytest.approx([1 / 1, 1 / 2])
-    assert values(gg.good_gain([trace([[result("a", 2), result("b", 2)]])]), "CubeTest") == [0.5 + 0.25]
-    parts = [{"id": "a", "gain": 4, "aspects": {"x": 4}}, {"id": "b", "gain": 4, "aspects": {"y": 2}}]
+    assert values(gg.good_gain([trace([[result("a", 2), result("b", 2)]])]), "CubeTest") == [
+        0.5 + 0.25
+    ]
+    parts = [
+        {"id": "a", "gain": 4, "aspects": {"x": 4}},
+        {"id": "b", "gain": 4, "aspects": {"y": 2}},
+    ]
     assert values(gg.good_gain([trace([parts])]), "CubeTest") == [(1 + 0.5) / 2]
 
 
@@ -201,7 +230,10 @@ def test_unlabelled_is_not_zero_and_leaves_bounds():
     figure = found.figure("CG")
     assert (figure.lower, figure.upper) == (3, 11)
     assert (found.figure("SRE").lower, found.figure("SRE").upper) == (1 / 3, 1)
-    assert (found.figure("IterationsForAllGoodResults").lower, found.figure("IterationsForAllGoodResults").upper) == (1, 2)
+    assert (
+        found.figure("IterationsForAllGoodResults").lower,
+        found.figure("IterationsForAllGoodResults").upper,
+    ) == (1, 2)
     assert found.figure("SRR").exact
     assert "3.0000 [3.0000, 11.0000]" in str(found)
 
@@ -215,8 +247,13 @@ def test_a_duplicate_lends_its_label():
 def test_bounds_hold_for_every_labelling():
     rng = random.Random(4)
     for _ in range(60):
-        steps = [[result(rng.choice("abcdef"), rng.choice([None, None, 0, 2, 3, 4])) for _ in range(rng.randrange(4))]
-                 for _ in range(rng.randrange(1, 5))]  # fmt: skip
+        steps = [
+            [
+                result(rng.choice("abcdef"), rng.choice([None, None, 0, 2, 3, 4]))
+                for _ in range(rng.randrange(4))
+            ]
+            for _ in range(rng.randrange(1, 5))
+        ]
         open_ = gg.good_gain([trace(steps)])["s"]
         names = {r["id"] for s in steps for r in s}
         for _ in range(6):
@@ -226,14 +263,19 @@ def test_bounds_hold_for_every_labelling():
                 for r in s:
                     if "gain" in r:
                         labels.setdefault(r["id"], r["gain"])
-            closed = [[result(r["id"], labels.get(r["id"], chosen[r["id"]])) for r in s] for s in steps]
+            closed = [
+                [result(r["id"], labels.get(r["id"], chosen[r["id"]])) for r in s] for s in steps
+            ]
             full = gg.good_gain([trace(closed)])["s"]
             for m in LEVELS:
                 if m in ("Coverage",):
                     continue
                 c = open_.column(m)
                 for low, value, high in zip(
-                    open_.lower[:, c].tolist(), full.values[:, c].tolist(), open_.upper[:, c].tolist(), strict=True
+                    open_.lower[:, c].tolist(),
+                    full.values[:, c].tolist(),
+                    open_.upper[:, c].tolist(),
+                    strict=True,
                 ):
                     if value == value and low == low and high == high:
                         assert low - 1e-9 <= value <= high + 1e-9, (m, steps, closed)
@@ -241,7 +283,9 @@ def test_bounds_hold_for_every_labelling():
 
 def test_labels_from_a_table(tmp_path):
     path = tmp_path / "labels.tsv"
-    path.write_text("query\tdoc\tgain\nc1\ta\t4\nc1\thttps://x.org/1\t3\nc1\tmissed\t2\nc1\tbad\t0\n")
+    path.write_text(
+        "query\tdoc\tgain\nc1\ta\t4\nc1\thttps://x.org/1\t3\nc1\tmissed\t2\nc1\tbad\t0\n"
+    )
     t = trace([[result("a", 0), {"url": "https://x.org/1"}], [result("b")]])
     found = gg.good_gain([t], labels=path)
     assert values(found, "G") == [7, 0]
@@ -267,7 +311,9 @@ def test_align_active_and_carry():
     assert [carry.figure("CG", i).n for i in (1, 2)] == [2, 2]
     assert carry.figure("G", 2).value == 1  # a conversation that ended adds nothing
     low, high = active.figure("CG", 1).low, active.figure("CG", 1).high
-    assert (low, high) == pytest.approx((3 - 12.7062047, 3 + 12.7062047))  # t with one degree of freedom
+    assert (low, high) == pytest.approx(
+        (3 - 12.7062047, 3 + 12.7062047)
+    )  # t with one degree of freedom
 
 
 def test_two_systems_are_paired():
@@ -291,7 +337,9 @@ def test_the_same_conversation_twice_is_an_error():
 
 
 def test_saved_and_loaded(tmp_path):
-    found = gg.good_gain([EXAMPLE, trace([[result("x")]], "c2"), trace([[result("x", 2)]], "c1", "t")])
+    found = gg.good_gain(
+        [EXAMPLE, trace([[result("x")]], "c2"), trace([[result("x", 2)]], "c1", "t")]
+    )
     path = tmp_path / "gain.json"
     found.save(path)
     again = gg.GoodGain.load(path)
@@ -345,7 +393,7 @@ def test_bad_settings(options, message):
 def brute_force(iterations, threshold):
     """{measure: values by iteration} for iterations of (name, gain) pairs; equal names are one result."""
     n = len(iterations)
-    seen_before = [set(name for k in range(i) for name, _ in iterations[k]) for i in range(n)]
+    seen_before = [{name for k in range(i) for name, _ in iterations[k]} for i in range(n)]
     sets = []
     for i, results in enumerate(iterations):
         unique, duplicates = [], []
@@ -361,17 +409,42 @@ def brute_force(iterations, threshold):
 
     g = [sum(gain for _, gain in good) for _, _, good, _ in sets]
     avg = [g[i] / len(sets[i][0]) if sets[i][0] else 0 for i in range(n)]
-    table = {m: [] for m in ("CG", "RG", "DCG", "DRG", "RAG", "DRAG", "SRE", "SRR", "R@i", "UR@i", "GR@i", "DupR@i")}
+    table = {
+        m: []
+        for m in (
+            "CG",
+            "RG",
+            "DCG",
+            "DRG",
+            "RAG",
+            "DRAG",
+            "SRE",
+            "SRR",
+            "R@i",
+            "UR@i",
+            "GR@i",
+            "DupR@i",
+        )
+    }
     for i in range(1, n + 1):
         r, ur, gr, dup = (sum(len(sets[k][part]) for k in range(i)) for part in range(4))
         assert r == ur + dup
         cg = sum(g[:i])
         dcg = sum(w(k + 1) * g[k] for k in range(i))
         found = {
-            "CG": cg, "RG": cg / i, "DCG": dcg, "DRG": dcg / i, "RAG": sum(avg[:i]) / i,
-            "DRAG": sum(w(k + 1) * avg[k] for k in range(i)) / i, "SRE": gr / r if r else 0, "SRR": dup / r if r else 0,
-            "R@i": r, "UR@i": ur, "GR@i": gr, "DupR@i": dup,
-        }  # fmt: skip
+            "CG": cg,
+            "RG": cg / i,
+            "DCG": dcg,
+            "DRG": dcg / i,
+            "RAG": sum(avg[:i]) / i,
+            "DRAG": sum(w(k + 1) * avg[k] for k in range(i)) / i,
+            "SRE": gr / r if r else 0,
+            "SRR": dup / r if r else 0,
+            "R@i": r,
+            "UR@i": ur,
+            "GR@i": gr,
+            "DupR@i": dup,
+        }
         for m, value in found.items():
             table[m].append(value)
     table |= {"G": g, "AvgGain": avg}
@@ -388,12 +461,17 @@ def test_agrees_with_the_brute_force_on_thousands_of_traces():
     for _ in range(4_000):
         gains = {name: rng.randrange(5) for name in "abcdefghijkl"}
         names = list(gains)[: rng.randrange(1, 13)]
-        cases.append([
-            [(name, gains[name]) for name in rng.choices(names, k=rng.randrange(6))]
-            for _ in range(rng.randrange(1, 8))
-        ])  # fmt: skip
+        cases.append(
+            [
+                [(name, gains[name]) for name in rng.choices(names, k=rng.randrange(6))]
+                for _ in range(rng.randrange(1, 8))
+            ]
+        )
     for threshold in (1, 2, 3):
-        traces = [trace([[result(n, g) for n, g in step] for step in case], f"c{i}") for i, case in enumerate(cases)]
+        traces = [
+            trace([[result(n, g) for n, g in step] for step in case], f"c{i}")
+            for i, case in enumerate(cases)
+        ]
         found = gg.good_gain(traces, threshold=threshold)
         s = found["s"]
         for number, case in enumerate(cases):
@@ -405,12 +483,17 @@ def test_agrees_with_the_brute_force_on_thousands_of_traces():
                     assert (column is None and math.isnan(last)) or last == column
                     continue
                 got = s.values[begin:end, s.column(m)].tolist()
-                assert all(abs(x - y) <= 1e-12 * max(1, abs(y)) for x, y in zip(got, column, strict=True)), (m, case)
+                assert all(
+                    abs(x - y) <= 1e-12 * max(1, abs(y)) for x, y in zip(got, column, strict=True)
+                ), (m, case)
 
 
 def test_sums_hold_everywhere():
     rng = random.Random(6)
-    steps = [[result(rng.choice("abcdefgh"), rng.randrange(5)) for _ in range(rng.randrange(6))] for _ in range(40)]
+    steps = [
+        [result(rng.choice("abcdefgh"), rng.randrange(5)) for _ in range(rng.randrange(6))]
+        for _ in range(40)
+    ]
     s = gg.good_gain([trace(steps)])["s"]
     column = {m: s.values[:, s.column(m)] for m in LEVELS}
     assert (column["R"] == column["UR"] + column["Dup"]).all()
@@ -423,7 +506,13 @@ def test_threads_change_nothing(tmp_path):
     rng = random.Random(7)
     with path.open("w") as file:
         for i in range(3_000):
-            steps = [[{**result(rng.choice("abcdef"), rng.randrange(5)), "title": "x" * 900} for _ in range(3)] for _ in range(2)]
+            steps = [
+                [
+                    {**result(rng.choice("abcdef"), rng.randrange(5)), "title": "x" * 900}
+                    for _ in range(3)
+                ]
+                for _ in range(2)
+            ]
             file.write(json.dumps(trace(steps, f"c{i}")) + "\n")
     one, four = (gg.good_gain(path, threads=n) for n in (1, 4))
     assert one["s"].conversations == four["s"].conversations

@@ -2,12 +2,17 @@
 
 DUP, DIF and UND say duplicate, different, undecided; the number is the step.
 """
+# ruff: noqa: E501
 
 LONG = "The quick brown fox jumps over the lazy dog while seven wizards watch from the hill beyond the river."
 OTHER = "Completely other words stand in this text, which is also long enough to make a key of its own here."
 LONG_TITLE = "A title that is long enough to be a key of its own, well above fifty characters"
 T1, T2 = "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z"
-T1_ZONED, T1_NEXT_WEEK, T2_NEXT_WEEK = "2026-03-02T12:00:00+02:00", "2026-03-09T10:00:00Z", "2026-03-09T11:00:00Z"
+T1_ZONED, T1_NEXT_WEEK, T2_NEXT_WEEK = (
+    "2026-03-02T12:00:00+02:00",
+    "2026-03-09T10:00:00Z",
+    "2026-03-09T11:00:00Z",
+)
 DUP, DIF, UND = "duplicate", "different", "undecided"
 
 

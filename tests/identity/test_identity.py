@@ -24,14 +24,36 @@ def test_normal_form_is_that_of_python():
 
 def test_normal_form_of_long_texts():
     rng = random.Random(1)
-    alphabet = ["a", "B", " ", "  ", "\t", "\n", "ß", "İ", "é", "\u3000", "漢", "🙂", "ﬃ", "Z", "9", "-", "\x7f", "\x01"]
+    alphabet = [
+        "a",
+        "B",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "ß",
+        "İ",
+        "é",
+        "\u3000",
+        "漢",
+        "🙂",
+        "ﬃ",
+        "Z",
+        "9",
+        "-",
+        "\x7f",
+        "\x01",
+    ]
     for _ in range(3_000):
         text = "".join(rng.choices(alphabet, k=rng.randrange(70)))
         assert normal_form(text) == " ".join(text.casefold().split()), repr(text)
 
 
 def test_normal_form_of_text_that_is_no_unicode():
-    assert Identity().compare({"content": LONG + "\ud800"[:0]}, {"content": LONG}).verdict == "duplicate"
+    assert (
+        Identity().compare({"content": LONG + "\ud800"[:0]}, {"content": LONG}).verdict
+        == "duplicate"
+    )
 
 
 def test_clusters_name_the_first_of_each():
@@ -54,10 +76,16 @@ def test_a_chain_joins_through_its_middle():
 
 
 def test_the_audit_tells_every_merge_and_refusal():
-    found = Identity().cluster([
-        {"url": "https://x.org/a?id=1"}, {"url": "http://www.x.org/a?id=1#top"}, {"url": "https://x.org/a?id=2"},
-    ])  # fmt: skip
-    told = [(d.result, d.other, d.key, d.verdict, d.step, d.fields, d.merged) for d in found.decisions]
+    found = Identity().cluster(
+        [
+            {"url": "https://x.org/a?id=1"},
+            {"url": "http://www.x.org/a?id=1#top"},
+            {"url": "https://x.org/a?id=2"},
+        ]
+    )
+    told = [
+        (d.result, d.other, d.key, d.verdict, d.step, d.fields, d.merged) for d in found.decisions
+    ]
     assert told == [
         (1, 0, "url", "duplicate", 2, "url", True),
         (2, 0, "url", "different", 2, "url parameter id", False),
@@ -66,11 +94,26 @@ def test_the_audit_tells_every_merge_and_refusal():
 
 def test_every_profile_of_the_design_is_there():
     names = {p.name for p in PROFILES}
-    assert names >= {"generic", "web", "passage", "file", "email", "event", "message", "person", "external"}
+    assert names >= {
+        "generic",
+        "web",
+        "passage",
+        "file",
+        "email",
+        "event",
+        "message",
+        "person",
+        "external",
+    }
 
 
 def test_profiles_from_python_and_toml(tmp_path):
-    table = {"name": "ticket", "definitive": ["ticket_id"], "fields": ["title", {"name": "queue"}], "rules": ["title + queue"]}
+    table = {
+        "name": "ticket",
+        "definitive": ["ticket_id"],
+        "fields": ["title", {"name": "queue"}],
+        "rules": ["title + queue"],
+    }
     path = tmp_path / "profiles.toml"
     path.write_text(
         '[[profile]]\nname = "ticket"\ndefinitive = ["ticket_id"]\nfields = ["title", {name = "queue"}]\n'
@@ -80,13 +123,22 @@ def test_profiles_from_python_and_toml(tmp_path):
     for identity in (Identity([table]), Identity(path), Identity(str(path))):
         assert identity.compare(one, one).verdict == "duplicate"
         assert identity.compare(one, {**one, "fields": {"queue": "B"}}).verdict == "different"
-        assert identity.compare({**one, "ids": {"ticket_id": "1"}}, {**one, "ids": {"ticket_id": "2"}}).step == 1
+        assert (
+            identity.compare(
+                {**one, "ids": {"ticket_id": "1"}}, {**one, "ids": {"ticket_id": "2"}}
+            ).step
+            == 1
+        )
     assert Identity().compare(one, one).verdict == "undecided"
 
 
 def test_a_profile_like_another():
     profile = {"name": "wiki", "like": "web", "rules": ["title"]}
-    assert Identity([profile]).compare({"type": "wiki", "title": "A"}, {"type": "wiki", "title": "a"}).same
+    assert (
+        Identity([profile])
+        .compare({"type": "wiki", "title": "A"}, {"type": "wiki", "title": "a"})
+        .same
+    )
 
 
 def test_a_profile_replaces_a_built_in_one():
@@ -100,10 +152,19 @@ def test_a_profile_replaces_a_built_in_one():
         ({"like": "web"}, "a profile has no name"),
         ({"name": "x", "like": "nothing"}, "there is no profile 'nothing'"),
         ({"name": "x", "rule": []}, "a profile has no entry 'rule'"),
-        ({"name": "x", "rules": ["title + colour"]}, "the rule 'title + colour' names 'colour', which the profile"),
-        ({"name": "x", "fields": [{"name": "a", "kind": "number"}]}, "'number' is no kind of field"),
+        (
+            {"name": "x", "rules": ["title + colour"]},
+            "the rule 'title + colour' names 'colour', which the profile",
+        ),
+        (
+            {"name": "x", "fields": [{"name": "a", "kind": "number"}]},
+            "'number' is no kind of field",
+        ),
         ({"name": "x", "fields": [3]}, "3 is not a field"),
-        ({"name": "x", "fields": [{"name": "title", "kind": "time"}]}, "the field 'title' is compared as text and as time"),
+        (
+            {"name": "x", "fields": [{"name": "title", "kind": "time"}]},
+            "the field 'title' is compared as text and as time",
+        ),
     ],
 )
 def test_bad_profiles(profile, message):
@@ -120,7 +181,7 @@ def test_bad_files_of_profiles(tmp_path):
     with pytest.raises(InputError, match="not valid TOML"):
         Identity(path)
     path.write_text("a = 1")
-    with pytest.raises(InputError, match="no .*profile"):
+    with pytest.raises(InputError, match=r"no \[\[profile\]\] table"):
         Identity(path)
 
 
@@ -152,7 +213,7 @@ def test_many_results_of_one_title_stay_linear():
 
 
 def brute_force(results, identity):
-    """Every earlier result is compared; the first verified one that its cluster's first does not contradict."""
+    """Compare every earlier result; the first verified one that its cluster's first does not contradict."""
     first = []
     for n, result in enumerate(results):
         found = n
@@ -169,6 +230,7 @@ def brute_force(results, identity):
 def test_clusters_agree_with_all_pairs():
     rng = random.Random(3)
     texts = [LONG, LONG[:80], LONG.upper(), LONG + " more", "short", "short text", LONG[:55]]
+    urls = ["https://x.org/a", "http://www.x.org/a/", "https://x.org/a?id=1", "https://x.org/b"]
     identity = Identity()
     for _ in range(150):
         results = []
@@ -177,14 +239,17 @@ def test_clusters_agree_with_all_pairs():
             if rng.random() < 0.4:
                 r["id"] = rng.choice("ab")
             if rng.random() < 0.4:
-                r["url"] = rng.choice(["https://x.org/a", "http://www.x.org/a/", "https://x.org/a?id=1", "https://x.org/b"])
+                r["url"] = rng.choice(urls)
             for name in ("title", "snippet", "content"):
                 if rng.random() < 0.4:
                     r[name] = rng.choice(texts)
             if rng.random() < 0.3:
                 r["type"] = rng.choice(["web", "file", "email"])
             if rng.random() < 0.3:
-                r["fields"] = {"author": rng.choice(["Ann", "Bob"]), "received": rng.choice(["2026-01-01", "2026-01-02"])}
+                r["fields"] = {
+                    "author": rng.choice(["Ann", "Bob"]),
+                    "received": rng.choice(["2026-01-01", "2026-01-02"]),
+                }
             if rng.random() < 0.3:
                 r["ids"] = {rng.choice(["file_id", "site_id"]): rng.choice("12")}
             results.append(r)

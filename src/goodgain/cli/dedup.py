@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_output, command_parser, write
+from goodgain.cli.options import add_output, command_parser, warn, write
 from goodgain.cli.trace import add_identity, add_traces
 
 if TYPE_CHECKING:
@@ -44,19 +44,24 @@ def run(args: argparse.Namespace) -> int:
 
     identity = Identity(args.profiles or (), unit=args.unit)
     rows: list[list[Any]] = []
+    skipped, notes = 0, []
     for path in args.traces:
-        for trace in read_traces(
+        traces = read_traces(
             path,
             format=args.source_format,
             search_tools=tuple(args.search_tool),
             skip_bad=args.skip_bad,
             max_gain=1e300,
-        ):
+        )
+        for trace in traces:
             places = list(_results(trace, args.turn))
             clusters = identity.cluster(r for _, r in places)
             make = _audit_rows if args.audit else _cluster_rows
             rows.extend(make(trace, places, clusters))
+        skipped += traces.skipped
+        notes += traces.notes
     write(args, render(args.format, _AUDIT if args.audit else _CLUSTERS, rows))
+    warn(args, [*notes, *([f"{skipped:,} bad conversations were skipped"] if skipped else [])])
     return 0
 
 

@@ -159,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _with_plot(result: GoodGain, text: str) -> str:
-    from goodgain.plot import curves
+    from goodgain.cli.curves import curves
 
     align = result.settings.align
     series = {

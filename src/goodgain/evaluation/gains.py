@@ -117,6 +117,7 @@ class _Scorer:
         self.search_tools = search_tools
         self.notes: list[str] = []
         self.skipped = 0
+        self.examples: list[str] = []
 
     def scores(self, source: Any) -> Iterator[TraceScores]:
         options = self.settings.for_core(self.skip_bad)
@@ -143,6 +144,7 @@ class _Scorer:
         if opened is not None:
             self.notes.extend(opened.notes)
             self.skipped += opened.skipped
+            self.examples.extend(opened.context.examples)
 
 
 def _line(trace: Any) -> bytes:
@@ -200,7 +202,11 @@ class _Collected:
 
     def facts(self, scorer: _Scorer) -> dict[str, Any]:
         counts = {**self.counts, "skipped": self.counts["skipped"] + scorer.skipped}
-        return {**counts, "skipped_examples": self.examples, "notes": scorer.notes}
+        return {
+            **counts,
+            "skipped_examples": [*self.examples, *scorer.examples][:3],
+            "notes": scorer.notes,
+        }
 
 
 def _provenance(source: Any, default: str) -> Source:

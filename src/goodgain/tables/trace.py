@@ -11,6 +11,8 @@ from goodgain.errors import InputError, core_errors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from goodgain.read.traces import OpenedTraces
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -173,38 +175,66 @@ def read_traces(
     merge_adjacent: bool = False,
     skip_bad: bool = False,
     max_gain: float = 4,
-) -> Iterator[Trace]:
+) -> TraceReader:
     """Traces from a file in any format, or from dictionaries, one at a time.
 
-    Every one is checked as the core checks files; with `skip_bad` bad ones are left out.
+    Every one is checked as the core checks files; with `skip_bad` bad ones are left out and counted.
     """
     import os
 
-    if isinstance(source, str | os.PathLike):
-        from goodgain.read.traces import open_traces
+    if not isinstance(source, str | os.PathLike):
+        return TraceReader(iter(source), "traces", skip_bad, max_gain)
+    from goodgain.read.traces import open_traces
 
-        opened = open_traces(
-            os.fspath(source),
-            format,
-            search_tools,
-            merge_adjacent=merge_adjacent,
-            skip_bad=skip_bad,
-        )
-        if opened.descriptor is not None:
-            os.close(opened.descriptor)
-        found, name = opened.read(), opened.name
-    else:
-        found, name = iter(source), "traces"
-    for number, item in enumerate(found, 1):
-        try:
-            yield (
-                item
-                if isinstance(item, Trace)
-                else _checked(item, f"{name} conversation {number}", max_gain)
-            )
-        except InputError:
-            if not skip_bad:
-                raise
+    opened = open_traces(
+        os.fspath(source), format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+    )
+    return TraceReader(opened.read(), opened.name, skip_bad, max_gain, opened)
+
+
+class TraceReader:
+    """An iterator of traces that knows what it left out."""
+
+    def __init__(
+        self,
+        found: Iterator[Any],
+        name: str,
+        skip_bad: bool,
+        max_gain: float,
+        opened: OpenedTraces | None = None,
+    ) -> None:
+        self._found = found
+        self._name = name
+        self._skip_bad = skip_bad
+        self._max_gain = max_gain
+        self._opened = opened
+        self._number = self._refused = 0
+
+    def __iter__(self) -> TraceReader:
+        return self
+
+    def __next__(self) -> Trace:
+        while True:
+            item = next(self._found)
+            self._number += 1
+            if isinstance(item, Trace):
+                return item
+            try:
+                return _checked(item, f"{self._name} conversation {self._number}", self._max_gain)
+            except InputError:
+                if not self._skip_bad:
+                    raise
+                self._refused += 1
+
+    @property
+    def skipped(self) -> int:
+        """How many conversations were left out so far."""
+        return self._refused + (self._opened.skipped if self._opened else 0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the format has to say."""
+        return self._opened.notes if self._opened else []
 
 
 def _checked(item: Any, where: str, max_gain: float) -> Trace:

@@ -1,8 +1,14 @@
 """Small samples in the shape of each format: two iterations, the first with two searches side by side."""
+# ruff: noqa: E501
 
 import json
 
-DOCS = [{"page_content": "Paris is in France.", "metadata": {"source": "https://x.org/paris", "title": "Paris"}}]
+DOCS = [
+    {
+        "page_content": "Paris is in France.",
+        "metadata": {"source": "https://x.org/paris", "title": "Paris"},
+    }
+]
 
 
 def _span(kind, number, attributes, trace="t1", parent=None):
@@ -16,17 +22,31 @@ def _span(kind, number, attributes, trace="t1", parent=None):
 
 def _otlp(spans):
     def value(v):
-        return {"stringValue": v} if isinstance(v, str) else {"doubleValue": v} if isinstance(v, float) else {"intValue": str(v)}
+        return (
+            {"stringValue": v}
+            if isinstance(v, str)
+            else {"doubleValue": v}
+            if isinstance(v, float)
+            else {"intValue": str(v)}
+        )
 
     for span in spans:
         span["attributes"] = [{"key": k, "value": value(v)} for k, v in span["attributes"].items()]
-    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": spans}]}]}
+    return {
+        "resourceSpans": [
+            {"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": spans}]}
+        ]
+    }
 
 
 def otel():
     def chat(number, calls):
         parts = [{"type": "tool_call", "id": c, "name": "search", "arguments": {}} for c in calls]
-        made = [{"role": "assistant", "parts": parts}] if parts else [{"role": "assistant", "parts": [{"type": "text", "content": "done"}]}]
+        made = (
+            [{"role": "assistant", "parts": parts}]
+            if parts
+            else [{"role": "assistant", "parts": [{"type": "text", "content": "done"}]}]
+        )
         asked = [{"role": "user", "parts": [{"type": "text", "content": "Where is Paris?"}]}]
         return _span("chat", number, {
             "gen_ai.operation.name": "chat", "gen_ai.conversation.id": "conv", "gen_ai.agent.name": "agent",
@@ -43,7 +63,11 @@ def otel():
         "gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "seine",
         "gen_ai.retrieval.documents": json.dumps([{"id": "d3", "score": 0.5}]),
     })  # fmt: skip
-    fetch = _span("execute_tool fetch", 7, {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "fetch_page"})
+    fetch = _span(
+        "execute_tool fetch",
+        7,
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "fetch_page"},
+    )
     return json.dumps(_otlp([
         chat(1, ["c1", "c2"]), tool(2, "c1", "paris", [{"id": "d1", "title": "Paris"}]), tool(3, "c2", "france", []),
         chat(5, []), retrieval, fetch,
@@ -80,7 +104,10 @@ def langfuse():
             "input": json.dumps(given), "output": json.dumps(made),
         }  # fmt: skip
 
-    calls = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "search"}}, {"id": "c2"}]}
+    calls = {
+        "role": "assistant",
+        "tool_calls": [{"id": "c1", "function": {"name": "search"}}, {"id": "c2"}],
+    }
     return json.dumps({
         "trace": {"id": "t1", "sessionId": "conv"},
         "observations": [
@@ -102,7 +129,22 @@ def langsmith():
             "inputs": given, "outputs": made, "extra": {"metadata": {"session_id": "conv"}}, **more,
         }  # fmt: skip
 
-    calls = {"generations": [[{"message": {"kwargs": {"tool_calls": [{"id": "c1", "name": "search"}, {"id": "c2", "name": "search"}]}}}]]}
+    calls = {
+        "generations": [
+            [
+                {
+                    "message": {
+                        "kwargs": {
+                            "tool_calls": [
+                                {"id": "c1", "name": "search"},
+                                {"id": "c2", "name": "search"},
+                            ]
+                        }
+                    }
+                }
+            ]
+        ]
+    }
     runs = [
         run(5, "retriever", "Retriever", {"query": "seine"}, {"documents": DOCS}),
         run(1, "llm", "ChatOpenAI", {"messages": [[{"type": "human", "content": "Where is Paris?"}]]}, calls),
@@ -135,7 +177,11 @@ def mlflow():
 
 def openai_chat():
     def call(name, query, tool="web_search"):
-        return {"id": name, "type": "function", "function": {"name": tool, "arguments": json.dumps({"query": query})}}
+        return {
+            "id": name,
+            "type": "function",
+            "function": {"name": tool, "arguments": json.dumps({"query": query})},
+        }
 
     return json.dumps({"id": "conv", "messages": [
         {"role": "system", "content": "Search."},
@@ -166,7 +212,12 @@ def openai_responses():
 
 
 def anthropic():
-    found = {"type": "search_result", "source": "https://x.org/p", "title": "Paris", "content": [{"type": "text", "text": "In France."}]}
+    found = {
+        "type": "search_result",
+        "source": "https://x.org/p",
+        "title": "Paris",
+        "content": [{"type": "text", "text": "In France."}],
+    }
     return json.dumps({"id": "conv", "messages": [
         {"role": "user", "content": "Where is Paris?"},
         {"role": "assistant", "content": [
@@ -187,7 +238,10 @@ def langchain(wrapped=True):
     def message(kind, **data):
         return {"type": kind, "data": {**data, "type": kind}} if wrapped else {"type": kind, **data}
 
-    calls = [{"name": "search", "args": {"query": q}, "id": c} for c, q in (("c1", "paris"), ("c2", "france"))]
+    calls = [
+        {"name": "search", "args": {"query": q}, "id": c}
+        for c, q in (("c1", "paris"), ("c2", "france"))
+    ]
     return json.dumps({"thread_id": "conv", "messages": [
         message("human", content="Where is Paris?"),
         message("ai", content="", tool_calls=calls),
@@ -215,7 +269,12 @@ def inspect():
 
 def browsecomp():
     def call(query, output, tool="search"):
-        return {"type": "tool_call", "tool_name": tool, "arguments": json.dumps({"query": query}), "output": output}
+        return {
+            "type": "tool_call",
+            "tool_name": tool,
+            "arguments": json.dumps({"query": query}),
+            "output": output,
+        }
 
     return json.dumps({"query_id": "conv", "metadata": {"model": "m"}, "retrieved_docids": ["d1"], "result": [
         {"type": "reasoning", "output": "hm"},

@@ -9,12 +9,19 @@ import goodgain as gg
 from goodgain.errors import InputError, UsageError
 from goodgain.read.traces import FORMATS, open_traces
 
-GOOD = {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"query": "q", "results": [{"id": "a", "gain": 2}]}]}]}]}
+GOOD = {
+    "conversation": "c1",
+    "turns": [
+        {"iterations": [{"searches": [{"query": "q", "results": [{"id": "a", "gain": 2}]}]}]}
+    ],
+}
 
 
 def written(tmp_path, *lines, name="t.jsonl"):
     path = tmp_path / name
-    path.write_text("".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines))
+    path.write_text(
+        "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+    )
     return path
 
 
@@ -22,10 +29,12 @@ def bad(**changes):
     """A good trace with one place changed: turn, iteration, search, result, or the whole."""
     t = json.loads(json.dumps(GOOD))
     places = {
-        "whole": t, "turn": t["turns"][0], "iteration": t["turns"][0]["iterations"][0],
+        "whole": t,
+        "turn": t["turns"][0],
+        "iteration": t["turns"][0]["iterations"][0],
         "search": t["turns"][0]["iterations"][0]["searches"][0],
         "result": t["turns"][0]["iterations"][0]["searches"][0]["results"][0],
-    }  # fmt: skip
+    }
     for place, change in changes.items():
         places[place].update(change)
     return t
@@ -44,7 +53,10 @@ BAD = [
     (bad(search={"latency": -1}), f"the field '{S}.latency' is negative"),
     (bad(search={"tokens": "many"}), f"the field '{S}.tokens' is text, not a number"),
     (bad(search={"quer": "x"}), f"the field '{S}.quer' is not part of a trace"),
-    (bad(iteration={"searches": {}}), "the field 'turns[0].iterations[0].searches' is an object, not a list"),
+    (
+        bad(iteration={"searches": {}}),
+        "the field 'turns[0].iterations[0].searches' is an object, not a list",
+    ),
     (bad(turn={"searches": []}), "the field 'turns[0].searches' stands outside an iteration"),
     (bad(whole={"searches": []}), "the field 'searches' stands outside an iteration"),
     (bad(whole={"iterations": []}), "the field 'iterations' stands outside a turn"),
@@ -154,7 +166,10 @@ def test_compressed_pretty_and_listed_files(tmp_path):
 
 
 def test_systems_by_field_and_by_file(tmp_path):
-    a, b = written(tmp_path, {**GOOD, "system": "x"}, name="a.jsonl"), written(tmp_path, GOOD, name="b.jsonl")
+    a, b = (
+        written(tmp_path, {**GOOD, "system": "x"}, name="a.jsonl"),
+        written(tmp_path, GOOD, name="b.jsonl"),
+    )
     assert gg.good_gain([a, b]).names == ("x", "b")
     assert gg.good_gain([a, b], by="file").names == ("a", "b")
 

@@ -37,7 +37,9 @@ def test_sample(name, tmp_path):
     if name not in ("search-r1", "trec-dd"):
         assert trace["conversation"] == {"inspect": "7/2"}.get(name, "conv")
     path = tmp_path / "traces.json"
-    assert gg.good_gain(path).figure("R@i").value == results  # valid canonical form, measured without a word more
+    assert (
+        gg.good_gain(path).figure("R@i").value == results
+    )  # valid canonical form, measured without a word more
     (read,) = gg.read_traces(path)
     assert read.to_dict() == json.loads(read.to_json())
     assert gg.Trace.from_dict(read.to_dict()) == read
@@ -51,30 +53,49 @@ def test_sample_under_its_name(name, tmp_path):
 
 def first_results(name, tmp_path):
     _, (trace,) = opened(tmp_path, SAMPLES[name][0])
-    return [r for i in trace["turns"][-1]["iterations"] for s in i["searches"] for r in s["results"]]
+    return [
+        r for i in trace["turns"][-1]["iterations"] for s in i["searches"] for r in s["results"]
+    ]
 
 
 def test_what_results_hold(tmp_path):
     assert first_results("langchain", tmp_path)[0] == {
-        "content": "Paris is in France.", "url": "https://x.org/paris", "title": "Paris",
-    }  # fmt: skip
+        "content": "Paris is in France.",
+        "url": "https://x.org/paris",
+        "title": "Paris",
+    }
     assert first_results("openinference", tmp_path)[-1] == {
-        "id": "d3", "score": 0.5, "content": "The Seine.", "title": "Seine",
-    }  # fmt: skip
+        "id": "d3",
+        "score": 0.5,
+        "content": "The Seine.",
+        "title": "Seine",
+    }
     assert first_results("anthropic", tmp_path) == [
         {"url": "https://x.org/p", "title": "Paris", "content": "In France."},
         {"url": "https://x.org/s", "title": "Seine", "type": "web"},
     ]
     assert first_results("openai-responses", tmp_path)[-1] == {
-        "id": "f", "ids": {"doc_id": "f"}, "title": "rivers.txt", "content": "The Seine.", "score": 0.9, "type": "passage",
-    }  # fmt: skip
+        "id": "f",
+        "ids": {"doc_id": "f"},
+        "title": "rivers.txt",
+        "content": "The Seine.",
+        "score": 0.9,
+        "type": "passage",
+    }
     assert first_results("browsecomp-plus", tmp_path)[0] == {
-        "id": "d1", "ids": {"doc_id": "d1"}, "score": 0.5, "snippet": "In France.",
-    }  # fmt: skip
+        "id": "d1",
+        "ids": {"doc_id": "d1"},
+        "score": 0.5,
+        "snippet": "In France.",
+    }
     assert first_results("search-r1", tmp_path)[0] == {"title": "Paris", "content": "In France."}
     assert first_results("trec-dd", tmp_path)[0] == {
-        "id": "d1", "ids": {"doc_id": "d1"}, "score": 9.5, "gain": 3, "aspects": {"T1.1": 3, "T1.2": 1},
-    }  # fmt: skip
+        "id": "d1",
+        "ids": {"doc_id": "d1"},
+        "score": 9.5,
+        "gain": 3,
+        "aspects": {"T1.1": 3, "T1.2": 1},
+    }
 
 
 def test_failed_calls_keep_their_error(tmp_path):
@@ -111,7 +132,9 @@ def test_retrievals_without_models_are_iterations_of_their_own(tmp_path):
 
 def test_turns_of_a_session(tmp_path):
     first = json.loads(SAMPLES["langfuse"][0])
-    second = json.loads(SAMPLES["langfuse"][0].replace('"t1"', '"t0"').replace("2026-01-01", "2025-01-01"))
+    second = json.loads(
+        SAMPLES["langfuse"][0].replace('"t1"', '"t0"').replace("2026-01-01", "2025-01-01")
+    )
     _, (trace,) = opened(tmp_path, "\n".join(map(json.dumps, (first, second))))
     assert len(trace["turns"]) == 2
 
@@ -123,9 +146,19 @@ def test_a_user_message_of_tool_results_is_no_turn(tmp_path):
 
 @pytest.mark.parametrize(
     ("tool", "expected"),
-    [("web_search", True), ("retrieve_docs", True), ("query_db", True), ("Web-Search", True), ("open_page", False),
-     ("find_in_page", False), ("get_document", False), ("search_and_fetch", False), ("calculator", False), (None, False)],
-)  # fmt: skip
+    [
+        ("web_search", True),
+        ("retrieve_docs", True),
+        ("query_db", True),
+        ("Web-Search", True),
+        ("open_page", False),
+        ("find_in_page", False),
+        ("get_document", False),
+        ("search_and_fetch", False),
+        ("calculator", False),
+        (None, False),
+    ],
+)
 def test_which_tools_search(tool, expected):
     assert Context("x").is_search(tool) is expected
 

@@ -15,7 +15,9 @@ def test_a_loop_recorded(tmp_path):
             rec.search("one", [{"link": "https://x.org", "name": "X"}])
             rec.search("two", [])
         rec.turn("And Rome?")
-        rec.search("rome", [{"page_content": "Rome is in Italy", "metadata": {"source": "https://r.org"}}])
+        rec.search(
+            "rome", [{"page_content": "Rome is in Italy", "metadata": {"source": "https://r.org"}}]
+        )
         rec.end("In Italy.")
         rec.conversation()
         rec.search("x", [])

@@ -12,21 +12,34 @@ GIVEN = {"link": "https://x.org/a", "name": "A", "description": "text"}
 
 @pytest.mark.parametrize(
     "output",
-    [[GIVEN], json.dumps([GIVEN]), json.dumps(json.dumps([GIVEN])), {"results": [GIVEN]}, {"organic": [GIVEN]},
-     {"hits": {"hits": [{"_source": GIVEN}]}}, [{"type": "text", "text": json.dumps([GIVEN])}], str([GIVEN]),
-     {"data": {"items": [GIVEN]}}, [[GIVEN, 0.7]]],
-)  # fmt: skip
+    [
+        [GIVEN],
+        json.dumps([GIVEN]),
+        json.dumps(json.dumps([GIVEN])),
+        {"results": [GIVEN]},
+        {"organic": [GIVEN]},
+        {"hits": {"hits": [{"_source": GIVEN}]}},
+        [{"type": "text", "text": json.dumps([GIVEN])}],
+        str([GIVEN]),
+        {"data": {"items": [GIVEN]}},
+        [[GIVEN, 0.7]],
+    ],
+)
 def test_lists_by_the_usual_names(output):
     assert results_of(output) == ONE
 
 
-@pytest.mark.parametrize("output", [None, "", "  ", [], {}, "No results found", "Error: timeout", 3, {"results": []}])
+@pytest.mark.parametrize(
+    "output", [None, "", "  ", [], {}, "No results found", "Error: timeout", 3, {"results": []}]
+)
 def test_nothing(output):
     assert results_of(output) == []
 
 
 def test_text_that_cannot_be_told_apart_is_one_result():
-    assert results_of("Paris is the capital of France.") == [{"content": "Paris is the capital of France."}]
+    assert results_of("Paris is the capital of France.") == [
+        {"content": "Paris is the capital of France."}
+    ]
 
 
 def test_numbered_links():
@@ -38,7 +51,8 @@ def test_numbered_links():
 
 
 def test_numbered_documents():
-    text = "A search for 'x' found 2 results:\n\n1. <docid: 7__0> [First ...]\nFirst text\n\n2. <docid: 8__1> [Second ...]\nSecond text"
+    text = "A search for 'x' found 2 results:\n\n1. <docid: 7__0> [First ...]\nFirst text\n\n"
+    text += "2. <docid: 8__1> [Second ...]\nSecond text"
     assert results_of(text) == [
         {"id": "7__0", "ids": {"doc_id": "7__0"}, "content": "First text"},
         {"id": "8__1", "ids": {"doc_id": "8__1"}, "content": "Second text"},
@@ -58,5 +72,7 @@ def test_labelled_blocks():
 
 def test_strings_in_a_list():
     assert results_of(["https://x.org/a", "doc-7", "Paris is in France, they say."]) == [
-        {"url": "https://x.org/a"}, {"id": "doc-7"}, {"content": "Paris is in France, they say."},
-    ]  # fmt: skip
+        {"url": "https://x.org/a"},
+        {"id": "doc-7"},
+        {"content": "Paris is in France, they say."},
+    ]

@@ -8,6 +8,7 @@ from goodgain.errors import InputError, core_errors
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
 
 def convert_traces(
@@ -20,30 +21,29 @@ def convert_traces(
     skip_bad: bool = False,
 ) -> tuple[int, int, list[str]]:
     """Write the canonical form, whole or not at all; conversations written, skipped, and notes."""
-    import os
-
     from goodgain._core import check_trace
     from goodgain.read.traces.files import open_traces
-    from goodgain.write import write_text
+    from goodgain.write import write_chunks
 
     opened = open_traces(
         source, format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
     )
-    if opened.descriptor is not None:
-        os.close(opened.descriptor)
-    lines = []
-    skipped = 0
-    for number, line in enumerate(opened.lines(), 1):
-        try:
-            with core_errors():
-                check_trace(line, 1e300)
-        except InputError as error:
-            if not skip_bad:
-                raise InputError(
-                    error.message, where=f"{opened.name} conversation {number}", hint=error.hint
-                ) from None
-            skipped += 1
-            continue
-        lines.append(line.decode("utf-8", "surrogateescape") + "\n")
-    write_text(target, "".join(lines))
-    return len(lines), skipped + opened.skipped, opened.notes
+    written = skipped = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal written, skipped
+        for number, line in enumerate(opened.lines(), 1):
+            try:
+                with core_errors():
+                    check_trace(line, 1e300)
+            except InputError as error:
+                if not skip_bad:
+                    where = f"{opened.name} conversation {number}"
+                    raise InputError(error.message, where=where, hint=error.hint) from None
+                skipped += 1
+                continue
+            written += 1
+            yield line.decode("utf-8", "surrogateescape") + "\n"
+
+    write_chunks(target, lines())
+    return written, skipped + opened.skipped, opened.notes

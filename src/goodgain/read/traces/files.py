@@ -21,7 +21,10 @@ _HEAD = 1 << 16
 
 @dataclass(slots=True)
 class OpenedTraces:
-    """A file of traces: canonical JSON lines as a descriptor for the core, others read here."""
+    """A file of traces: canonical JSON lines as a descriptor for the core, others read here.
+
+    The descriptor belongs to whoever reads: the core, or `read`.
+    """
 
     name: str
     format: str
@@ -67,14 +70,13 @@ def open_traces(
         os.close(fd)
         raise
     if found.name == "canonical" and one_a_line:
-        return OpenedTraces(name, found.name, fd, lambda: _canonical(path, context), context)
+        return OpenedTraces(name, found.name, fd, lambda: _canonical(fd, context), context)
     stem = Path(name).name.split(".")[0]
     documents = _documents(fd, name, stem, one_a_line, context)
     return OpenedTraces(name, found.name, None, lambda: found.read(documents, context), context)
 
 
-def _canonical(path: str, context: Context) -> Iterator[dict[str, Any]]:
-    fd = plain_descriptor(path)
+def _canonical(fd: int, context: Context) -> Iterator[dict[str, Any]]:
     for _, document in _documents(fd, context.name, "", True, context):
         yield document
 

@@ -229,7 +229,8 @@ _LABELLED = re.compile(
     re.M | re.I,
 )
 _FAILURE = re.compile(
-    r"^\s*(\[\w+\]\s*)?(\[?error\b|invalid request|traceback|no results? (were )?found|no relevant)", re.I
+    r"^\s*(\[\w+\]\s*)?(\[?error\b|invalid request|traceback|no results? (were )?found|no relevant)",
+    re.I,
 )
 
 
