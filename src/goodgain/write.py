@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text, whole or not at all."""
-    write_chunks(path, (text,))
+def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
+    """Write UTF-8 files: all to temporary files beside their targets, then each in its place.
 
+    A text may come piece by piece.
+    """
+    import tempfile
 
-def write_chunks(path: str | os.PathLike[str], chunks: Iterable[str]) -> None:
-    """Write UTF-8 text piece by piece: to a temporary file beside the target, then in its place."""
-    target = Path(path)
+    waiting: list[tuple[Path, Path]] = []
+    target = Path()
     try:
-        fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())
+        for path, text in texts.items():
+            target = Path(path)
+            fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            waiting.append((Path(temporary), target))
+            with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.writelines((text,) if isinstance(text, str) else text)
+            Path(temporary).chmod(0o666 & ~_umask())
+            if target.is_dir():
+                raise IsADirectoryError(21, "Is a directory")
+        for temporary_path, target in waiting:
+            temporary_path.replace(target)
     except OSError as error:
         raise InputError(f"cannot write '{target}': {error.strerror}") from None
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            for chunk in chunks:
-                file.write(chunk)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot write '{target}': {error.strerror}") from None
-        raise
+    finally:
+        for temporary_path, _ in waiting:
+            temporary_path.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -164,6 +164,20 @@ void numbers() {
   };
   for (const char* text : {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
     check(value(text) == std::strtod(text, nullptr), std::string("the number ") + text);
+  // Through the lines of a run: short forms are exact without the general parser.
+  const auto qrels = qrels_of("q 0 d 1\n");
+  std::mt19937 random(11);
+  for (int i = 0; i < 4000; ++i) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.*f", static_cast<int>(random() % 10), (static_cast<double>(random()) - 2e9) / std::pow(10, random() % 10));
+    char exact[64];
+    std::snprintf(exact, sizeof exact, "%.17g", std::strtod(text, nullptr));
+    // Equal numbers written in two ways tie, and a tie goes to the larger id.
+    const std::string run = std::string("q Q0 d 1 ") + text + " tag\nq Q0 c 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    check(scores_of(qrels, run, plan_of({"rr"}), 1).values[0] == 1, std::string("the score ") + text);
+    const std::string other = std::string("q Q0 d 1 ") + text + " tag\nq Q0 e 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    check(scores_of(qrels, other, plan_of({"rr"}), 1).values[0] == 0.5, std::string("the tie of ") + text);
+  }
   for (const char* text : {"", "-", ".", "1e", "0x10", "inf", "nan", "1e999", "1 2", "+-1", "--1"})
     check(std::isnan(value(text)), std::string("no number: ") + text);
 }

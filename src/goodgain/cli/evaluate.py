@@ -57,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
         threads=args.threads,
     )
     result = evaluator.evaluate(named_runs(args.runs, of["run"]))
-    if args.save:
-        result.save(args.save)
-    write(args, result.render(args.format, args.per_query))
+    saved = {args.save: result.to_json()} if args.save else {}
+    write(args, result.render(args.format, args.per_query), saved)
     warn(args, result.warnings())
     return 0

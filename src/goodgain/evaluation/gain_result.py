@@ -430,13 +430,19 @@ class GoodGain:
         columns, rows = self.rows(per_conversation)
         return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
+    def to_json(self) -> str:
+        """All of it as the text that `save` writes."""
         import json
 
-        from goodgain.write import write_text
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
-        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        import os
+
+        from goodgain.write import write_texts
+
+        write_texts({os.fspath(path): self.to_json()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GoodGain:

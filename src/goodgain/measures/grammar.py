@@ -150,7 +150,13 @@ def _printed(
 
 
 def _number_text(cutoff: float) -> str:
-    return str(cutoff) if isinstance(cutoff, int) else f"{cutoff:g}"
+    """All digits and no exponent, so that it is read again as the same number."""
+    text = repr(cutoff)
+    if "e" in text:
+        from decimal import Decimal
+
+        text = f"{Decimal(text):f}"
+    return text.removesuffix(".0")
 
 
 def _shown(value: Value) -> str:
@@ -387,8 +393,12 @@ def _unknown(text: str) -> MeasureError:
 
 def add_definition(definition: Definition) -> None:
     """Make a measure known by its name."""
-    if definition.name in _BY_NAME and _BY_NAME[definition.name].family != "registered":
-        raise MeasureError(f"the name '{definition.name}' is that of a built-in measure")
+    known, _ = _resolve(definition.name)
+    if known is not None and known.family != "registered":
+        raise MeasureError(
+            f"the name '{definition.name}' is that of a built-in measure",
+            hint=f"see: goodgain measures {definition.name}",
+        )
     _BY_NAME[definition.name] = definition
 
 
