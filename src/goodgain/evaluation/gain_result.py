@@ -317,6 +317,18 @@ class GoodGain:
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
 
+    def plot(self, measure: str = "CG") -> str:
+        """A measure by iteration as a small plot for a terminal; nothing for a single iteration."""
+        from goodgain.evaluation.curves import curves
+
+        series = {
+            s.name: [
+                s.figure(measure, i, self.settings.align).value for i in range(1, s.iterations + 1)
+            ]
+            for s in self
+        }
+        return curves(series, f"{measure} by iteration")
+
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
 
