@@ -149,9 +149,9 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "Evaluation", "Evaluator", "GoodGain", "GoodgainError", "Identity", "Measure", "Policy", "Qrels", "Run",
-        "RunScores", "Trace", "__version__", "cg", "dcg", "evaluate", "good_gain", "gsb", "ndcg", "nrdcgl", "parse",
-        "pnrdcgl", "rdcgl", "read_traces", "record", "register",
+        "Evaluation", "Evaluator", "GoodGain", "GoodgainError", "Identity", "Measure", "Policy",
+        "Qrels", "Run", "RunScores", "Trace", "__version__", "cg", "dcg", "evaluate", "good_gain",
+        "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces", "record", "register",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
