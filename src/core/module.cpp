@@ -10,6 +10,7 @@
 #include "arrow.hpp"
 #include "bind_compat.hpp"
 #include "bind_stats.hpp"
+#include "bind_traces.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -339,4 +340,5 @@ NB_MODULE(_core, m) {
   });
 
   bind_stats(m);
+  bind_traces(m);
 }

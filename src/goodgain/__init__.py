@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
-    from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.evaluation import (
+        Evaluation,
+        Evaluator,
+        GoodGain,
+        Policy,
+        RunScores,
+        evaluate,
+        good_gain,
+    )
+    from goodgain.identity import Identity
     from goodgain.measures import (
         Measure,
         cg,
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
+    from goodgain.read.traces import record
     from goodgain.stats import (
         GSB,
         Comparison,
@@ -30,14 +40,15 @@ if TYPE_CHECKING:
         gsb_labels,
     )
     from goodgain.stats.fusion import fuse, tune
-    from goodgain.tables import Qrels, Run
+    from goodgain.tables import Qrels, Run, Trace, read_traces
 
 __version__ = "0.1.0"
 
 # What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
 _PUBLIC = {
     **dict.fromkeys(
-        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.evaluation"
+        ("Evaluation", "Evaluator", "GoodGain", "Policy", "RunScores", "evaluate", "good_gain"),
+        "goodgain.evaluation",
     ),
     **dict.fromkeys(
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
@@ -57,7 +68,9 @@ _PUBLIC = {
         "goodgain.stats",
     ),
     **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
-    **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
+    "Identity": "goodgain.identity",
+    "record": "goodgain.read.traces",
     "GoodgainError": "goodgain.errors",
 }
 
@@ -67,12 +80,15 @@ __all__ = [
     "Evaluation",
     "Evaluator",
     "Gate",
+    "GoodGain",
     "GoodgainError",
+    "Identity",
     "Measure",
     "Policy",
     "Qrels",
     "Run",
     "RunScores",
+    "Trace",
     "__version__",
     "cg",
     "compare",
@@ -80,6 +96,7 @@ __all__ = [
     "evaluate",
     "fuse",
     "gate",
+    "good_gain",
     "gsb",
     "gsb_counts",
     "gsb_differences",
@@ -89,6 +106,8 @@ __all__ = [
     "parse",
     "pnrdcgl",
     "rdcgl",
+    "read_traces",
+    "record",
     "register",
     "tune",
 ]

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from goodgain.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
-def write_texts(texts: Mapping[str, str]) -> None:
-    """Write UTF-8 files, all or none."""
-    write_files({path: text.encode("utf-8", "surrogateescape") for path, text in texts.items()})
+def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
+    """Write UTF-8 files, all or none; a text may come piece by piece."""
+    write_files({path: _encoded(text) for path, text in texts.items()})
 
 
-def write_files(files: Mapping[str, bytes]) -> None:
+def _encoded(text: str | Iterable[str]) -> Iterator[bytes]:
+    for piece in (text,) if isinstance(text, str) else text:
+        yield piece.encode("utf-8", "surrogateescape")
+
+
+def write_files(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
     """All to temporary files beside their targets, then each in its place."""
     import tempfile
 
@@ -29,7 +34,7 @@ def write_files(files: Mapping[str, bytes]) -> None:
             fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             waiting.append((Path(temporary), target))
             with os.fdopen(fd, "wb") as file:
-                file.write(data)
+                file.writelines((data,) if isinstance(data, bytes) else data)
             Path(temporary).chmod(0o666 & ~_umask())
             if target.is_dir():
                 raise IsADirectoryError(21, "Is a directory")

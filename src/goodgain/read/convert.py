@@ -112,13 +112,21 @@ def _kind(source: Any, given: str | None) -> TableKind:
         if given not in kinds:
             raise UsageError(f"'{given}' is neither run nor qrels")
         return kinds[given]
-    found = _kinds(source)
+    found = table_kinds(source)
     if len(found) == 1:
         return found.pop()
     where = str(source) if isinstance(source, str) else "the input"
     raise UsageError(
         f"'{where}' could be a run or judgements", hint="say which: --kind run or --kind qrels"
     )
+
+
+def table_kinds(source: Any) -> set[TableKind]:
+    """What a source could be by its shape: a run, judgements, both, or no table at all."""
+    try:
+        return _kinds(source)
+    except InputError:
+        return set()
 
 
 def _kinds(source: Any) -> set[TableKind]:
