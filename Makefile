@@ -23,6 +23,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
+	$(BIN)/pip install --quiet --no-deps beir  # only its evaluation code; the rest needs PyTorch
 	touch $@
 
 check: $(VENV)/tested-with
@@ -30,8 +31,8 @@ check: $(VENV)/tested-with
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python scripts/reference.py --check
-	cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
-	cmake --build build/check --parallel 2
+	$(BIN)/cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
+	$(BIN)/cmake --build build/check --parallel 2
 
 # The core's own tests under ThreadSanitizer, and under AddressSanitizer with UBSan.
 check-native: $(VENV)/tested-with
