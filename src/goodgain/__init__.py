@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
     from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.experiment import Experiment, ExperimentResult
     from goodgain.measures import (
         Measure,
         cg,
@@ -47,6 +48,7 @@ _PUBLIC = {
         ("GSB", "Comparison", "Gate", "compare", "gate", "gsb_counts", "gsb_differences", "gsb_labels"),
         "goodgain.stats",
     ),
+    **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),
     **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
     **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
     "GoodgainError": "goodgain.errors",
@@ -57,6 +59,8 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "Evaluator",
+    "Experiment",
+    "ExperimentResult",
     "Gate",
     "GoodgainError",
     "Measure",

@@ -15,8 +15,9 @@ COMMANDS = {
     "compare": "the same with significance against a baseline, or from per-query scores",
     "gate": "pass or fail for CI: is a candidate no worse than the baseline?",
     "fuse": "several runs made into one",
+    "experiment": "run retrievers, time them, compare them",
     "measures": "the table of measures, or all about one of them",
-    "demo": "measure three retrievers on data that ships with the package",
+    "demo": "five retrievers on data that ships with the package, timed and compared",
 }
 
 

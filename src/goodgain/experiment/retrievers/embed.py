@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goodgain.errors import InputError, UsageError
@@ -90,7 +92,6 @@ class LatentSemantics:
         needed("sklearn", "the embedding 'lsa'", "scikit-learn")
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
-        from threadpoolctl import ThreadpoolController
 
         few = len(texts) < 10  # a piece that is in one document only tells nothing, but of a few
         self._pieces = TfidfVectorizer(
@@ -104,7 +105,7 @@ class LatentSemantics:
         size = min(self._dimensions, *weights.shape)
         space = TruncatedSVD(n_components=size, n_iter=3, random_state=0)
         # one thread: the same sums in the same order, and no waiting for a busy core
-        with ThreadpoolController().limit(limits=1):
+        with one_thread():
             vectors = unit(space.fit_transform(weights))
         # a row for each piece: `space.transform` would turn this whole table for every query
         self._basis = np.ascontiguousarray(space.components_.T)
@@ -120,6 +121,21 @@ class LatentSemantics:
         prepared = self._prepare(text) if self._prepare else text
         words = re.findall(r"\w\w+", prepared.lower())
         return " ".join(word for word in words if word not in ENGLISH_STOP_WORDS)
+
+
+def one_thread() -> Any:
+    """Linear algebra on one thread in a `with`: on a busy machine its threads wait for each other."""
+    controller = _controller()
+    return controller.limit(limits=1) if controller else nullcontext()
+
+
+@cache
+def _controller() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:  # comes with scikit-learn
+        return None
+    return ThreadpoolController()
 
 
 def unit(vectors: Vectors) -> Vectors:

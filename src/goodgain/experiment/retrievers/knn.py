@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, needed, positive
-from goodgain.experiment.retrievers.embed import LSA, embedding
+from goodgain.experiment.retrievers.embed import LSA, embedding, one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,7 +70,8 @@ class KNN(Retriever):
             near = 1 - np.asarray(found.distances, dtype=np.float64)
             pairs = zip(found.keys.tolist(), np.round(near, 5).tolist(), strict=True)
             return [(self._names[key], score) for key, score in pairs]
-        scores = np.round((self.vectors @ asked).astype(np.float64), 5)
+        with one_thread():
+            scores = np.round((self.vectors @ asked).astype(np.float64), 5)
         best = np.argsort(-scores, kind="stable")[:depth]
         return [(self._names[i], float(scores[i])) for i in best]
 
