@@ -53,10 +53,14 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--check", action="store_true", help="only see whether it could be run")
     group = p.add_argument_group("comparison")
     group.add_argument("--baseline", metavar="NAME", help="another baseline")
-    group.add_argument("--test", choices=list(TESTS), metavar="NAME", help=f"one of {', '.join(TESTS)}")
+    group.add_argument(
+        "--test", choices=list(TESTS), metavar="NAME", help=f"one of {', '.join(TESTS)}"
+    )
     group.add_argument("--correction", choices=list(CORRECTIONS), metavar="NAME",
                        help=f"one of {', '.join(CORRECTIONS)}")  # fmt: skip
-    group.add_argument("--details", action="store_true", help="every difference with interval and p")
+    group.add_argument(
+        "--details", action="store_true", help="every difference with interval and p"
+    )
     add_output(p)
     return p
 
@@ -68,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     if Path(args.file).is_dir():
         folder: Path | None = Path(args.file)
         if args.check or args.folder:
-            raise UsageError("--check and --folder are for an experiment to be run, not for one that was")
+            raise UsageError(
+                "--check and --folder are for an experiment to be run, not for one that was"
+            )
     else:
         experiment, chosen = read_experiment(args.file)
         folder = Path(args.folder) if args.folder else chosen

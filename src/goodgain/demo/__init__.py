@@ -8,6 +8,6 @@ from goodgain.demo.collection import (
     judgements,
     questions,
 )
-from goodgain.demo.retrievers import runs
+from goodgain.demo.retrievers import systems
 
-__all__ = ["Judgement", "Judgements", "Question", "documents", "judgements", "questions", "runs"]
+__all__ = ["Judgement", "Judgements", "Question", "documents", "judgements", "questions", "systems"]

@@ -99,7 +99,9 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     except (UsageError, InputError) as error:
         raise type(error)(error.message, where=error.where or where, hint=error.hint) from None
     except TypeError as error:
-        raise UsageError(f"the system '{name}' has a wrong parameter: {error}", where=where) from None
+        raise UsageError(
+            f"the system '{name}' has a wrong parameter: {error}", where=where
+        ) from None
 
 
 def _settled(parameters: Mapping[str, Any], depth: int | None, home: Path) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Folder:
         folder.read()
         if not folder.settings:
             raise InputError(
-                f"'{path}' holds no experiment", hint="a folder that goodgain experiment has written"
+                f"'{path}' holds no experiment",
+                hint="a folder that goodgain experiment has written",
             )
         return folder
 
@@ -92,7 +93,9 @@ class Folder:
         for name in FIXED:
             if self.settings.get(name) != settings[name]:
                 what = "other documents or queries" if name == "data" else f"another {name}"
-                raise UsageError(f"the folder '{self.path}' holds an experiment with {what}", hint=hint)
+                raise UsageError(
+                    f"the folder '{self.path}' holds an experiment with {what}", hint=hint
+                )
         for system, own in settings["systems"].items():
             before = self.settings["systems"].get(system, own)
             if before != own:

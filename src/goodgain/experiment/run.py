@@ -71,7 +71,9 @@ class Experiment:
         if not seeds or len(set(seeds)) != len(seeds):
             raise UsageError(f"the seeds {list(seeds)} are not different numbers")
         if unjudged not in UNJUDGED:
-            raise UsageError(f"unjudged='{unjudged}' is no policy", hint=f"one of: {', '.join(UNJUDGED)}")
+            raise UsageError(
+                f"unjudged='{unjudged}' is no policy", hint=f"one of: {', '.join(UNJUDGED)}"
+            )
         self.systems = _systems(systems, depth)
         if baseline is not None and baseline not in self.systems:
             raise UsageError(
@@ -88,7 +90,12 @@ class Experiment:
         self.qrels = Qrels.of(qrels)
         self._meet(unjudged)
         self.plan = Plan(
-            asked, baseline or next(iter(self.systems)), rel, test, correction, *self._groups(by, rel, columns)
+            asked,
+            baseline or next(iter(self.systems)),
+            rel,
+            test,
+            correction,
+            *self._groups(by, rel, columns),
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
@@ -183,7 +190,9 @@ class Experiment:
             "queries": len(self.queries),
             "judgements": self.qrels.judgments,
             "systems": {
-                name: search.settings() if isinstance(search, Retriever) else {"retriever": told(search)}
+                name: search.settings()
+                if isinstance(search, Retriever)
+                else {"retriever": told(search)}
                 for name, search in self.systems.items()
             },
             "chance": [name for name, search in self.systems.items() if has_chance(search)],

@@ -30,7 +30,9 @@ class Session:
         calls = [c for c in folder.calls if "query" in c]
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
         self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in calls}
-        self._first = {(c["system"], c["seed"], c["query"]): c.get("hits") for c in calls if not c["repeat"]}
+        self._first = {
+            (c["system"], c["seed"], c["query"]): c.get("hits") for c in calls if not c["repeat"]
+        }
 
     def run(self) -> None:
         """Do all that is not done."""
@@ -76,6 +78,11 @@ class Session:
         found: dict[Key, Any] = {}
         names = list(dict.fromkeys(name for name, _ in keys))
         bar = Progress("indexing", len(names), self._progress)
+        for name in names:
+            search = self._experiment.systems[name]
+            for part in search.everything() if isinstance(search, Retriever) else ():
+                if isinstance(part, Retriever):
+                    part.load()
         for name in names:
             search = self._experiment.systems[name]
             self._index(name, search)

@@ -32,8 +32,12 @@ def read_texts(source: Any, what: str) -> Texts:
     A dictionary is {id: text}, or {id: {"text": ..., "title": ...}}; a table has columns for the id and
     the text. A document's title stands before its text.
     """
-    if isinstance(source, Mapping) and not all(isinstance(v, list | tuple) for v in source.values()):
-        source = [{"id": k, **(v if isinstance(v, Mapping) else {"text": v})} for k, v in source.items()]
+    if isinstance(source, Mapping) and not all(
+        isinstance(v, list | tuple) for v in source.values()
+    ):
+        source = [
+            {"id": k, **(v if isinstance(v, Mapping) else {"text": v})} for k, v in source.items()
+        ]
     elif isinstance(source, list | tuple) and source and isinstance(source[0], list | tuple):
         source = [{"id": row[0], "text": row[1]} for row in source]
     if isinstance(source, list | tuple | Mapping) and not source:
@@ -92,4 +96,6 @@ def _plural(what: str) -> str:
 
 
 def _empty(what: str, where: str) -> InputError:
-    return InputError("the corpus is empty" if what == "document" else "there are no queries", where=where)
+    return InputError(
+        "the corpus is empty" if what == "document" else "there are no queries", where=where
+    )

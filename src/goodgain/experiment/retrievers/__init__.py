@@ -19,7 +19,11 @@ BUILT_IN = {
     "bm25": ("bm25", "BM25", "keyword search by BM25 (bm25s)"),
     "knn": ("knn", "KNN", "nearest neighbours of embeddings, exact or by usearch"),
     "hybrid": ("combine", "Hybrid", "any fusion of other systems"),
-    "rerank": ("combine", "Rerank", "the best of a system, ranked again by a function or cross-encoder"),
+    "rerank": (
+        "combine",
+        "Rerank",
+        "the best of a system, ranked again by a function or cross-encoder",
+    ),
     "graph": ("graph", "Graph", "flow-guided walks over a graph of documents, ranked by visits"),
     "swarm": ("swarm", "Swarm", "agents with pheromone that vote on the pool of another system"),
     "http": ("http", "Http", "a JSON endpoint"),

@@ -45,6 +45,9 @@ class Retriever:
         """The best `depth` documents, best first."""
         raise NotImplementedError
 
+    def load(self) -> None:
+        """Import what it needs, so that a missing package shows at once and no time counts as indexing."""
+
     def build(self, documents: Mapping[str, str]) -> None:
         """Make the index; nothing by default."""
 
@@ -60,6 +63,7 @@ class Retriever:
         for part in self.parts():
             index_of(part)(documents)
         if self._documents is not documents:
+            self.load()
             start = time.perf_counter()
             self.build(documents)
             self.build_seconds = time.perf_counter() - start
@@ -105,7 +109,9 @@ class Retriever:
 
 def index_of(search: Any) -> Callable[[Mapping[str, str]], None]:
     """How a retriever takes the documents; one without `index` has its own."""
-    return cast("Callable[[Mapping[str, str]], None]", getattr(search, "index", lambda documents: None))
+    return cast(
+        "Callable[[Mapping[str, str]], None]", getattr(search, "index", lambda documents: None)
+    )
 
 
 def bound(part: Any, systems: Mapping[str, Search]) -> Any:
@@ -138,7 +144,9 @@ def told(value: Any) -> Any:
     return repr(value)
 
 
-def needed(module: str, purpose: str, package: str | None = None, extra: str = "retrieve") -> ModuleType:
+def needed(
+    module: str, purpose: str, package: str | None = None, extra: str = "retrieve"
+) -> ModuleType:
     """Import an optional package, or say how to install it."""
     from importlib import import_module
 

@@ -33,12 +33,17 @@ class BM25(Retriever):
         self.depth = depth
         self._stem: Any = None
 
-    def build(self, documents: Mapping[str, str]) -> None:
-        """Weigh the words of all documents."""
-        bm25s = needed("bm25s", "the retriever 'bm25'")
+    def load(self) -> None:
+        """Import bm25s, and the stemmer if there is one."""
+        needed("bm25s", "the retriever 'bm25'")
         if self.stemmer:
             stemming = needed("Stemmer", "stemming", "PyStemmer")
             self._stem = stemming.Stemmer(self.stemmer)
+
+    def build(self, documents: Mapping[str, str]) -> None:
+        """Weigh the words of all documents."""
+        import bm25s
+
         self._names = list(documents)
         self._index = bm25s.BM25(k1=self.k1, b=self.b, method=self.method)
         self._index.index(self._words(list(documents.values())), show_progress=False)
@@ -61,6 +66,10 @@ class BM25(Retriever):
 
         prepared = [self.prepare(text) for text in texts] if self.prepare else texts
         words: list[list[str]] = bm25s.tokenize(
-            prepared, stopwords=self.stopwords, stemmer=self._stem, return_ids=False, show_progress=False
+            prepared,
+            stopwords=self.stopwords,
+            stemmer=self._stem,
+            return_ids=False,
+            show_progress=False,
         )
         return words

@@ -61,7 +61,13 @@ class Hybrid(Retriever):
             )
         if method_of(method).trained:
             raise UsageError(f"the fusion '{method}' learns from judgements, a retriever has none")
-        self.of, self.method, self.norm, self.weights, self.params = list(of), method, norm, weights, params
+        self.of, self.method, self.norm, self.weights, self.params = (
+            list(of),
+            method,
+            norm,
+            weights,
+            params,
+        )
         self.pool, self.depth = pool, depth
         self._parts: list[Any] = list(of)
 
@@ -77,7 +83,9 @@ class Hybrid(Retriever):
         """Ask all parts and fuse their answers."""
         from goodgain.stats.fusion import fuse
 
-        found = [dict(ask(part, query, self.pool or max(depth, self.depth))) for part in self._parts]
+        found = [
+            dict(ask(part, query, self.pool or max(depth, self.depth))) for part in self._parts
+        ]
         runs = [{"q": docs} for docs in found if docs]
         if len(runs) < 2 and self.weights is None:  # nothing to fuse with: the one that answered
             runs += [{"q": {}}] * (2 - len(runs))
@@ -86,7 +94,13 @@ class Hybrid(Retriever):
         if not any(run["q"] for run in runs):
             return []
         fused = fuse(
-            runs, self.method, self.norm, weights=self.weights, depth=depth, threads=1, **(self.params or {})
+            runs,
+            self.method,
+            self.norm,
+            weights=self.weights,
+            depth=depth,
+            threads=1,
+            **(self.params or {}),
         )
         return list(fused.to_dict().get("q", {}).items())
 
@@ -126,8 +140,11 @@ class Rerank(Retriever):
         self._part = bound(self.of, systems)
 
     def build(self, documents: Mapping[str, str]) -> None:
-        """Load the cross-encoder, if it is one."""
+        """Keep the texts for the scorer."""
         self._texts = documents
+
+    def load(self) -> None:
+        """Load the cross-encoder, if it is one."""
         if not isinstance(self.scorer, str):
             self._score = self.scorer
             return

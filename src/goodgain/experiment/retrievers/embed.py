@@ -36,6 +36,8 @@ def embedding(
 ) -> Embedding:
     """The embedding behind a setting: "lsa", the name or path of a model, or a function."""
     if chosen == LSA:
+        for module in ("sklearn.decomposition", "sklearn.feature_extraction.text"):
+            needed(module, "the embedding 'lsa'", "scikit-learn")
         return LatentSemantics(dimensions, prepare)
     if isinstance(chosen, str):
         models = needed("sentence_transformers", f"the embedding '{chosen}'", "sentence-transformers",
@@ -89,7 +91,6 @@ class LatentSemantics:
         """Find the space of these texts."""
         import numpy as np
 
-        needed("sklearn", "the embedding 'lsa'", "scikit-learn")
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 

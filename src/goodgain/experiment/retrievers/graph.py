@@ -86,7 +86,9 @@ class Graph(Retriever):
         here = home
         for _ in range(self.steps):
             draw = chance.random((2, self.walks))
-            edge = np.searchsorted(pull, low[here] + draw[0] * (high[here] - low[here]), side="right")
+            edge = np.searchsorted(
+                pull, low[here] + draw[0] * (high[here] - low[here]), side="right"
+            )
             stuck = (high[here] == low[here]) | (draw[1] < self.restart)
             here = np.where(stuck, home, graph.ends[np.minimum(edge, len(graph.ends) - 1)]
                             if len(graph.ends) else home)  # fmt: skip

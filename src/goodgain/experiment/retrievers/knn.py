@@ -47,16 +47,21 @@ class KNN(Retriever):
         self.depth = depth
         self._hnsw: Any = None
 
+    def load(self) -> None:
+        """Load the embedding, and usearch if it is wanted."""
+        self._embedding = embedding(self.embed, self.dimensions, self.prepare)
+        if self.method == "usearch":
+            needed("usearch.index", "the method 'usearch'")
+
     def build(self, documents: Mapping[str, str]) -> None:
         """Embed all documents."""
         self._names = list(documents)
-        self._embedding = embedding(self.embed, self.dimensions, self.prepare)
         self.vectors = self._embedding.fit(list(documents.values()))
         if self.method == "usearch":
             import numpy as np
+            from usearch.index import Index
 
-            usearch = needed("usearch.index", "the method 'usearch'")
-            self._hnsw = usearch.Index(ndim=self.vectors.shape[1], metric="cos", dtype="f32")
+            self._hnsw = Index(ndim=self.vectors.shape[1], metric="cos", dtype="f32")
             # one thread: the same graph every time
             self._hnsw.add(np.arange(len(self._names)), self.vectors, threads=1)
 
@@ -85,7 +90,11 @@ class KNN(Retriever):
             near = self.vectors[start : start + 1024] @ self.vectors.T
             rows = np.arange(len(near))
             near[rows, start + rows] = -2  # not itself
-            best = np.argpartition(-near, count - 1, axis=1)[:, :count] if count else rows[:, None][:, :0]
+            best = (
+                np.argpartition(-near, count - 1, axis=1)[:, :count]
+                if count
+                else rows[:, None][:, :0]
+            )
             found += [
                 (self._names[start + row], self._names[col], float(near[row, col]))
                 for row in rows

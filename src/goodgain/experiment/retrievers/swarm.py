@@ -60,7 +60,13 @@ class Swarm(Retriever):
         if diversity < 0:
             raise UsageError(f"diversity={diversity} is below 0")
         self.of, self.edges, self.neighbours, self.pool = of, edges, neighbours, pool
-        self.agents, self.rounds, self.steps, self.flow, self.leap = agents, rounds, steps, flow, leap
+        self.agents, self.rounds, self.steps, self.flow, self.leap = (
+            agents,
+            rounds,
+            steps,
+            flow,
+            leap,
+        )
         self.decay, self.diversity, self.trust = decay, diversity, trust
         self.seed, self.depth = seed, depth
         self._part: Any = of
