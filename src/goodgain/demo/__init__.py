@@ -8,6 +8,17 @@ from goodgain.demo.collection import (
     judgements,
     questions,
 )
+from goodgain.demo.experiments import Demo, experiment
 from goodgain.demo.retrievers import systems
 
-__all__ = ["Judgement", "Judgements", "Question", "documents", "judgements", "questions", "systems"]
+__all__ = [
+    "Demo",
+    "Judgement",
+    "Judgements",
+    "Question",
+    "documents",
+    "experiment",
+    "judgements",
+    "questions",
+    "systems",
+]

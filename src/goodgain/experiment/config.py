@@ -60,7 +60,7 @@ def read_experiment(path: str | os.PathLike[str]) -> Configured:
         raise UsageError("the experiment has no systems", where=str(file),
                          hint='[systems.keyword] and under it retriever = "bm25"')  # fmt: skip
     folder = home / content.pop("folder", file.stem)
-    files = {name: str(home / content.pop(name)) for name in _FILES}
+    files: dict[str, Any] = {name: str(home / content.pop(name)) for name in _FILES}
     depth = content.get("depth")
     built = {name: _system(name, table, depth, file) for name, table in systems.items()}
     try:

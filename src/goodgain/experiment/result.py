@@ -214,7 +214,7 @@ class ExperimentResult:
 
 
 def _is_timed(call: dict[str, Any]) -> bool:
-    return call.get("error", TIMEOUT) == TIMEOUT
+    return bool(call.get("error", TIMEOUT) == TIMEOUT)
 
 
 def _span(calls: list[dict[str, Any]]) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.timing import Caller
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from goodgain.experiment.folder import Folder
     from goodgain.experiment.run import Experiment, Key
 

@@ -26,12 +26,16 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     lines = []
     if c is not None:
         parts += [block_text(_short(_group(c, g), result.plan.rel), format) for g in c.groups]
+        seeds = [_varying(block) for block in blocks(c) if block.title.startswith("seeds")]
         parts += [
-            block_text(_short(_varying(b), result.plan.rel), format)
-            for b in blocks(c)
-            if b.title.startswith("seeds")
+            block_text(_short(block, result.plan.rel), format) for block in seeds if block.rows
         ]
         lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
+        if c.seeds:
+            names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
+            lines.append(
+                f"Means over {c.seeds[0].seeds} seeds of {names}; their spread: --details."
+            )
     if result.plan.rel != 1:
         lines.append(f"Relevant is a document with a gain from {result.plan.rel:g} on.")
     mark = "% " if format == "latex" else ""
@@ -45,12 +49,6 @@ def _short(block: Block, rel: float) -> Block:
     mark = f"({ROUND}{rel:g})"
     rows = [[v.replace(mark, "") if isinstance(v, str) else v for v in row] for row in block.rows]
     return Block(block.title, [c.replace(mark, "") for c in block.columns], rows)
-
-
-def _varying(block: Block) -> Block:
-    """Of the spread over seeds, the measures whose worst seed is not their best; times vary anyway."""
-    rows = [row for row in block.rows if row[4] != row[5] and row[1] != "Latency"]
-    return Block(block.title, block.columns, rows)
 
 
 def _group(c: Comparison, group: str) -> Block:

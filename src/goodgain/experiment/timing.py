@@ -166,4 +166,5 @@ def timing(system: str, seconds: Sequence[float], span: float | None) -> Timing:
         return Timing(system, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
     total = span if span is not None else math.fsum(seconds)
     rate = len(seconds) / total if total > 0 else math.nan
-    return Timing(system, len(seconds), **percentiles(seconds), per_second=rate)
+    p = percentiles(seconds)
+    return Timing(system, len(seconds), p["mean"], p["p50"], p["p95"], p["p99"], rate)

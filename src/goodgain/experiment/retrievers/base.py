@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
@@ -81,7 +82,7 @@ class Retriever:
         return bytes_of([vars(each) for each in self.everything() if isinstance(each, Retriever)])
 
     def everything(self) -> Iterator[Search]:
-        """This retriever and all its parts, each once."""
+        """The retriever itself and all its parts, each once."""
         seen: dict[int, Search] = {}
         waiting: list[Any] = [self]
         while waiting:
@@ -127,14 +128,17 @@ def bound(part: Any, systems: Mapping[str, Search]) -> Any:
 
 def told(value: Any) -> Any:
     """A setting as JSON has it: plain values as they are, tables by their contents, functions by name."""
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, str):
+        return re.sub(r"://[^/@\s]+@", "://", value)  # an account in a URL is nobody's business
+    if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Retriever):
         return value.settings()
     if isinstance(value, Mapping):
         return {str(k): told(v) for k, v in value.items()}
     if callable(value):
-        return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', type(value).__qualname__)}"
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        return f"{getattr(value, '__module__', '')}:{name}"
     if isinstance(value, Sequence):
         if len(value) > 100:  # a graph's edges: enough to tell two apart
             from hashlib import sha256

@@ -49,7 +49,7 @@ class Hybrid(Retriever):
         method: str = "rrf",
         norm: str | None = None,
         weights: Sequence[float] | None = None,
-        params: Mapping[str, float] | None = None,
+        params: Mapping[str, Any] | None = None,
         pool: int | None = None,
         depth: int = DEPTH,
     ) -> None:

@@ -90,7 +90,6 @@ class LatentSemantics:
     def fit(self, texts: Sequence[str]) -> Vectors:
         """Find the space of these texts."""
         import numpy as np
-
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, checked, needed
 from goodgain.experiment.retrievers.embed import Embedding, embedding
-from goodgain.experiment.retrievers.http import _filled
+from goodgain.experiment.retrievers.http import filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ class Engine(Retriever):
 
     def _body(self, query: str, depth: int) -> dict[str, Any]:
         if self.query is not None:
-            return {"query": _filled(dict(self.query), query, depth)}
+            return {"query": filled(dict(self.query), query, depth)}
         if self._embedding is not None:
             return self._near(self._embedding.embed([query])[0].tolist(), depth)
         return {"query": {"multi_match": {"query": query, "fields": self.fields}}}

@@ -65,8 +65,8 @@ class Http(Retriever):
             url = self.url.replace("{query}", quote(query, safe="")).replace("{depth}", str(depth))
             answer = self._ask("GET", url, None)
         else:
-            filled = json.dumps(_filled(self.body, query, depth))
-            answer = self._ask("POST", self.url.replace("{depth}", str(depth)), filled.encode())
+            text = json.dumps(filled(self.body, query, depth))
+            answer = self._ask("POST", self.url.replace("{depth}", str(depth)), text.encode())
         items = _at(answer, self.hits)
         if not isinstance(items, list):
             raise InputError(
@@ -127,12 +127,12 @@ def _from_environment(found: re.Match[str]) -> str:
     return os.environ[found[1]]
 
 
-def _filled(value: Any, query: str, depth: int) -> Any:
+def filled(value: Any, query: str, depth: int) -> Any:
     """The body with query and depth; "{depth}" alone becomes a number."""
     if isinstance(value, dict):
-        return {key: _filled(each, query, depth) for key, each in value.items()}
+        return {key: filled(each, query, depth) for key, each in value.items()}
     if isinstance(value, list):
-        return [_filled(each, query, depth) for each in value]
+        return [filled(each, query, depth) for each in value]
     if value == "{depth}":
         return depth
     return value.replace("{query}", query) if isinstance(value, str) else value

@@ -16,9 +16,8 @@ def bytes_of(root: Any) -> int:
         if id(value) in seen or isinstance(value, str | bytes | int | float | bool | type(None)):
             continue
         seen.add(id(value))
-        if isinstance(size := getattr(value, "memory_usage", None), int):  # usearch
-            total += size
-        elif isinstance(size := getattr(value, "nbytes", None), int):
+        size = getattr(value, "memory_usage", getattr(value, "nbytes", None))  # usearch, arrays
+        if isinstance(size, int):
             total += size
         elif isinstance(value, Mapping):
             waiting += [v for v in value.values() if not isinstance(v, str | int | float)]

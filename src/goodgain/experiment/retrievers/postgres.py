@@ -96,7 +96,7 @@ class Postgres(Retriever):
             return sql.SQL("SELECT {}, 1 - ({}) FROM {} ORDER BY {} LIMIT %(depth)s").format(
                 key, distance, table, distance
             )
-        plain = sql.SQL("plainto_tsquery(%(language)s::regconfig, %(query)s)")
+        plain: sql.Composable = sql.SQL("plainto_tsquery(%(language)s::regconfig, %(query)s)")
         if self.match == "any":  # words joined by 'and' become words joined by 'or'
             plain = sql.SQL("replace({}::text, '&', '|')::tsquery").format(plain)
         words = (
