@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
     from goodgain.stats import Comparison
 
-ROUND = "rel="
-
 
 def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     """The tables of an experiment and how to read them."""
@@ -26,10 +24,6 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     lines = []
     if c is not None:
         parts += [block_text(_short(_group(c, g), result.plan.rel), format) for g in c.groups]
-        seeds = [_varying(block) for block in blocks(c) if block.title.startswith("seeds")]
-        parts += [
-            block_text(_short(block, result.plan.rel), format) for block in seeds if block.rows
-        ]
         lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
         if c.seeds:
             names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
@@ -46,7 +40,7 @@ def _short(block: Block, rel: float) -> Block:
     """The parameter that all measures share is told once, below the tables."""
     if rel == 1:
         return block
-    mark = f"({ROUND}{rel:g})"
+    mark = f"(rel={rel:g})"
     rows = [[v.replace(mark, "") if isinstance(v, str) else v for v in row] for row in block.rows]
     return Block(block.title, [c.replace(mark, "") for c in block.columns], rows)
 

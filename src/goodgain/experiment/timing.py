@@ -50,6 +50,7 @@ class Caller:
         self._depth = depth
         self._timeout = timeout
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._local = threading.local()
         self._lock = threading.Lock()
 
@@ -99,13 +100,16 @@ class Caller:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+                self._thread.start()
             return self._loop
 
     def close(self) -> None:
         """Stop the event loop."""
-        if self._loop is not None:
+        if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
 
 def _is_async(search: Search) -> bool:

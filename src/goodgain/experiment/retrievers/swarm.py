@@ -139,5 +139,5 @@ class Swarm(Retriever):
             quality = fits[way].mean(axis=0)
             pheromone *= 1 - self.decay
             np.add.at(pheromone, way, np.broadcast_to(quality, way.shape) / self.agents)
-            np.add.at(votes, way, pheromone[way] * charm[way])
+            np.add.at(votes, way, pheromone[way])
         return votes
