@@ -229,7 +229,7 @@ def test_another_experiment_is_refused(tmp_path):
         experiment({"a": first, "b": "bm25"}, depth=5).run(tmp_path)
     from goodgain.experiment.retrievers import BM25
 
-    with pytest.raises(GoodgainError, match="'b' of the folder .* was run with another 'k1'"):
+    with pytest.raises(GoodgainError, match=r"'b' of the folder .* was run with another 'k1'"):
         experiment({"a": first, "b": BM25(k1=9)}).run(tmp_path)
     other = gg.Experiment({**DOCUMENTS, "new": "text"}, QUERIES, QRELS, {"a": first, "b": "bm25"})
     with pytest.raises(GoodgainError, match="with other documents or queries"):

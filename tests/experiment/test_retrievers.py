@@ -10,7 +10,8 @@ from goodgain.experiment.retrievers import BUILT_IN, make, retriever_class
 from goodgain.experiment.retrievers.base import checked
 from goodgain.experiment.retrievers.edges import DocumentGraph
 
-WORDS = "river mountain tree house garden light window stone water bridge road field".split()
+WORDS = ["river", "mountain", "tree", "house", "garden", "light", "window", "stone", "water", "bridge",
+         "road", "field"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
