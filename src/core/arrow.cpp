@@ -267,8 +267,13 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
         }
       }
       scores.in_run[q] = 1;
-      scores.counts[q] = worker.measure(judged, rows, true, scores.values.data() + q * scores.width,
-                                        [&](const Row&) { return name_; });
+      scores.counts[q] = worker.measure(
+          judged, rows, true, scores.values.data() + q * scores.width, [&](const Row& row) {
+            int64_t place = &row - rows.data();  // among the rows of all segments
+            size_t s = first[f];
+            for (; place >= segments[s].end - segments[s].begin; ++s) place -= segments[s].end - segments[s].begin;
+            return name_ + " row " + std::to_string(segments[s].number + place);
+          });
     }
   });
   require_common_queries(scores, name_);

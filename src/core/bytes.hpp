@@ -33,6 +33,15 @@ inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading
   return (byte(0) << 16) | (byte(n / 2) << 8) | byte(n - 1);
 }
 
+/// Whether two short ids are the same, without a call.
+inline bool same_bytes(Bytes a, Bytes b) {
+  if (a.size() != b.size()) return false;
+  const size_t n = a.size();
+  if (n >= 8 && n <= 16) return load_8(a.data()) == load_8(b.data()) && load_8(a.data() + n - 8) == load_8(b.data() + n - 8);
+  if (n >= 4 && n < 8) return load_short(a.data(), n) == load_short(b.data(), n);
+  return std::memcmp(a.data(), b.data(), n) == 0;
+}
+
 /// A hash of bytes; equal hashes are always confirmed by comparing the bytes.
 inline uint64_t hash_bytes(Bytes s) {
   constexpr uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
@@ -58,6 +67,7 @@ class Arena {
   Arena& operator=(Arena&&) = default;
 
   Bytes keep(Bytes s) {
+    if (s.empty()) return {"", 0};
     if (s.size() > left_) grow(s.size());
     char* place = next_;
     std::memcpy(place, s.data(), s.size());

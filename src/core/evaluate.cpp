@@ -256,6 +256,7 @@ class FileEvaluation {
     const char* const stop = number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
     const char* const file_end = base + file_.size();
 
+    file_.expect(static_cast<size_t>(begin - base), std::min(static_cast<size_t>(begin - base) + chunk_bytes, file_.size()));
     Worker worker(*qrels_, plan_);
     auto reader = make_reader_();
     std::vector<Row> rows;
@@ -299,7 +300,7 @@ class FileEvaluation {
         continue;
       }
       ++chunk.documents;
-      if (!open || line.query != query_id) {
+      if (!open || !same_bytes(line.query, query_id)) {
         const std::string next_id(line.query);
         const Line kept = line;
         // Closing forgets the reader's copies, so a line that has some is read again.
@@ -334,10 +335,13 @@ class FileEvaluation {
   size_t chunk_size_;
 };
 
-/// Text holds no zero bytes: a file that does is of some other kind.
+/// Text holds no zero bytes and hardly a control character: a file that begins otherwise is of another kind.
 void require_text(const MappedFile& file) {
   if (file.size() == 0) bad_input("the file is empty", file.name());
-  if (std::memchr(file.data(), 0, std::min<size_t>(file.size(), 4096)))
+  const Bytes head(file.data(), std::min<size_t>(file.size(), 4096));
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
+  if (head.find('\0') != Bytes::npos ||
+      static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
     bad_input("the file is binary, not text", file.name(),
               "a compressed file is known by its ending: .gz, .zst, .bz2 or .xz; Parquet and Arrow by .parquet and .arrow");
 }

@@ -46,6 +46,16 @@ MappedFile MappedFile::open(const std::string& path) {
   return MappedFile(descriptor, path);
 }
 
+void MappedFile::expect(size_t begin, size_t end) const {
+#ifdef MADV_POPULATE_READ
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  begin = begin / page * page;
+  if (begin < end) madvise(const_cast<char*>(data_) + begin, end - begin, MADV_POPULATE_READ);
+#else
+  (void)begin, (void)end;
+#endif
+}
+
 void MappedFile::release(size_t begin, size_t end) const {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   begin = (begin + page - 1) / page * page;

@@ -1,8 +1,6 @@
 // Input as one stretch of bytes: a file mapped into memory, read in windows so that little of it is resident.
 #pragma once
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "bytes.hpp"
@@ -23,6 +21,8 @@ class MappedFile {
   size_t size() const { return size_; }
   const std::string& name() const { return name_; }
 
+  /// These bytes are read next: their pages are mapped in one go where the system can.
+  void expect(size_t begin, size_t end) const;
   /// These bytes are not needed again soon: their pages leave the resident set.
   void release(size_t begin, size_t end) const;
   /// "name:line" of a byte, counted only when a message needs it.

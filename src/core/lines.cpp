@@ -95,33 +95,15 @@ constexpr size_t most_tokens = 8;
 
 // --- TREC ---
 
-/// Splits a line at blanks. Returns false for an empty line.
-inline bool TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count) {
+/// Splits a line at blanks; `count` is how many parts it has, of which the first eight are kept.
+void TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count) {
   count = 0;
-#if defined(__SSE2__)
-  if (end - p >= 64) {
-    const Marks m = marks_of(p);
-    if (m.feed) {
-      const int length = std::countr_zero(m.feed);
-      const uint64_t inside = length == 63 ? ~0ULL >> 1 : (1ULL << length) - 1;
-      const uint64_t text = ~m.blank & inside;
-      uint64_t starts = text & ~(text << 1);
-      uint64_t ends = ~text & (text << 1);
-      for (; starts; starts &= starts - 1, ends &= ends - 1, ++count) {
-        const int from = std::countr_zero(starts), to = std::countr_zero(ends);
-        if (count < most_tokens) tokens[count] = Bytes(p + from, static_cast<size_t>(to - from));
-      }
-      p += length + 1;
-      return count > 0;
-    }
-  }
-#endif
   const char* stop = line_end(p, end);
   const char* q = p;
   p = stop == end ? end : stop + 1;
   while (true) {
     while (q != stop && is_blank(*q)) ++q;
-    if (q == stop) return count > 0;
+    if (q == stop) return;
     const char* from = q;
     while (q != stop && !is_blank(*q)) ++q;
     if (count < most_tokens) tokens[count] = Bytes(from, static_cast<size_t>(q - from));
@@ -129,16 +111,66 @@ inline bool TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* t
   }
 }
 
+#if defined(__SSE2__)
+/// The usual case without a branch for every byte: a line of at most 64 bytes with the right number of parts.
+/// Returns false, with nothing changed, where the line is any other.
+inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) {
+  if (end - p < 64 || *p == '#') return false;
+  const Marks m = marks_of(p);
+  if (!m.feed) return false;
+  const int length = std::countr_zero(m.feed);
+  const uint64_t text = ~m.blank & ((uint64_t{1} << length) - 1);
+  uint64_t starts = text & ~(text << 1);
+  uint64_t ends = ~text & (text << 1);
+  const char* const base = p;
+  const auto take = [&] {
+    const int from = std::countr_zero(starts), to = std::countr_zero(ends);
+    return Bytes(base + from, static_cast<size_t>(to - from));
+  };
+  const auto skip = [&] {
+    starts &= starts - 1;
+    ends &= ends - 1;
+  };
+  if (!starts) return false;
+  line.query = take();
+  skip();
+  if (!starts) return false;
+  if (table_ == Table::qrels) line.aspect = take();
+  skip();
+  if (!starts) return false;
+  line.doc = take();
+  skip();
+  if (table_ == Table::run) {
+    if (!starts) return false;
+    skip();
+  }
+  if (!starts) return false;
+  if (!parse_number(take(), line.value)) return false;
+  skip();
+  if (table_ == Table::run) {
+    if (!starts) return false;
+    skip();
+  }
+  if (starts) return false;
+  p += length + 1;
+  return true;
+}
+#endif
+
 bool TrecReader::fail(LineProblem problem) {
   problem_ = std::make_unique<LineProblem>(std::move(problem));
   return false;
 }
 
 bool TrecReader::next(const char*& p, const char* end, Line& line) {
+#if defined(__SSE2__)
+  if (usual_line(p, end, line)) return true;
+#endif
   Bytes tokens[most_tokens];
   size_t count;
   const char* start = p;
-  if (!tokens_of_line(p, end, tokens, count) || *start == '#') return false;
+  tokens_of_line(p, end, tokens, count);
+  if (count == 0 || *start == '#') return false;
   const size_t wanted = table_ == Table::run ? 6 : 4;
   if (count != wanted) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));

@@ -40,7 +40,8 @@ class TrecReader {
   void forget() {}
 
  private:
-  bool tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count);
+  bool usual_line(const char*& p, const char* end, Line& line);
+  void tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count);
   bool fail(LineProblem problem);
 
   Table table_;

@@ -195,7 +195,9 @@ NB_MODULE(_core, m) {
         const MappedFile file(fd, std::move(name));
         return read_qrels(file, how);
       })
-      .def_static("from_dict", [](nb::dict table, std::string name) -> std::shared_ptr<Qrels> { return qrels_from_dict(table, std::move(name)); })
+      .def_static("from_dict", [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
+        return qrels_from_dict(table, std::move(name), typed);
+      })
       .def_static("from_rows", [](nb::sequence rows, std::string name) -> std::shared_ptr<Qrels> { return qrels_from_rows(rows, std::move(name)); })
       .def("__len__", &Qrels::size)
       .def_prop_ro("judgments", &Qrels::judgments)
@@ -228,8 +230,8 @@ NB_MODULE(_core, m) {
         const MappedFile file(fd, std::move(name));
         return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
       })
-      .def("dict", [](const Prepared& p, nb::dict run, const std::string& name) {
-        return evaluate_dict(p.qrels, run, *p.plan, p.threads, name);
+      .def("dict", [](const Prepared& p, nb::dict run, const std::string& name, bool typed) {
+        return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed);
       })
       .def("rows", [](const Prepared& p, nb::sequence rows, const std::string& name) {
         return evaluate_rows(p.qrels, rows, *p.plan, name);

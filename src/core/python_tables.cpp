@@ -103,7 +103,7 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
   if (!std::isfinite(result))
     bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + shown(value) + " of document " + shown(doc) +
                   " for query " + shown(query) + " is not a finite number",
-              name);
+              name, "a document without a usable score has no place in a ranking; leave it out or give it a number");
   return result;
 }
 
@@ -140,16 +140,15 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
 }
 
 /// Joins the rows of a query with its judgements and measures them.
-void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat,
-                  const std::string& name) {
+template <class Where>
+void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat, Where&& where) {
   const QueryJudgments& query = (*scores.qrels)[q];
   for (Row& row : rows) {
     row.hash = hash_bytes(row.doc);
     row.judgment = query.find(row.doc, row.hash);
   }
   scores.in_run[q] = 1;
-  scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width,
-                                    [&](const Row&) { return name; });
+  scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width, where);
 }
 
 /// Queries whose rows have been collected and wait to be measured.
@@ -242,7 +241,7 @@ class Measuring {
     for (const Batch::Query& q : batch.queries) {
       rows.assign(batch.rows.begin() + static_cast<std::ptrdiff_t>(q.begin),
                   batch.rows.begin() + static_cast<std::ptrdiff_t>(q.end));
-      measure_rows(scores_, worker, q.query, rows, q.may_repeat, name_);
+      measure_rows(scores_, worker, q.query, rows, q.may_repeat, [this](const Row&) { return name_; });
     }
   }
 
@@ -262,7 +261,7 @@ class Measuring {
 
 }  // namespace
 
-std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name) {
+std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool typed) {
   QrelsBuilder builder;
   Arena arena;
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
@@ -281,8 +280,7 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name) {
   }
   if (builder.empty()) bad_input("there are no judgements", name);
   auto qrels = builder.finish(std::move(name), false);
-  qrels->query_kind = query_id.kind();
-  qrels->doc_kind = doc_id.kind();
+  if (typed) qrels->query_kind = query_id.kind(), qrels->doc_kind = doc_id.kind();
   return qrels;
 }
 
@@ -316,7 +314,8 @@ namespace {
 
 /// Walks a run; `use` gets each judged query's rows, collected in `rows` from `begin` on.
 template <class Use>
-void walk(nb::dict run, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena, Use&& use) {
+void walk(nb::dict run, bool typed, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena,
+          Use&& use) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   const Qrels& qrels = *scores.qrels;
   PyObject *query, *docs;
@@ -341,13 +340,13 @@ void walk(nb::dict run, Scores& scores, std::vector<Row>& rows, const std::strin
       use(q, begin, may_repeat);
     }
   }
-  require_same_kinds(qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
+  if (typed) require_same_kinds(qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
 }
 
 }  // namespace
 
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
-                     const std::string& name) {
+                     const std::string& name, bool typed) {
   Scores scores = empty_scores(std::move(qrels), plan);
   Arena arena;
   constexpr size_t few_queries = 16, rows_of_a_batch = 16000;
@@ -355,14 +354,14 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
     // Also where measures are written in Python: they need the interpreter, which this thread holds.
     Worker worker(*scores.qrels, plan);
     std::vector<Row> rows;
-    walk(run, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
-      measure_rows(scores, worker, q, rows, may_repeat, name);
+    walk(run, typed, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
+      measure_rows(scores, worker, q, rows, may_repeat, [&](const Row&) { return name; });
       rows.clear();
     });
   } else {
     Measuring measuring(scores, plan, threads - 1, name);
     Batch batch;
-    walk(run, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
+    walk(run, typed, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
       batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
       if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
     });
@@ -379,6 +378,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   Arena arena;
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   std::vector<std::vector<Row>> by_query(qrels->size());
+  std::vector<std::vector<uint64_t>> numbers(qrels->size());  // of the rows, from 1
   IdTable unjudged;
   for (nb::handle row : rows) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
@@ -396,13 +396,17 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       continue;
     }
     by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
+    numbers[q].push_back(scores.documents);
   }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
   require_same_kinds(*qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
   Worker worker(*qrels, plan);
   for (uint32_t q = 0; q < by_query.size(); ++q)
-    if (!by_query[q].empty()) measure_rows(scores, worker, q, by_query[q], true, name);
+    if (!by_query[q].empty())
+      measure_rows(scores, worker, q, by_query[q], true, [&](const Row& row) {
+        return name + " row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
+      });
   require_common_queries(scores, name);
   fill_missing(scores, plan);
   return scores;

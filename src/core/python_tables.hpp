@@ -7,14 +7,14 @@
 
 namespace gg {
 
-/// {query: {doc: gain}}.
-std::unique_ptr<Qrels> qrels_from_dict(nanobind::dict qrels, std::string name);
+/// {query: {doc: gain}}. `typed`: whether "1" and 1 are two ids; in what was a JSON file they are not.
+std::unique_ptr<Qrels> qrels_from_dict(nanobind::dict qrels, std::string name, bool typed);
 /// [(query, doc, gain), ...], with target and aspect as fourth and fifth where given.
 std::unique_ptr<Qrels> qrels_from_rows(nanobind::sequence rows, std::string name);
 
 /// {query: {doc: score}} or {query: [(doc, score), ...]}.
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nanobind::dict run, const Plan& plan, unsigned threads,
-                     const std::string& name);
+                     const std::string& name, bool typed);
 /// [(query, doc, score), ...] in any order.
 Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nanobind::sequence rows, const Plan& plan,
                      const std::string& name);

@@ -38,7 +38,7 @@ struct QueryJudgments {
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       const Slot& slot = slots[i];
       if (slot.judgment == unjudged) return unjudged;
-      if (slot.tag == tag && docs[static_cast<size_t>(slot.judgment)] == doc) return slot.judgment;
+      if (slot.tag == tag && same_bytes(docs[static_cast<size_t>(slot.judgment)], doc)) return slot.judgment;
     }
   }
 

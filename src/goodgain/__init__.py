@@ -45,7 +45,16 @@ _PUBLIC = {
         "goodgain.measures",
     ),
     **dict.fromkeys(
-        ("GSB", "Comparison", "Gate", "compare", "gate", "gsb_counts", "gsb_differences", "gsb_labels"),
+        (
+            "GSB",
+            "Comparison",
+            "Gate",
+            "compare",
+            "gate",
+            "gsb_counts",
+            "gsb_differences",
+            "gsb_labels",
+        ),
         "goodgain.stats",
     ),
     **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),

@@ -20,10 +20,10 @@ class GoodgainError(Exception):
     """One sentence, then where, then a hint on the next line."""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.where = where
-        self.hint = hint
+        from goodgain.show import plain
+
+        self.message, self.where, self.hint = plain(message), plain(where), plain(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         text = f"{self.message} ({self.where})" if self.where else self.message

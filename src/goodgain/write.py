@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text: to a temporary file beside the target, then in its place."""
-    target = Path(path)
+
+def write_texts(texts: Mapping[str, str]) -> None:
+    """Write UTF-8 files: all to temporary files beside their targets, then each in its place."""
+    import tempfile
+
+    waiting: list[tuple[Path, Path]] = []
+    target = Path()
     try:
-        fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())
+        for path, text in texts.items():
+            target = Path(path)
+            fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            waiting.append((Path(temporary), target))
+            with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.write(text)
+            Path(temporary).chmod(0o666 & ~_umask())
+            if target.is_dir():
+                raise IsADirectoryError(21, "Is a directory")
+        for temporary_path, target in waiting:
+            temporary_path.replace(target)
     except OSError as error:
         raise InputError(f"cannot write '{target}': {error.strerror}") from None
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot write '{target}': {error.strerror}") from None
-        raise
+    finally:
+        for temporary_path, _ in waiting:
+            temporary_path.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

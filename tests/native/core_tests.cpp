@@ -11,7 +11,9 @@
 
 #include "error.hpp"
 #include "evaluate.hpp"
+#include "fusion.hpp"
 #include "kernels.hpp"
+#include "resample.hpp"
 
 using namespace gg;
 
@@ -164,14 +166,84 @@ void numbers() {
   };
   for (const char* text : {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
     check(value(text) == std::strtod(text, nullptr), std::string("the number ") + text);
+  // Through the lines of a run: short forms are exact without the general parser.
+  const auto qrels = qrels_of("q 0 d 1\n");
+  std::mt19937 random(11);
+  for (int i = 0; i < 4000; ++i) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.*f", static_cast<int>(random() % 10), (static_cast<double>(random()) - 2e9) / std::pow(10, random() % 10));
+    char exact[64];
+    std::snprintf(exact, sizeof exact, "%.17g", std::strtod(text, nullptr));
+    // Equal numbers written in two ways tie, and a tie goes to the larger id.
+    const std::string run = std::string("q Q0 d 1 ") + text + " tag\nq Q0 c 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    check(scores_of(qrels, run, plan_of({"rr"}), 1).values[0] == 1, std::string("the score ") + text);
+    const std::string other = std::string("q Q0 d 1 ") + text + " tag\nq Q0 e 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    check(scores_of(qrels, other, plan_of({"rr"}), 1).values[0] == 0.5, std::string("the tie of ") + text);
+  }
   for (const char* text : {"", "-", ".", "1e", "0x10", "inf", "nan", "1e999", "1 2", "+-1", "--1"})
     check(std::isnan(value(text)), std::string("no number: ") + text);
+}
+
+void resampling_does_not_depend_on_threads() {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal(0.01, 1);
+  std::vector<double> values(301 * 7);
+  for (double& v : values) v = normal(random);
+  for (const size_t measures : {1, 5, 7}) {
+    const Differences d{{values.data(), 301 * measures}, 301, measures};
+    const FlipCounts one = random_flips(d, 5000, 9, 1), many = random_flips(d, 5000, 9, 8);
+    check(one.as_extreme == many.as_extreme && one.at_least == many.at_least, "flips for any number of threads");
+    check(bootstrap_means(d, 2000, 9, 1) == bootstrap_means(d, 2000, 9, 8), "means for any number of threads");
+  }
+  const std::span<const double> a(values.data(), 300), b(values.data() + 300, 300);
+  for (const bool swap : {false, true})
+    check(percentile_differences(a, b, 95, swap, 3000, 1, 1) == percentile_differences(a, b, 95, swap, 3000, 1, 8),
+          "percentiles for any number of threads");
+  const double three[] = {0.1, 0.2, 0.4};
+  const FlipCounts all = all_flips(three, 4);
+  check(all.total == 8 && all.as_extreme[0] == 2 && all.at_least[0] == 1 && all.at_most[0] == 8, "all flips of three");
+}
+
+void fusion_does_not_depend_on_threads() {
+  std::mt19937_64 random(5);
+  std::vector<std::shared_ptr<const RankedRun>> runs;
+  for (int r = 0; r < 3; ++r) {
+    auto run = std::make_shared<RankedRun>("run");
+    for (int q = 0; q < 50; ++q)
+      for (int d = r; d < 40; d += 1 + r)
+        run->add("q" + std::to_string(q), "d" + std::to_string(d), static_cast<double>(random() % 10));
+    run->finish();
+    runs.push_back(run);
+  }
+  for (int norm = 0; norm <= static_cast<int>(Norm::borda); ++norm)
+    for (int combine = 0; combine <= static_cast<int>(Combine::condorcet); ++combine) {
+      Fusion how;
+      how.norm = static_cast<Norm>(norm);
+      how.combine = static_cast<Combine>(combine);
+      how.weights = {1, 2, 1};
+      const std::vector<Fused> one = fuse(runs, how, 1), many = fuse(runs, how, 8);
+      bool same = one.size() == many.size() && one.size() == 50;
+      for (size_t i = 0; same && i < one.size(); ++i)
+        for (size_t k = 0; k < one[i].ranking.size(); ++k)
+          same = same && one[i].ranking[k].doc == many[i].ranking[k].doc && one[i].ranking[k].score == many[i].ranking[k].score;
+      check(same, "fusion for any number of threads");
+    }
+  RankedRun twice("twice");
+  twice.add("q", "d", 1);
+  twice.add("q", "d", 2);
+  try {
+    twice.finish();
+    check(false, "a document twice is refused");
+  } catch (const Error&) {
+  }
 }
 
 }  // namespace
 
 int main() {
-  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order}) test();
+  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order,
+                           resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
+    test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
   return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
@@ -120,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
     if args.gsb:
         return _gsb(args)
     notes: list[str] = []
-    sources = score_sources(args) if args.scores else _run_sources(args, notes)
+    inputs: list[dict[str, Any]] = []
+    sources = score_sources(args) if args.scores else _run_sources(args, notes, inputs)
     result = compare(
         *sources,
         measures=args.measures if args.scores else None,
@@ -141,9 +143,10 @@ def run(args: argparse.Namespace) -> int:
         seed=args.random_seed,
         threads=args.threads,
     )
-    if args.save:
-        result.save(args.save)
-    write(args, result.render(args.format))
+    if inputs:
+        result = replace(result, inputs=tuple(inputs))
+    saved = {args.save: result.to_json()} if args.save else {}
+    write(args, result.render(args.format), saved)
     warn(args, [*notes, *result.warnings()])
     return 0
 
@@ -191,7 +194,9 @@ def score_sources(args: argparse.Namespace) -> list[Any]:
     return list(args.scores)
 
 
-def _run_sources(args: argparse.Namespace, notes: list[str]) -> list[Any]:
+def _run_sources(
+    args: argparse.Namespace, notes: list[str], inputs: list[dict[str, Any]]
+) -> list[Any]:
     from goodgain.tables import Run
 
     if not args.qrels or not args.runs:
@@ -206,6 +211,9 @@ def _run_sources(args: argparse.Namespace, notes: list[str]) -> list[Any]:
         flat += systems[name]
     result = evaluated(args, flat, args.measures or DEFAULT_MEASURES)
     notes += result.warnings()
+    if args.save:  # hashes of large files are made only where they are kept
+        data = result.to_dict()
+        inputs += [*data["inputs"], {"kind": "evaluation", "policy": data["policy"]}]
     scores = iter(result)
     sources = []
     for items in systems.values():

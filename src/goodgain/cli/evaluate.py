@@ -40,8 +40,7 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Evaluate and print."""
     result = evaluated(args, args.runs, args.measures or DEFAULT_MEASURES)
-    if args.save:
-        result.save(args.save)
-    write(args, result.render(args.format, args.per_query))
+    saved = {args.save: result.to_json()} if args.save else {}
+    write(args, result.render(args.format, args.per_query), saved)
     warn(args, result.warnings())
     return 0

@@ -99,10 +99,7 @@ def run(args: argparse.Namespace) -> int:
         threads=args.threads or 1,
         **options,
     )
-    if args.summary:
-        from goodgain.write import write_text
-
-        write_text(args.summary, found.render("markdown"))
-    write(args, found.render(args.format))
+    summary = {args.summary: found.render("markdown")} if args.summary else {}
+    write(args, found.render(args.format), summary)
     warn(args, [*notes, *found.notes])
     return 0 if found.passed else 1

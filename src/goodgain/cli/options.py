@@ -10,7 +10,7 @@ from goodgain.errors import UsageError
 from goodgain.show import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,12 +75,13 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
-def write(args: argparse.Namespace, text: str) -> None:
-    """To the file that was asked for, or to standard output."""
-    if args.output and args.output != "-":
-        from goodgain.write import write_text
+def write(args: argparse.Namespace, text: str, beside: Mapping[str, str] | None = None) -> None:
+    """To the file that was asked for, or to standard output; `beside` are other files to write with it."""
+    from goodgain.write import write_texts
 
-        write_text(args.output, text)
+    to_file = args.output and args.output != "-"
+    write_texts({**({args.output: text} if to_file else {}), **(beside or {})})
+    if to_file:
         return
     out = sys.stdout
     if hasattr(out, "reconfigure"):  # ids that are no UTF-8 leave as they came

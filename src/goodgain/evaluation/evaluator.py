@@ -88,7 +88,7 @@ class Evaluator:
         """The measures of one run or of several."""
         if type(runs) is dict and _is_plain_run(runs):  # the shortest way, for training loops
             try:
-                scores = self._prepared.dict(runs, "run")
+                scores = self._prepared.dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
             found = {"run": RunScores("run", self.measures, _CoreValues(self, scores, None))}
@@ -117,6 +117,10 @@ class _CoreValues:
     @property
     def source(self) -> Source | None:
         return self._run.source if self._run else None
+
+    @property
+    def has_bounds(self) -> bool:
+        return self._evaluator.policy.has_bounds
 
     def queries(self) -> list[str]:
         return self._kept(self._evaluator.qrels.queries)

@@ -209,6 +209,12 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
+        return self._plain(hashed=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Evaluation.from_dict, (self._plain(hashed=False),)
+
+    def _plain(self, hashed: bool) -> dict[str, Any]:
         import datetime
 
         from goodgain import __version__
@@ -218,8 +224,11 @@ class Evaluation:
             __version__,
             created.isoformat(timespec="seconds"),
             [
-                {"role": "qrels", **_provenance(self._qrels)},
-                *({"role": "run", "run": run.name, **_provenance(run.source)} for run in self),
+                {"role": "qrels", **_provenance(self._qrels, hashed)},
+                *(
+                    {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
+                    for run in self
+                ),
             ],
         )
         return {
@@ -273,13 +282,19 @@ class Evaluation:
 
     # --- saved ---
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
+    def to_json(self) -> str:
+        """What `save` writes, as text."""
         import json
 
-        from goodgain.write import write_text
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
-        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        import os
+
+        from goodgain.write import write_texts
+
+        write_texts({os.fspath(path): self.to_json()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
@@ -292,13 +307,18 @@ class Evaluation:
         data = read_json(name)
         if not isinstance(data, dict) or data.get("goodgain") != "evaluation":
             raise InputError("the file is not a saved evaluation", where=name)
-        if data["format"] > FORMAT:
+        if data.get("format", 0) > FORMAT:
             raise InputError(
                 f"the file has format {data['format']}, this version reads up to {FORMAT}",
                 where=name,
                 hint="pip install --upgrade goodgain",
             )
-        return cls.from_dict(data)
+        try:
+            return cls.from_dict(data)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the saved evaluation is damaged: {error} is missing or wrong", where=name
+            ) from None
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Evaluation:
@@ -319,6 +339,10 @@ class _SavedValues:
     def __init__(self, run: dict[str, Any]) -> None:
         self._run = run
 
+    @property
+    def has_bounds(self) -> bool:
+        return any(key.endswith(":lower") for key in self._run["values"])
+
     def queries(self) -> list[str]:
         return list(self._run["queries"])
 
@@ -333,8 +357,8 @@ class _SavedValues:
         return Coverage(**facts)
 
 
-def _provenance(source: Source | None) -> dict[str, Any]:
-    return source.provenance() if source else {"kind": "dict"}
+def _provenance(source: Source | None, hashed: bool) -> dict[str, Any]:
+    return source.provenance(hashed) if source else {"kind": "dict"}
 
 
 def _whole(measure: Measure, value: float) -> float | int:

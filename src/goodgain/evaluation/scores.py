@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from goodgain.errors import MeasureError
+from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class Values(Protocol):
     @property
     def source(self) -> Source | None:
         """Where the run came from."""
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the policy asked for bounds."""
 
     def queries(self) -> list[str]:
         """The queries behind the values."""
@@ -120,6 +124,11 @@ class RunScores:
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that asks for bounds."""
         found = self.measure(measure)
+        if not self._values.has_bounds:
+            raise UsageError(
+                f"the result has no bounds of {found}",
+                hint="evaluate with ties=bounds or unjudged=bounds",
+            )
         low, high = (aggregate(found, self.column(found, b)) for b in ("lower", "upper"))
         return low, high
 

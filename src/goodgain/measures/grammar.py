@@ -24,7 +24,7 @@ _FOREIGN: dict[str, tuple[str, dict[str, Value]]] = {
     "set_P": ("SetP", {}), "set_recall": ("SetR", {}), "set_F": ("SetF", {}),
     "set_map": ("SetAP", {}), "relative_P": ("R_cap", {}), "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}), "num_rel_ret": ("NumRelRet", {}), "num_q": ("NumQ", {}),
-    "rbp": ("RBP", {}), "rbp_resid": ("RBP_resid", {}), "unj": ("Unjudged", {}),
+    "rbp": ("RBP", {"p": 0.9}), "rbp_resid": ("RBP_resid", {"p": 0.9}), "unj": ("Unjudged", {}),
     "dcg": ("DCG", {}),
     # ranx
     "ndcg_burges": ("nDCG", {"gain": "exp"}), "dcg_burges": ("DCG", {"gain": "exp"}),
@@ -146,7 +146,17 @@ def _printed(
     text = definition.name
     if params:
         text += "(" + ", ".join(f"{name}={_shown(value)}" for name, value in params) + ")"
-    return text if cutoff is None else f"{text}@{cutoff:g}"
+    return text if cutoff is None else f"{text}@{_number_text(cutoff)}"
+
+
+def _number_text(cutoff: float) -> str:
+    """All digits and no exponent, so that it is read again as the same number."""
+    text = repr(cutoff)
+    if "e" in text:
+        from decimal import Decimal
+
+        text = f"{Decimal(text):f}"
+    return text.removesuffix(".0")
 
 
 def _shown(value: Value) -> str:
@@ -230,7 +240,9 @@ _FORM = re.compile(
     r"(?P<name>[^\W\d][\w-]*?|11pt_avg)"
     r"(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d*\.?\d+))?(?:-l(?P<level>\d+))?"
 )
-_TREC_FORM = re.compile(r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*)")
+_TREC_FORM = re.compile(
+    r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*|p=\d*\.?\d+)"
+)
 _AT_FORM = re.compile(r"(?P<name>\w+?)_at_(?P<cutoff>\d+)")
 
 
@@ -247,6 +259,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measur
     if isinstance(measures, Measure):
         return (measures.complete(),)
     if isinstance(measures, str):
+        if measures.count("(") != measures.count(")"):
+            raise MeasureError(f"a bracket in '{measures}' has no partner")
         found = [m for item in _split(measures) for m in _parse_item(item)]
     else:
         found = []
@@ -316,8 +330,9 @@ def _trec_values(
 ) -> list[Measure]:
     """trec_eval's `P.5,10`, `ndcg_cut_10`, `iprec_at_recall..10`; ranx's `rbp.95`."""
     name, values, text = form["name"], form["values"], form[0]
-    if definition.name == "RBP":
-        return [make(definition, {**params, "p": float(f"0.{values}")}, None, text)]
+    if definition.name in ("RBP", "RBP_resid"):  # trec_eval: rbp.p=0.5
+        p = float(values.removeprefix("p=")) if "=" in values else float(f"0.{values}")
+        return [make(definition, {**params, "p": p}, None, text)]
     if definition.name == "SetF":  # trec_eval's number is the square of beta
         return [make(definition, {**params, "beta": float(values) ** 0.5}, None, text)]
     found = []
@@ -326,7 +341,7 @@ def _trec_values(
             cutoff = float(value)
         except ValueError:
             raise _unknown(text) from None
-        shown = f"{cutoff:.2f}" if definition.cutoff == "recall" else f"{cutoff:g}"
+        shown = f"{cutoff:.2f}" if definition.cutoff == "recall" else value
         label = text if "," not in values else f"{name}_{shown}"
         found.append(make(definition, params, cutoff, label))
     return found
@@ -378,8 +393,12 @@ def _unknown(text: str) -> MeasureError:
 
 def add_definition(definition: Definition) -> None:
     """Make a measure known by its name."""
-    if definition.name in _BY_NAME and _BY_NAME[definition.name].family != "registered":
-        raise MeasureError(f"the name '{definition.name}' is that of a built-in measure")
+    known, _ = _resolve(definition.name)
+    if known is not None and known.family != "registered":
+        raise MeasureError(
+            f"the name '{definition.name}' is that of a built-in measure",
+            hint=f"see: goodgain measures {definition.name}",
+        )
     _BY_NAME[definition.name] = definition
 
 

@@ -37,9 +37,9 @@ class Param:
     open_high: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Definition:
-    """All that is known about one measure."""
+    """All that is known about one measure; there is one object of each."""
 
     name: str
     family: Family

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "lzma"}
 _BLOCK = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ def open_decompressed(path: str) -> IO[bytes]:
 
 
 def _spooled(stream: IO[bytes], name: str) -> int:
+    import tempfile
+
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
         try:
             while block := stream.read(_BLOCK):
@@ -132,10 +134,11 @@ def _line_format(
 ) -> dict[str, Any]:
     where = shown_name(path)
     suffix = _plain_suffix(path)
-    first = head.split(b"\n", 1)[0]
+    mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+    first = head[mark:].split(b"\n", 1)[0]
     if suffix in (".jsonl", ".ndjson") or ((suffix == "" or path == "-") and first[:1] == b"{"):
-        return _json_format(first, table, where, columns)
-    text = first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r")
+        return {"skip": mark, **_json_format(first, table, where, columns)}
+    text = first.decode("utf-8", "replace").rstrip("\r")
     for delimiter in () if b"\0" in head else (",", "\t"):  # binary: the core says so
         names = _fields(text, delimiter)
         wanted = suffix == (".csv" if delimiter == "," else ".tsv")
@@ -148,10 +151,10 @@ def _line_format(
                 "delimiter": delimiter,
                 "quotes": delimiter == ",",
                 "columns": len(names),
-                "skip": len(first) + 1,
+                "skip": mark + len(first) + 1,
                 **{role: names.index(name) for role, name in found.items()},
             }
-    return {"kind": "trec"}
+    return {"kind": "trec", "skip": mark}
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -232,4 +235,8 @@ def open_arrow(path: str) -> Any:
         except pa.ArrowInvalid:
             return ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the file cannot be read: {error}", where=path) from None
+        raise InputError(
+            f"the file is no {kind_of(path).capitalize()} data that can be read",
+            where=path,
+            hint=str(error).splitlines()[0].split(". ")[0],
+        ) from None

@@ -23,12 +23,12 @@ class Source:
     columns: Mapping[str, str] | None = None
     stat: tuple[int, int] | None = None  # size and modification time when it was opened
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result says about this input; the hash is of the bytes on disk."""
         if self.stat is None:
             return {"name": self.name, "kind": self.kind}
         facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
-        if _stat(self.name) == self.stat:  # else it is no longer what was read
+        if hashed and _stat(self.name) == self.stat:  # else it is no longer what was read
             facts["sha256"] = _sha256(self.name)
         return facts
 

@@ -178,9 +178,13 @@ def compare_scores(
         prices,
         _trade_off(asked, means, prices),
         tuple(notes),
+        tuple(scores.inputs),
         made,
         __version__,
     )
+
+
+_BOOTSTRAPPED = ("bootstrap", "randomisation", "wilcoxon", "sign")  # tests whose interval is BCa
 
 
 class _Judge:
@@ -211,16 +215,21 @@ class _Judge:
         )
 
     def _outcomes(self, cells: list[Paired]) -> list[tuple[Outcome, tuple[float, float] | None]]:
-        batch: dict[int, Outcome] = {}
-        if self._settings.test == "randomisation":  # all at once: measures share their signs
-            places = [i for i, cell in enumerate(cells) if cell.asked.kind != "percentile"]
-            columns = [_differences(cells[i]) for i in places]
+        """All at once where there is something to draw: measures share signs and samples."""
+        known: dict[int, Outcome] = {}
+        means: dict[int, Floats] = {}
+        places = [i for i, cell in enumerate(cells) if cell.asked.kind != "percentile"]
+        columns = [_differences(cells[i]) for i in places]
+        if self._settings.test == "randomisation":
             outcomes = paired.randomisation(columns, resampling=self._resampling)
-            batch = dict(zip(places, outcomes, strict=True))
-        return [self._outcome(cell, batch.get(i)) for i, cell in enumerate(cells)]
+            known = dict(zip(places, outcomes, strict=True))
+        if self._settings.test in _BOOTSTRAPPED:
+            drawn = paired.resampled(columns, self._resampling)
+            means = dict(zip(places, drawn, strict=True))
+        return [self._outcome(cell, known.get(i), means.get(i)) for i, cell in enumerate(cells)]
 
     def _outcome(
-        self, cell: Paired, known: Outcome | None
+        self, cell: Paired, known: Outcome | None, means: Floats | None
     ) -> tuple[Outcome, tuple[float, float] | None]:
         from goodgain.evaluation.scores import percentile
 
@@ -236,11 +245,11 @@ class _Judge:
             span = None if reach is None else (mean - reach, mean + reach)
             return tukey.test(mean), span
         name = "t" if settings.test == "tukey" else settings.test
-        outcome = known or paired.run_test(name, d, resampling=how, tie=settings.tie)
+        outcome = known or paired.run_test(name, d, resampling=how, tie=settings.tie, means=means)
         if cell.asked.kind == "geometric":
             return outcome, self._geometric_interval(cell)
-        if settings.test in ("bootstrap", "randomisation", "wilcoxon", "sign"):
-            return outcome, paired.bca_interval(d, settings.confidence, how)
+        if settings.test in _BOOTSTRAPPED:
+            return outcome, paired.bca_interval(d, settings.confidence, how, means)
         return outcome, effect.t_interval(d, settings.confidence)
 
     def _geometric_interval(self, cell: Paired) -> tuple[float, float] | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from goodgain.stats.gsb import GSB
+
 FORMAT = 1  # of the saved file
 
 
@@ -87,6 +89,12 @@ class Pair:
         """(wins - losses) / queries."""
         return (self.wins - self.losses) / self.queries
 
+    def side_by_side(self, alpha: float = 0.05) -> GSB:
+        """Wins, ties and losses as Good, Same and Bad, with a sign test and whether to ship."""
+        from goodgain.stats.gsb import gsb_counts
+
+        return gsb_counts(self.wins, self.ties, self.losses, alpha=alpha)
+
     def to_dict(self) -> dict[str, Any]:
         """Field to value, and what follows from the fields."""
         return asdict(self) | {"stars": self.stars, "gsb": self.gsb}
@@ -146,6 +154,7 @@ class Comparison:
     prices: tuple[Price, ...] = ()
     trade_off: tuple[TradeOff, ...] = ()
     notes: tuple[str, ...] = ()
+    inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
     version: str = ""
 
@@ -247,11 +256,17 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
+        import os
+
+        from goodgain.write import write_texts
+
+        write_texts({os.fspath(path): self.to_json()})
+
+    def to_json(self) -> str:
+        """What `save` writes."""
         import json
 
-        from goodgain.write import write_text
-
-        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
@@ -270,7 +285,12 @@ class Comparison:
                 where=name,
                 hint="pip install --upgrade goodgain",
             )
-        return cls.from_dict(data)
+        try:
+            return cls.from_dict(data)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the saved comparison is damaged: {error} is missing or wrong", where=name
+            ) from None
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Comparison:

@@ -33,17 +33,22 @@ def normal_ppf(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
-def beta_inc(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function, by Lentz's continued fraction."""
+def beta_inc(a: float, b: float, x: float, rest: float | None = None) -> float:
+    """The regularised incomplete beta function, by Lentz's continued fraction.
+
+    `rest` is 1 - x, for where x is so near 1 that the subtraction would lose digits.
+    """
+    y = 1 - x if rest is None else rest
     if x <= 0:
         return 0.0
-    if x >= 1:
+    if y <= 0:
         return 1.0
     if x > (a + 1) / (a + b + 2):
-        return 1 - beta_inc(b, a, 1 - x)
-    front = (
-        math.exp(_log_gamma_ratio(a, b) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
-    )
+        return 1 - beta_inc(b, a, y, x)
+    logs = a * (math.log(x) if x < 0.5 else math.log1p(-y))
+    logs += b * (math.log(y) if y < 0.5 else math.log1p(-x))
+    small, large = sorted((a, b))
+    front = math.exp(_log_gamma_ratio(large, small) - math.lgamma(small) + logs) / a
     tiny = 1e-300
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or tiny)
     value = d
@@ -70,7 +75,7 @@ def t_sf(t: float, df: float) -> float:
     """P(T > t) of Student's t."""
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    tail = 0.5 * beta_inc(df / 2, 0.5, df / (df + t * t))
+    tail = 0.5 * beta_inc(df / 2, 0.5, df / (df + t * t), t * t / (df + t * t))
     return tail if t >= 0 else 1 - tail
 
 
@@ -84,7 +89,10 @@ def t_ppf(p: float, df: float) -> float:
 
 def f_sf(f: float, df1: float, df2: float) -> float:
     """P(F > f) of the F distribution."""
-    return beta_inc(df2 / 2, df1 / 2, df2 / (df2 + df1 * f)) if f > 0 else 1.0
+    if f <= 0:
+        return 1.0
+    total = df2 + df1 * f
+    return beta_inc(df2 / 2, df1 / 2, df2 / total, df1 * f / total)
 
 
 def binomial_cdf(k: int, n: int) -> float:

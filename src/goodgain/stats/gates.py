@@ -84,7 +84,7 @@ class Gate:
         reasons = []
         for check in self.checks:
             if check.verdict == "worse":
-                reasons.append(f"{check.measure} is worse by more than {check.margin:g}")
+                reasons.append(f"{check.measure} is worse by more than {check.margin:.3g}")
             elif check.verdict == "not shown":
                 more = (
                     f" (about {check.queries_needed:,} queries would)"
@@ -129,7 +129,7 @@ class Gate:
         checks = [
             [
                 f"{c.measure} ↓" if c.lower_is_better else c.measure, number(c.baseline_mean),
-                number(c.mean), signed(c.difference), signed(c.bound), f"{c.margin:g}",
+                number(c.mean), signed(c.difference), signed(c.bound), f"{c.margin:.3g}",
                 p_text(c.p, self.alpha), c.verdict, f"{c.queries:,}",
             ]
             for c in self.checks

@@ -72,8 +72,12 @@ def run_test(
     alternative: Alternative = "two-sided",
     resampling: Resampling | None = None,
     tie: float = 0.0,
+    means: Floats | None = None,
 ) -> Outcome:
-    """Run a test by its name (all but Tukey's, which needs every system)."""
+    """Run a test by its name (all but Tukey's, which needs every system).
+
+    `means` are those of resamples, where they were drawn already.
+    """
     resampling = resampling or Resampling()
     special = _degenerate(differences, alternative)
     if special is not None:
@@ -88,7 +92,7 @@ def run_test(
         case "randomisation":
             return randomisation([differences], alternative, resampling)[0]
         case "bootstrap":
-            return bootstrap_test(differences, alternative, resampling)
+            return bootstrap_test(differences, alternative, resampling, means)
         case _:
             raise UsageError(f"there is no test '{name}'", hint=f"one of: {', '.join(TESTS)}")
     return Outcome(outcome.statistic, at_least_smallest(outcome.p), outcome.note)
@@ -234,10 +238,11 @@ def bootstrap_test(
     differences: Floats,
     alternative: Alternative = "two-sided",
     resampling: Resampling | None = None,
+    means: Floats | None = None,
 ) -> Outcome:
     """How often resampled differences, moved to mean 0, have a mean at least as far from 0."""
-    how = resampling or Resampling()
-    means = bootstrap_means([differences], how)[0]
+    if means is None:
+        means = bootstrap_means([differences], resampling or Resampling())[0]
     observed = float(differences.mean())
     moved = means - observed
     slack = 1e-12 * float(abs(differences).mean())
@@ -260,8 +265,21 @@ def bootstrap_means(columns: Sequence[Floats], resampling: Resampling) -> list[F
     return [means[:, i] for i in range(len(columns))]
 
 
+def resampled(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]:
+    """`bootstrap_means` of columns of any lengths; those of one length share their draws."""
+    found: dict[int, Floats] = {}
+    for length in {len(column) for column in columns}:
+        places = [i for i, column in enumerate(columns) if len(column) == length]
+        means = bootstrap_means([columns[i] for i in places], resampling)
+        found |= dict(zip(places, means, strict=True))
+    return [found[i] for i in range(len(columns))]
+
+
 def bca_interval(
-    differences: Floats, confidence: float = 0.95, resampling: Resampling | None = None
+    differences: Floats,
+    confidence: float = 0.95,
+    resampling: Resampling | None = None,
+    means: Floats | None = None,
 ) -> tuple[float, float] | None:
     """The bias-corrected and accelerated interval of the mean (Efron 1987); None for one query."""
     if len(differences) < 2:
@@ -269,7 +287,8 @@ def bca_interval(
     if is_constant(differences):
         value = float(differences.mean())
         return value, value
-    means = bootstrap_means([differences], resampling or Resampling())[0]
+    if means is None:
+        means = bootstrap_means([differences], resampling or Resampling())[0]
     return bca_of(means, differences, confidence)
 
 

@@ -169,16 +169,21 @@ class Pairing:
         if not kept:
             raise _nothing_shared(baseline, system, asked, list(left), list(right))
         if reasons:
-            self._note(baseline, system, asked, reasons, len(reasons) + len(kept))
+            self._note(f"{system} against {baseline}", asked, reasons, len({**left, **right}))
         return Paired(baseline, system, asked, tuple(kept), np.array(a), np.array(b))
 
     def complete(self, systems: Iterable[str], asked: Asked) -> set[str]:
         """The queries that all systems have."""
-        shared: set[str] | None = None
-        for system in systems:
-            values = self._scores.values(system, asked.column)
-            defined = {u for u, v in values.items() if v == v}
-            shared = defined if shared is None else shared & defined
+        columns = {s: self._scores.values(s, asked.column) for s in systems}
+        units = {unit: None for values in columns.values() for unit in values}
+        lost = []
+        for unit in units:
+            reasons = [reason for s, v in columns.items() if (reason := _reason(unit, v, s))]
+            if reasons:
+                lost.append((unit, reasons[0], ""))
+        shared = set(units) - {unit for unit, *_ in lost}
+        if shared and lost:
+            self._note("all systems", asked, lost, len(units), keep_zero=False)
         if not shared:
             raise InputError(
                 f"no query has a value of {asked.label} for every system",
@@ -187,24 +192,25 @@ class Pairing:
         return shared
 
     def _note(
-        self, baseline: str, system: str, asked: Asked,
-        reasons: list[tuple[str, str, str]], total: int,
-    ) -> None:  # fmt: skip
+        self,
+        who: str,
+        asked: Asked,
+        reasons: list[tuple[str, str, str]],
+        total: int,
+        keep_zero: bool = True,
+    ) -> None:
         shown = [f"{u} ({'; '.join(filter(None, (x, y)))})" for u, x, y in reasons[:3]]
         more = f" and {len(reasons) - 3:,} more" if len(reasons) > 3 else ""
         listed = ", ".join(shown) + more
         if self._unpaired == "error":
             raise InputError(
                 f"{len(reasons):,} of {total:,} queries cannot be paired for {asked.label}: {listed}",
-                where=f"{system} against {baseline}",
+                where=who,
                 hint="unpaired='drop' leaves them out, unpaired='zero' counts them as 0",
             )
-        zero = self._unpaired == "zero" and not asked.lower_is_better
+        zero = keep_zero and self._unpaired == "zero" and not asked.lower_is_better
         action = "count as 0" if zero else "are left out"
-        what = (
-            f"{system} against {baseline}",
-            f"{len(reasons):,} of {total:,} queries {action}: {listed}",
-        )
+        what = (who, f"{len(reasons):,} of {total:,} queries {action}: {listed}")
         self._left_out.setdefault(what, []).append(asked.label)
 
     def notes(self) -> list[str]:

@@ -239,7 +239,11 @@ def legend(c: Comparison) -> list[str]:
         family = f"{_CORRECTIONS[s.correction]} correction over {count} {tests}"
     against = ", ".join(c.baselines)
     lines = [f"{TESTS[s.test]}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
-    lines.append(f"{STARS} (corrected). detectable: the smallest difference seen with 80% power.")
+    lines.append(
+        f"{STARS} (corrected; better or worse). detectable: the smallest difference seen with 80% power."
+    )
+    if len(c.pairs) == 1:
+        lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")
     return lines

@@ -53,6 +53,8 @@ def read_scores(
     `into.groups` gets the column `by` where the table has it.
     """
     table = load_table(source)
+    if isinstance(source, str | os.PathLike):
+        into.inputs.append(_provenance(os.fspath(source)))
     roles = _roles(table, given)
     length = len(table.columns[roles["query"]])
     if not length:
@@ -247,7 +249,6 @@ def _load_file(path: str) -> Table:
 
 def _load_lines(path: str, name: str) -> Table:
     import csv
-    import io
     import json
 
     from goodgain.read.files import plain_descriptor
@@ -275,6 +276,16 @@ def _load_lines(path: str, name: str) -> Table:
             rows.append(row)
             lines.append(number)
         return Table(_by_column(rows), name, lines)
+    try:
+        return _load_delimited(text, first, name)
+    except csv.Error as error:
+        raise InputError(f"the file is no table: {error}", where=name) from None
+
+
+def _load_delimited(text: str, first: str, name: str) -> Table:
+    import csv
+    import io
+
     delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     header = [h.strip() for h in next(reader)]
@@ -310,6 +321,19 @@ def _arrow_columns(source: Any, name: str) -> dict[str, Sequence[Any]]:
         raise MissingExtraError.for_package("pyarrow", "arrow", f"reading {name}") from None
     table = source if isinstance(source, pa.Table) else pa.table(source)
     return {column: table.column(column).to_pylist() for column in table.column_names}
+
+
+def _provenance(path: str) -> dict[str, Any]:
+    import hashlib
+    from pathlib import Path
+
+    from goodgain.read.files import shown_name
+
+    facts: dict[str, Any] = {"name": shown_name(path), "kind": "scores"}
+    if path != "-":
+        content = Path(path).read_bytes()
+        facts |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return facts
 
 
 def _stem(name: str) -> str:

@@ -35,6 +35,7 @@ class ScoreSet:
     groups: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> unit -> group
     lower: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    inputs: list[dict[str, Any]] = field(default_factory=list)  # what a saved result says of them
 
     def add(self, name: str, seeds: list[Columns]) -> str:
         """Add a system; a name that is taken is numbered, as runs of the same name are."""
@@ -76,6 +77,7 @@ def collect(
     """
     if isinstance(source, Evaluation):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
+        into.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
         return [into.add(run.name, [_run_columns(run)]) for run in source]
     if isinstance(source, RunScores):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
@@ -83,7 +85,7 @@ def collect(
     if isinstance(source, HasUnitScores):
         into.lower |= set(getattr(source, "lower_is_better", ()))
         return _from_mapping(source.per_unit_scores(), into)
-    if isinstance(source, list | tuple) and source and not isinstance(source[0], Mapping):
+    if isinstance(source, list | tuple) and source and not _is_row(source[0]):
         return _seeds(source, into, columns, by)
     if isinstance(source, Mapping) and not _is_column_table(source):
         return _from_mapping(source, into)
@@ -101,6 +103,11 @@ def collect(
 
 def _run_columns(run: RunScores) -> Columns:
     return {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
+
+
+def _is_row(item: Any) -> bool:
+    """A row with named fields rather than {system: {measure: {unit: value}}}."""
+    return isinstance(item, Mapping) and not all(isinstance(v, Mapping) for v in item.values())
 
 
 def _is_column_table(source: Mapping[Any, Any]) -> bool:
@@ -139,6 +146,7 @@ def _seeds(
             )
     into.lower |= apart.lower
     into.groups |= apart.groups
+    into.inputs += apart.inputs
     name = next(iter(apart.systems))
     return [into.add(name, [seed for seeds in apart.systems.values() for seed in seeds])]
 

@@ -49,6 +49,10 @@ def seed_spread(system: str, measure: str, scores: Floats) -> SeedSpread | None:
     square_seeds = n * float(((by_seed - mean) ** 2).sum()) / (s - 1)
     rest = scores - by_query[:, None] - by_seed[None, :] + mean
     square_rest = float((rest**2).sum()) / ((n - 1) * (s - 1))
+    nothing = (
+        1e-13 * float(abs(scores).max())
+    ) ** 2  # what is left of equal seeds by rounding alone
+    square_rest, square_seeds = (v if v > n * nothing else 0.0 for v in (square_rest, square_seeds))
     return SeedSpread(
         system, measure, s, n, mean, float(by_seed.min()), float(by_seed.max()),
         between_queries=math.sqrt(max(0.0, (square_queries - square_rest) / s)),

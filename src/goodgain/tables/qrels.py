@@ -80,7 +80,7 @@ def _read(source: Source) -> CoreQrels:
             file = open_lines(source.value, "qrels", source.columns)
             return _core.Qrels.from_file(file.fd, file.name, file.format)
         case "dict":
-            return _core.Qrels.from_dict(source.value, source.name)
+            return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":

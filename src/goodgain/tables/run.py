@@ -55,7 +55,7 @@ class Run:
         where = source.name if source.stat else self.name
         with core_errors():
             if source.kind == "dict":
-                return prepared.dict(source.value, where)
+                return prepared.dict(source.value, where, source.stat is None)
             if source.kind == "file":
                 from goodgain.read.files import open_lines
 

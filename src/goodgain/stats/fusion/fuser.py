@@ -96,7 +96,9 @@ class Fuser:
                     f"{method.name} learns from judged queries and has none",
                     hint="qrels=... (--train QRELS), or a method that does not learn, such as rrf",
                 )
-            tables = training.tables(method, learn_from or self.runs, qrels, values)
+            tables = training.tables(
+                method, learn_from or self.runs, qrels, values, self.norm == "min-max-inverted"
+            )
         options: dict[str, Any] = {
             "norm": self.norm, "points": method.points, "combine": method.combine, "parameter": 0.0,
             "exponent": 1.0, "log_shift": 0.0, "absent": 0.0, **method.options,

@@ -20,12 +20,16 @@ _ODDS = [0, 5, 10, 15, 20, 30, 100, 200, 500, 1000]
 
 
 def tables(
-    method: Method, runs: Sequence[RankedRun], qrels: Qrels, params: Mapping[str, float]
+    method: Method,
+    runs: Sequence[RankedRun],
+    qrels: Qrels,
+    params: Mapping[str, float],
+    inverted: bool,
 ) -> list[list[float]]:
-    """A table for each run: points by rank, or by segment."""
+    """A table for each run: points by rank, or by segment; `inverted` runs have their best last."""
     found = []
     for run in runs:
-        hits = run.hits(qrels.core, 1.0)
+        hits = [row[::-1] if inverted else row for row in run.hits(qrels.core, 1.0)]
         match method.name:
             case "posfuse" | "slidefuse":
                 table = _by_rank(hits)

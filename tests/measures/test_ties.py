@@ -1,0 +1,201 @@
+"""Ties and unjudged documents by brute force: every order, every gain, against the core's closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+import reference
+import reference_binary  # noqa: F401 - adds its measures to the reference
+import reference_labels  # noqa: F401 - so does this
+from collections_ import REAL_GAINS, query
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import judged_from, orders, supposed, value
+from specs import ALL, FAMILIES, label
+
+from goodgain import evaluate, parse
+from goodgain._core import kernels
+from goodgain.errors import UsageError
+from goodgain.measures import definitions
+
+TOLERANCE = 1e-12
+LABELS = {"targets": "target", "aspects": "aspect"}
+
+
+def evaluated(item, specs, **policy):
+    rows = [("q", *row) for row in item.rows]
+    run = [("q", doc, score) for doc, score in item.run]
+    return evaluate(rows, run, [label(s) for s in specs], **policy)["run"]
+
+
+def close(a, b):
+    return (a != a and b != b) or math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+def check(item, specs, got, expected):
+    wrong = [
+        f"{label(s)}: {found!r} for {wanted!r}"
+        for s, found, wanted in zip(specs, got, expected, strict=True)
+        if not close(found, wanted)
+    ]
+    assert not wrong, f"{item}\n" + "\n".join(wrong)
+
+
+def point(scores, specs):
+    return [scores.column(label(s))[0] for s in specs]
+
+
+def lower(scores, specs):
+    return [scores.column(label(s), "lower")[0] for s in specs]
+
+
+def upper(scores, specs):
+    return [scores.column(label(s), "upper")[0] for s in specs]
+
+
+def random_queries(family):
+    """A few judged and retrieved documents with many ties; grades and real gains."""
+    options = {"min_run": 1, "min_rows": 1, "labels": LABELS.get(family), "max_docs": 5}
+    return st.one_of(
+        query(**options),
+        query(**options, scores=(1.0,)),
+        query(**options, grades=REAL_GAINS, scores=(1.0, 2.0)),
+    )
+
+
+def over_orders(item, specs):
+    """For each measure its values over all orders, and how many orders have each of them.
+
+    Orders that differ only by documents judged alike are measured once.
+    """
+    q = judged_from(item.rows)
+    kind = {d: sorted(str(r[1:]) for r in item.rows if r[0] == d) for d, _ in item.run}
+    counts, rankings = Counter(), {}
+    for ranking in orders(item.run):
+        key = str([kind[d] for d in ranking])
+        counts[key] += 1
+        rankings[key] = ranking
+    values = [[value(n, r, q, k, **p) for r in rankings.values()] for n, p, k in specs]
+    return values, [counts[key] for key in rankings]
+
+
+def test_reference_has_every_measure():
+    measured = {d.name for d in definitions() if d.column is None and d.family != "registered"}
+    assert reference.names() == measured == {name for name, _, _ in ALL}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_point_values(family, data):
+    """Without ties every measure is what its definition says."""
+    item = data.draw(
+        query(min_run=1, min_rows=1, labels=LABELS.get(family), distinct=True, max_docs=9)
+    )
+    specs = FAMILIES[family]
+    scores = evaluated(item, specs)
+    check(item, specs, point(scores, specs), [v for (v,) in over_orders(item, specs)[0]])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_ties_docid(family, data):
+    """Equal scores: the larger id in byte order stands first."""
+    item = data.draw(random_queries(family))
+    specs, q = FAMILIES[family], judged_from(item.rows)
+    ranking = reference.by_docid(item.run)
+    expected = [value(name, ranking, q, k, **params) for name, params, k in specs]
+    scores = evaluated(item, specs)
+    check(item, specs, point(scores, specs), expected)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_ties_input(family, data):
+    """Equal scores: as they stand in the run."""
+    item = data.draw(random_queries(family))
+    specs, q = FAMILIES[family], judged_from(item.rows)
+    ranking = [doc for doc, _ in sorted(item.run, key=lambda pair: -pair[1])]
+    expected = [value(name, ranking, q, k, **params) for name, params, k in specs]
+    scores = evaluated(item, specs, ties="input")
+    check(item, specs, point(scores, specs), expected)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_ties_average(family, data):
+    """The exact mean over all orders; undefined where one of them is."""
+    item = data.draw(random_queries(family))
+    specs = FAMILIES[family]
+    values, counts = over_orders(item, specs)
+    expected = [
+        math.fsum(v * n for v, n in zip(found, counts, strict=True)) / sum(counts)
+        for found in values
+    ]
+    scores = evaluated(item, specs, ties="average")
+    check(item, specs, point(scores, specs), expected)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_ties_bounds(family, data):
+    """The true minimum and maximum over all orders where the measure is defined."""
+    item = data.draw(random_queries(family))
+    specs = FAMILIES[family]
+    scores = evaluated(item, specs, ties="bounds")
+    values = [[v for v in found if v == v] for found in over_orders(item, specs)[0]]
+    check(item, specs, lower(scores, specs), [min(v, default=math.nan) for v in values])
+    check(item, specs, upper(scores, specs), [max(v, default=math.nan) for v in values])
+
+
+def supports_unjudged(spec):
+    m = parse(label(spec))
+    return kernels()[m.definition.kernel]["unjudged_bounds"] and m.get("ideal") != "retrieved"
+
+
+BOUNDED = [s for s in ALL if supports_unjudged(s)]
+REFUSED = [s for s in ALL if not supports_unjudged(s)]
+
+
+@given(
+    item=st.one_of(
+        query(min_run=1, min_rows=1, max_docs=6),
+        query(min_run=3, min_rows=1, max_docs=6, grades=REAL_GAINS, distinct=True),
+        query(min_run=3, min_rows=1, max_docs=5, grades=(0, 1)),
+    )
+)
+def test_unjudged_bounds(item):
+    """The true extremes over all gains that unjudged documents could have."""
+    unknown = [pair for pair in item.run if pair[0] not in item.gains]
+    item.run = [pair for pair in item.run if pair not in unknown[3:]]
+    q, ranking = judged_from(item.rows), reference.by_docid(item.run)
+    worlds = list(supposed(ranking, q))
+    scores = evaluated(item, BOUNDED, unjudged="bounds")
+    values = [[value(n, ranking, w, k, **p) for w in worlds] for n, p, k in BOUNDED]
+    check(item, BOUNDED, lower(scores, BOUNDED), [min(v) for v in values])
+    check(item, BOUNDED, upper(scores, BOUNDED), [max(v) for v in values])
+    points = [value(n, ranking, q, k, **p) for n, p, k in BOUNDED]
+    check(item, BOUNDED, point(scores, BOUNDED), points)
+
+
+def test_unjudged_bounds_reach_the_top_of_the_collection():
+    """An unjudged document may be as good as the best of another query."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 3}}
+    scores = evaluate(qrels, {"q1": {"x": 2, "a": 1}, "q2": {"b": 1}}, "DCG", unjudged="bounds")[
+        "run"
+    ]
+    assert scores.column("DCG", "upper")[0] == pytest.approx(3 + 1 / math.log2(3), abs=TOLERANCE)
+    assert scores.column("DCG", "lower")[0] == pytest.approx(1 / math.log2(3), abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("spec", REFUSED, ids=label)
+def test_measures_without_known_bounds_refuse(spec):
+    with pytest.raises(UsageError, match="no exact bounds"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, label(spec), unjudged="bounds")
+
+
+@pytest.mark.parametrize("ties", ["average", "bounds"])
+def test_two_unknowns_at_a_time_refuse(ties):
+    with pytest.raises(UsageError, match="cannot go with"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", unjudged="bounds", ties=ties)

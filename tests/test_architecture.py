@@ -1,0 +1,205 @@
+"""The shape of the package: who imports whom, what `import goodgain` costs, what is public, what has help."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import goodgain
+from goodgain.cli import COMMANDS, run
+
+PACKAGE = Path(goodgain.__file__).parent
+# Data flows one way: each stage imports only what stands left of it.
+STAGES = (
+    "read",
+    "tables",
+    "identity",
+    "labels",
+    "measures",
+    "evaluation",
+    "stats",
+    "report",
+    "cli",
+)
+FREE = {
+    "errors",
+    "show",
+    "write",
+    "_core",
+    "_build",
+    "",
+}  # anyone may import these; "" is goodgain itself
+ANYTHING = {"demo", "__main__", "__init__"}
+HEAVY = {"numpy", "scipy", "pyarrow", "pandas", "polars", "jinja2", "openai", "pyspark", "argparse"}
+
+
+def modules():
+    return sorted(p.relative_to(PACKAGE) for p in PACKAGE.rglob("*.py"))
+
+
+def imported(path: Path) -> set[tuple[str, int]]:
+    """Every goodgain module that a file imports, anywhere in it, with the line."""
+    found = set()
+    package = ("goodgain", *path.parent.parts)
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, node.lineno) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join(
+                    (*package[: len(package) - node.level + 1], *([base] if base else []))
+                )
+            found |= {(f"{base}.{alias.name}", node.lineno) for alias in node.names}
+            found.add((base, node.lineno))
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", getattr(node.func, "attr", ""))
+            in ("import_module", "__import__")
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            found.add((node.args[0].value, node.lineno))
+    return {(name, line) for name, line in found if name.split(".")[0] == "goodgain"}
+
+
+def stage(name: str) -> str:
+    """The part of the package that a module belongs to: goodgain.read.files is of `read`."""
+    parts = name.split(".")[1:]
+    known = {p.stem for p in PACKAGE.iterdir()}
+    return parts[0] if parts and parts[0] in known else ""
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_imports_go_one_way(path):
+    own = path.parts[0].removesuffix(".py")
+    if own in ANYTHING:
+        return
+    allowed = FREE | {own}
+    if own in STAGES:
+        allowed |= set(STAGES[: STAGES.index(own)])
+        allowed |= {"demo"} if own == "cli" else set()
+    else:
+        assert own in FREE, f"{own} is neither a stage nor free: add it to the order"
+    wrong = [
+        f"{path}:{line} imports {name}"
+        for name, line in imported(path)
+        if stage(name) not in allowed
+    ]
+    # A name imported from goodgain itself may be a stage in disguise: goodgain.evaluate.
+    wrong += [
+        f"{path}:{line} imports {name} through goodgain"
+        for name, line in imported(path)
+        if name.count(".") == 1 and name.split(".")[1] in goodgain._PUBLIC
+    ]
+    assert not wrong
+
+
+def test_the_check_sees_imports_everywhere():
+    found = {name for name, _ in imported(Path("tables/run.py"))}
+    assert "goodgain.read.source" in found  # at the top
+    assert "goodgain.read.files" in found  # inside a function
+    assert "goodgain._core.Scores" in found  # under TYPE_CHECKING
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    code = (
+        "import sys, json; import runpy; "
+        + arguments[0]
+        + "; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import goodgain",
+        "sys.argv = ['goodgain', '--version']; import goodgain.__main__ as m; m.main()",
+    ],
+    ids=["import goodgain", "goodgain --version"],
+)
+def test_nothing_heavy_is_imported(code):
+    before = loaded_by("pass")
+    heavy = {name.split(".")[0] for name in loaded_by(code) - before} & HEAVY
+    assert heavy == set()
+    assert "goodgain._core" not in loaded_by(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import goodgain; goodgain.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0}}, 'nDCG@10')['nDCG@10']",
+        "import goodgain; goodgain.dcg([3, 2, 1]); goodgain.nrdcgl(['a'], {'a': 1})",
+    ],
+    ids=["evaluate", "lists"],
+)
+def test_evaluating_needs_nothing_heavy(code):
+    assert {name.split(".")[0] for name in loaded_by(code)} & HEAVY == set()
+
+
+# --- what is public ---
+
+
+def test_exported_names_are_locked():
+    assert goodgain.__all__ == [
+        "Evaluation", "Evaluator", "GoodgainError", "Measure", "Policy", "Qrels", "Run", "RunScores",
+        "__version__", "cg", "dcg", "evaluate", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl",
+        "register",
+    ]  # fmt: skip
+    assert dir(goodgain) == sorted(goodgain.__all__)
+    assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("name", sorted(goodgain.__all__))
+def test_exported_names_are_there(name):
+    value = getattr(goodgain, name)
+    assert name == "__version__" or value.__doc__
+
+
+def test_what_is_not_there():
+    for name in ("nothing", "_private", "ndgc"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(goodgain, name)
+    assert goodgain.measures.__name__ == "goodgain.measures"
+
+
+def test_version_is_that_of_the_project():
+    text = (PACKAGE.parent.parent / "pyproject.toml").read_text()
+    assert f'version = "{goodgain.__version__}"' in text
+
+
+def test_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+# --- the command line ---
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run([command, "--help"])
+    out = capsys.readouterr().out
+    assert stopped.value.code == 0
+    assert out.startswith(f"usage: goodgain {command}")
+    assert COMMANDS[command].strip()
+
+
+def test_help_lists_every_command(capsys):
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out and text in out for name, text in COMMANDS.items())
+    assert run([]) == 2
+
+
+def test_every_command_module_is_listed():
+    shared = {"__init__", "options"}
+    files = {p.stem for p in (PACKAGE / "cli").glob("*.py")} - shared
+    assert {name.replace("_", "-") for name in files} == set(COMMANDS)
