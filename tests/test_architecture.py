@@ -23,6 +23,7 @@ STAGES = (
     "measures",
     "evaluation",
     "stats",
+    "experiment",
     "report",
     "cli",
 )
@@ -34,7 +35,7 @@ FREE = {
     "_build",
     "",
 }  # anyone may import these; "" is goodgain itself
-ANYTHING = {"demo", "__main__", "__init__"}
+ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {"numpy", "scipy", "pyarrow", "pandas", "polars", "jinja2", "openai", "pyspark", "argparse"}
 
 
@@ -149,9 +150,11 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "Evaluation", "Evaluator", "GoodgainError", "Measure", "Policy", "Qrels", "Run", "RunScores",
-        "__version__", "cg", "dcg", "evaluate", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl",
-        "register",
+        "GSB", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult", "Gate", "GoodGain",
+        "GoodgainError", "Identity", "Measure", "Policy", "Qrels", "Run", "RunScores", "Trace",
+        "__version__", "cg", "compare", "dcg", "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
+        "gsb_differences", "gsb_labels", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces",
+        "record", "register", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
@@ -200,6 +203,6 @@ def test_help_lists_every_command(capsys):
 
 
 def test_every_command_module_is_listed():
-    shared = {"__init__", "options"}
+    shared = {"__init__", "curves", "options", "runs"}
     files = {p.stem for p in (PACKAGE / "cli").glob("*.py")} - shared
     assert {name.replace("_", "-") for name in files} == set(COMMANDS)

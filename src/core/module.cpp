@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_stats.hpp"
+#include "bind_traces.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -316,4 +317,5 @@ NB_MODULE(_core, m) {
   });
 
   bind_stats(m);
+  bind_traces(m);
 }

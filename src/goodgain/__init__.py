@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
-    from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.evaluation import (
+        Evaluation,
+        Evaluator,
+        GoodGain,
+        Policy,
+        RunScores,
+        evaluate,
+        good_gain,
+    )
     from goodgain.experiment import Experiment, ExperimentResult
+    from goodgain.identity import Identity
     from goodgain.measures import (
         Measure,
         cg,
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
+    from goodgain.read.traces import record
     from goodgain.stats import (
         GSB,
         Comparison,
@@ -31,14 +41,15 @@ if TYPE_CHECKING:
         gsb_labels,
     )
     from goodgain.stats.fusion import fuse, tune
-    from goodgain.tables import Qrels, Run
+    from goodgain.tables import Qrels, Run, Trace, read_traces
 
 __version__ = "0.1.0"
 
 # What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
 _PUBLIC = {
     **dict.fromkeys(
-        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.evaluation"
+        ("Evaluation", "Evaluator", "GoodGain", "Policy", "RunScores", "evaluate", "good_gain"),
+        "goodgain.evaluation",
     ),
     **dict.fromkeys(
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
@@ -59,7 +70,9 @@ _PUBLIC = {
     ),
     **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),
     **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
-    **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
+    "Identity": "goodgain.identity",
+    "record": "goodgain.read.traces",
     "GoodgainError": "goodgain.errors",
 }
 
@@ -71,12 +84,15 @@ __all__ = [
     "Experiment",
     "ExperimentResult",
     "Gate",
+    "GoodGain",
     "GoodgainError",
+    "Identity",
     "Measure",
     "Policy",
     "Qrels",
     "Run",
     "RunScores",
+    "Trace",
     "__version__",
     "cg",
     "compare",
@@ -84,6 +100,7 @@ __all__ = [
     "evaluate",
     "fuse",
     "gate",
+    "good_gain",
     "gsb",
     "gsb_counts",
     "gsb_differences",
@@ -93,6 +110,8 @@ __all__ = [
     "parse",
     "pnrdcgl",
     "rdcgl",
+    "read_traces",
+    "record",
     "register",
     "tune",
 ]

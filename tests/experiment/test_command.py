@@ -183,3 +183,33 @@ def test_the_demo(tmp_path, capsys):
                       "Diversity@20", "Latency", "↓"]  # fmt: skip
     for group in ("simple (<= 3 targets)", "medium (4-6)", "complex (> 6)"):
         assert group in out
+    assert "EvidenceRecall" in out  # of the agent's Good Gain
+
+
+def test_the_agent_searches_again_with_words_of_what_it_read():
+    from goodgain.demo.agent import Agent
+
+    documents = {
+        "a": "zebra stripes stripes stripes stripes and grass",
+        "b": "stripes of a flag",
+        "c": "grass of a field",
+        "d": "nothing at all",
+    }
+
+    def search(query):
+        scores = {d: sum(t.split().count(w) for w in query.split()) for d, t in documents.items()}
+        return sorted(((d, s) for d, s in scores.items() if s), key=lambda hit: (-hit[1], hit[0]))
+
+    trace = Agent(search, documents, read=1, terms=1).answer("c1", "zebra")
+    queries = [i["searches"][0]["query"] for i in trace["turns"][0]["iterations"]]
+    assert queries[0] == "zebra"
+    assert queries[1] == "zebra stripes"
+    found = [
+        {r["id"] for r in i["searches"][0]["results"]} for i in trace["turns"][0]["iterations"]
+    ]
+    assert found[0] == {"a"}
+    assert found[1] == {"a", "b"}
+    assert trace == {
+        **Agent(search, documents, read=1, terms=1).answer("c1", "zebra"),
+        "turns": trace["turns"],
+    }

@@ -16,6 +16,9 @@ COMMANDS = {
     "gate": "pass or fail for CI: is a candidate no worse than the baseline?",
     "fuse": "several runs made into one",
     "experiment": "run retrievers, time them, compare them",
+    "trace": "Good Gain of an agent's searches, per iteration and conversation",
+    "dedup": "which results of a trace are the same, and why",
+    "convert": "turn traces of any format into the canonical one",
     "measures": "the table of measures, or all about one of them",
     "demo": "five retrievers on data that ships with the package, timed and compared",
 }

@@ -16,7 +16,8 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "demo",
         "Search the documentation of Python's standard library by graph walks, keyword, KNN, both fused\n"
-        "and a swarm; measure, time and compare them with the judgements that ship with goodgain.",
+        "and a swarm; measure, time and compare them with the judgements that ship with goodgain. Then\n"
+        "let an agent answer the same questions, and measure what each of its searches was worth.",
     )
     p.add_argument("--folder", metavar="FOLDER", help="keep runs, scores and latencies there")
     add_output(p)
@@ -25,7 +26,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Retrieve, measure, compare, print."""
-    from goodgain.demo import experiment
+    from goodgain.demo import agent_gains, experiment
+    from goodgain.show import LONG_FORMATS
 
     chosen, left_out = experiment()
     if not args.quiet:
@@ -37,6 +39,15 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     result = chosen.run(args.folder, progress=not args.quiet)
-    text = result.scores.render(args.format, True) if args.per_query else result.render(args.format)
-    write(args, text)
+    if args.per_query or args.format in LONG_FORMATS:
+        write(
+            args,
+            result.scores.render(args.format, True)
+            if args.per_query
+            else result.render(args.format),
+        )
+        return 0
+    gains = agent_gains(chosen)
+    heading = "An agent that searches again and again with words of what it found:"
+    write(args, f"{result.render(args.format)}\n{heading}\n\n{gains.render(args.format)}")
     return 0

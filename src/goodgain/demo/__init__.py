@@ -8,7 +8,7 @@ from goodgain.demo.collection import (
     judgements,
     questions,
 )
-from goodgain.demo.experiments import Demo, experiment
+from goodgain.demo.experiments import Demo, agent_gains, experiment
 from goodgain.demo.retrievers import systems
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Judgement",
     "Judgements",
     "Question",
+    "agent_gains",
     "documents",
     "experiment",
     "judgements",

@@ -8,6 +8,7 @@ from goodgain.demo import collection
 from goodgain.demo.retrievers import BASELINE, systems
 
 if TYPE_CHECKING:
+    from goodgain.evaluation import GoodGain
     from goodgain.experiment import Experiment
 
 RELEVANT = 2  # below that a document is only on topic
@@ -40,3 +41,15 @@ def experiment(repeats: int = 1) -> Demo:
         repeats=repeats,
     )
     return Demo(made, judged.left_out)
+
+
+def agent_gains(experiment: Experiment, system: str = "hybrid") -> GoodGain:
+    """Let the agent answer every question with one of the systems, indexed already or now."""
+    from goodgain.demo.agent import Agent
+    from goodgain.evaluation import good_gain
+
+    search = experiment.systems[system]
+    search.index(experiment.documents)
+    agent = Agent(search, experiment.documents)
+    traces = [agent.answer(query, text) for query, text in experiment.queries.items()]
+    return good_gain(traces, labels=experiment.qrels, threshold=RELEVANT)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.write import write_text
+from goodgain.write import write_texts
 
 FORMAT = 1
 # Settings that must not change when an experiment goes on; measures, baseline and groups may.
@@ -78,7 +78,7 @@ class Folder:
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            write_text(self.path / "experiment.json", json.dumps(settings, indent=1))
+            write_texts({str(self.path / "experiment.json"): json.dumps(settings, indent=1)})
             log = self.path / "calls.jsonl"
             if log.exists():
                 content = log.read_bytes()

@@ -13,7 +13,7 @@ from goodgain.evaluation import Evaluation, Evaluator
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
 from goodgain.tables import Qrels, Run
-from goodgain.write import write_text
+from goodgain.write import write_texts
 
 if TYPE_CHECKING:
     import os
@@ -182,15 +182,17 @@ class ExperimentResult:
         if path is None:
             return
         (path / "runs").mkdir(exist_ok=True)
+        texts = {}
         for seeds in self.runs.values():
             for number, run in enumerate(seeds):
                 own = run.name.partition(" (seed")[0]
                 name = own if len(seeds) == 1 else f"{own}.seed{self.settings['seeds'][number]}"
-                write_text(path / "runs" / f"{_file_name(name)}.run", _trec(run, own))
+                texts[str(path / "runs" / f"{_file_name(name)}.run")] = _trec(run, own)
         self.scores.save(path / "scores.json")
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
-        write_text(path / "latency.csv", render("csv", columns, rows))
+        texts[str(path / "latency.csv")] = render("csv", columns, rows)
+        write_texts(texts)
         if self.comparison is not None:
             self.comparison.save(path / "comparison.json")
 

@@ -105,6 +105,7 @@ class Postgres(Retriever):
             else sql.SQL("to_tsvector(%(language)s::regconfig, {})").format(name(self.text))
         )
         return sql.SQL(
-            "SELECT {key}, ts_rank_cd({words}, asked) AS score FROM {table} CROSS JOIN (SELECT {plain} AS asked) AS a "
+            "SELECT {key}, ts_rank_cd({words}, asked) AS score "
+            "FROM {table} CROSS JOIN (SELECT {plain} AS asked) AS a "
             "WHERE {words} @@ asked ORDER BY score DESC, {key} DESC LIMIT %(depth)s"
         ).format(key=key, words=words, table=table, plain=plain)
