@@ -12,29 +12,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-def write_texts(texts: Mapping[str, str]) -> None:
-    """Write UTF-8 files: all to temporary files beside their targets, then each in its place."""
-    _write({path: (text,) for path, text in texts.items()})
+def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
+    """Write UTF-8 files: all to temporary files beside their targets, then each in its place.
 
-
-def write_chunks(path: str | os.PathLike[str], chunks: Iterable[str]) -> None:
-    """Write UTF-8 text piece by piece: to a temporary file beside the target, then in its place."""
-    _write({os.fspath(path): chunks})
-
-
-def _write(files: Mapping[str, Iterable[str]]) -> None:
+    A text may come piece by piece.
+    """
     import tempfile
 
     waiting: list[tuple[Path, Path]] = []
     target = Path()
     try:
-        for path, chunks in files.items():
+        for path, text in texts.items():
             target = Path(path)
             fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             waiting.append((Path(temporary), target))
             with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                for chunk in chunks:
-                    file.write(chunk)
+                file.writelines((text,) if isinstance(text, str) else text)
             Path(temporary).chmod(0o666 & ~_umask())
             if target.is_dir():
                 raise IsADirectoryError(21, "Is a directory")

@@ -148,12 +148,10 @@ def run(args: argparse.Namespace) -> int:
         skip_bad=args.skip_bad,
         threads=args.threads,
     )
-    if args.save:
-        result.save(args.save)
     text = result.render(args.format, args.per_conversation)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
         text = _with_plot(result, text)
-    write(args, text)
+    write(args, text, {args.save: result.to_json()} if args.save else None)
     warn(args, result.warnings())
     return 0
 

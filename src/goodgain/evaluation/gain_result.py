@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
@@ -14,6 +13,7 @@ from goodgain.measures.good_gain import BY_COLUMN, LEVELS
 from goodgain.show import LONG_FORMATS, number, render
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.read.source import Source
@@ -430,15 +430,19 @@ class GoodGain:
         columns, rows = self.rows(per_conversation)
         return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
 
+    def to_json(self) -> str:
+        """All of it as the text that `save` writes."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
-        import json
+        import os
 
         from goodgain.write import write_texts
 
-        write_texts(
-            {os.fspath(path): json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"}
-        )
+        write_texts({os.fspath(path): self.to_json()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GoodGain:

@@ -21,9 +21,11 @@ def convert_traces(
     skip_bad: bool = False,
 ) -> tuple[int, int, list[str]]:
     """Write the canonical form, whole or not at all; conversations written, skipped, and notes."""
+    import os
+
     from goodgain._core import check_trace
     from goodgain.read.traces.files import open_traces
-    from goodgain.write import write_chunks
+    from goodgain.write import write_texts
 
     opened = open_traces(
         source, format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
@@ -45,5 +47,5 @@ def convert_traces(
             written += 1
             yield line.decode("utf-8", "surrogateescape") + "\n"
 
-    write_chunks(target, lines())
+    write_texts({os.fspath(target): lines()})
     return written, skipped + opened.skipped, opened.notes
