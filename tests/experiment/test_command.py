@@ -183,7 +183,11 @@ def test_the_demo(tmp_path, capsys):
                       "Diversity@20", "Latency", "↓"]  # fmt: skip
     for group in ("simple (<= 3 targets)", "medium (4-6)", "complex (> 6)"):
         assert group in out
-    assert "EvidenceRecall" in out  # of the agent's Good Gain
+    assert "Good Gain after i searches" in out
+    capsys.readouterr()
+    traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "judgements.tsv"))
+    assert run(["trace", traces, "--labels", labels, "-q", "--format", "csv"]) == 0
+    assert "agent,5,CG," in capsys.readouterr().out
 
 
 def test_the_agent_searches_again_with_words_of_what_it_read():

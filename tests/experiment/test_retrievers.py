@@ -156,6 +156,19 @@ def test_walks_are_the_same_for_the_same_seed(name, documents, queries, knn):
     assert any(ours.seeded(1)(q) != forwards[q] for q in queries)
 
 
+def test_chance_is_that_of_the_parts(documents, knn):
+    from goodgain.experiment.retrievers.base import has_chance
+
+    plain = make("hybrid", {"of": [make("bm25", {}), knn]})
+    moody = make("hybrid", {"of": [make("swarm", {"of": knn}), knn]})
+    moody.index(documents)
+    assert (has_chance(plain), has_chance(moody)) == (False, True)
+    twin = moody.seeded(5)
+    assert [part.seed for part in twin.parts()[:1]] == [5]
+    assert moody.parts()[0].seed == 0  # the first one stays what it was
+    assert twin("river stone") != moody("river stone")
+
+
 def test_graph_finds_what_only_an_edge_leads_to():
     documents = {"a": "red apple", "b": "green pear", "c": "blue plum", "far": "nothing alike"}
     knn = make(
@@ -232,6 +245,14 @@ def test_edges_from_a_table(tmp_path, documents, knn):
     ours = make("graph", {"of": knn, "edges": str(table)})
     ours.index(documents)
     assert ours._graph.weights.tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_edges_count_as_memory(documents, knn):
+    ours = make("graph", {"of": knn})
+    ours.index(documents)
+    graph = ours._graph
+    edges = graph.ends.nbytes + graph.weights.nbytes + graph.starts.nbytes
+    assert ours.index_bytes() == knn.index_bytes() + edges
 
 
 def test_index_once_and_size(documents, knn):

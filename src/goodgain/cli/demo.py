@@ -10,6 +10,10 @@ from goodgain.cli.options import add_output, command_parser, write
 if TYPE_CHECKING:
     import argparse
 
+    from goodgain.evaluation import GoodGain
+
+AGENT_MEASURES = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain")
+
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
@@ -26,8 +30,11 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Retrieve, measure, compare, print."""
-    from goodgain.demo import agent_gains, experiment
+    import json
+
+    from goodgain.demo import agent_gains, agent_traces, experiment
     from goodgain.show import LONG_FORMATS
+    from goodgain.write import write_texts
 
     chosen, left_out = experiment()
     if not args.quiet:
@@ -47,7 +54,37 @@ def run(args: argparse.Namespace) -> int:
             else result.render(args.format),
         )
         return 0
-    gains = agent_gains(chosen)
-    heading = "An agent that searches again and again with words of what it found:"
-    write(args, f"{result.render(args.format)}\n{heading}\n\n{gains.render(args.format)}")
+    traces = agent_traces(chosen)
+    if args.folder:
+        judged = [
+            f"{query}\t{doc}\t{gain:g}\n"
+            for query, gains_of in chosen.qrels.to_dict().items()
+            for doc, gain in gains_of.items()
+        ]
+        write_texts({
+            f"{args.folder}/traces.jsonl": (json.dumps(trace) + "\n" for trace in traces),
+            f"{args.folder}/judgements.tsv": ["query\tdoc\tgain\n", *judged],
+        })  # fmt: skip
+    gains = agent_gains(chosen, traces)
+    write(args, f"{result.render(args.format)}\n{_agent_text(gains, args.format)}")
     return 0
+
+
+def _agent_text(gains: GoodGain, format: str) -> str:  # noqa: A002
+    """Good Gain by iteration; bounds for what nobody judged are left to `goodgain trace`."""
+    from goodgain.show import number, render
+
+    rows = []
+    for i in range(1, gains["agent"].iterations + 1):
+        figures = [gains.figure(measure, i) for measure in AGENT_MEASURES]
+        rows.append([str(i), *(number(figure.value) for figure in figures)])
+    all_of_it = {
+        m: number(gains.figure(m).value, 2) for m in ("EvidenceRecall", "WastedSearches", "SRR")
+    }
+    return (
+        "an agent that asks again with words of what it read: Good Gain after i searches\n"
+        + render(format, ["i", *AGENT_MEASURES], rows)
+        + f"\nIt found {all_of_it['EvidenceRecall']} of what is known to be good; "
+        f"{all_of_it['WastedSearches']} searches a question found nothing new that is good;\n"
+        f"{all_of_it['SRR']} of its results were repeats. Results that nobody judged earn nothing here.\n"
+    )

@@ -8,7 +8,7 @@ from goodgain.demo.collection import (
     judgements,
     questions,
 )
-from goodgain.demo.experiments import Demo, agent_gains, experiment
+from goodgain.demo.experiments import Demo, agent_gains, agent_traces, experiment
 from goodgain.demo.retrievers import systems
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Judgements",
     "Question",
     "agent_gains",
+    "agent_traces",
     "documents",
     "experiment",
     "judgements",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.demo import collection
 from goodgain.demo.retrievers import BASELINE, systems
@@ -43,13 +43,18 @@ def experiment(repeats: int = 1) -> Demo:
     return Demo(made, judged.left_out)
 
 
-def agent_gains(experiment: Experiment, system: str = "hybrid") -> GoodGain:
+def agent_traces(experiment: Experiment, system: str = "hybrid") -> list[dict[str, Any]]:
     """Let the agent answer every question with one of the systems, indexed already or now."""
     from goodgain.demo.agent import Agent
-    from goodgain.evaluation import good_gain
 
     search = experiment.systems[system]
     search.index(experiment.documents)
     agent = Agent(search, experiment.documents)
-    traces = [agent.answer(query, text) for query, text in experiment.queries.items()]
-    return good_gain(traces, labels=experiment.qrels, threshold=RELEVANT)
+    return [agent.answer(query, text) for query, text in experiment.queries.items()]
+
+
+def agent_gains(experiment: Experiment, traces: list[dict[str, Any]]) -> GoodGain:
+    """What each search of the agent was worth by the judgements; ended conversations are carried on."""
+    from goodgain.evaluation import good_gain
+
+    return good_gain(traces, labels=experiment.qrels, threshold=RELEVANT, align="carry")

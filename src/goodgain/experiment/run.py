@@ -10,7 +10,7 @@ from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.result import ExperimentResult, Plan
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
-from goodgain.experiment.retrievers.base import told
+from goodgain.experiment.retrievers.base import has_chance, told
 from goodgain.experiment.texts import read_texts
 from goodgain.measures.grammar import parse_all
 from goodgain.tables import Qrels
@@ -204,13 +204,6 @@ class Experiment:
             "timeout": self.timeout,
             "plan": self.plan.to_dict(),
         }
-
-
-def has_chance(search: Any) -> bool:
-    """Whether a system answers by a seed: a built-in one that says so, or any with `seeded(seed)`."""
-    if isinstance(search, Retriever):
-        return search.chance
-    return hasattr(search, "seeded")
 
 
 def _whole(least: int, **values: int) -> None:

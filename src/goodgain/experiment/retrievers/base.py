@@ -93,10 +93,15 @@ class Retriever:
         yield from seen.values()
 
     def seeded(self, seed: int) -> Self:
-        """The same retriever with another seed; the index is shared."""
+        """The same retriever with another seed, and its parts too; the index is shared."""
         twin = copy.copy(self)
-        twin.seed = seed  # type: ignore[attr-defined]
+        if self.chance:
+            twin.seed = seed  # type: ignore[attr-defined]
+        twin.replace_parts([p.seeded(seed) if has_chance(p) else p for p in self.parts()])
         return twin
+
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Ask these retrievers instead, in the order of `parts`."""
 
     def settings(self) -> dict[str, Any]:
         """The parameters, for the record: functions by their name, secrets not at all."""
@@ -106,6 +111,13 @@ class Retriever:
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.settings().items() if k != "retriever")
         return f"{type(self).__name__}({shown:.200})"
+
+
+def has_chance(search: Any) -> bool:
+    """Whether a system answers by a seed: a built-in one that says so, or any with `seeded(seed)`."""
+    if isinstance(search, Retriever):
+        return search.chance or any(has_chance(part) for part in search.parts())
+    return hasattr(search, "seeded")
 
 
 def index_of(search: Any) -> Callable[[Mapping[str, str]], None]:

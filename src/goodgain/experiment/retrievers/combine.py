@@ -79,6 +79,10 @@ class Hybrid(Retriever):
         """Find the systems by their names."""
         self._parts = [bound(part, systems) for part in self.of]
 
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Fuse these instead."""
+        self._parts = parts
+
     def search(self, query: str, depth: int) -> list[Hit]:
         """Ask all parts and fuse their answers."""
         from goodgain.stats.fusion import fuse
@@ -138,6 +142,10 @@ class Rerank(Retriever):
     def bind(self, systems: Mapping[str, Search]) -> None:
         """Find the system by its name."""
         self._part = bound(self.of, systems)
+
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Ask this one instead."""
+        (self._part,) = parts
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Keep the texts for the scorer."""

@@ -59,6 +59,10 @@ class Graph(Retriever):
         """Find the system by its name."""
         self._part = bound(self.of, systems)
 
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Ask this one instead."""
+        (self._part,) = parts
+
     def build(self, documents: Mapping[str, str]) -> None:
         """Make the graph."""
         self._graph = graph_of(documents, self.edges, self.neighbours, self._part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 
@@ -23,6 +24,8 @@ def bytes_of(root: Any) -> int:
             waiting += [v for v in value.values() if not isinstance(v, str | int | float)]
         elif isinstance(value, list | tuple | set):
             waiting += [v for v in value if not isinstance(v, str | int | float)]
+        elif is_dataclass(value):
+            waiting += [getattr(value, each.name) for each in fields(value)]
         elif hasattr(value, "__dict__") and not callable(value):
             waiting += list(vars(value).values())
     return total
