@@ -375,3 +375,37 @@ def test_unjudged_queries_can_be_skipped():
     )
     assert "extra" not in one.queries
     assert "MRR" in str(one.run())  # one system alone is measured and timed
+
+
+def test_progress_is_drawn_where_a_person_looks(monkeypatch):
+    import io
+
+    from goodgain.experiment.progress import Progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    drawn = {}
+    for kind in (Terminal, io.StringIO):
+        monkeypatch.setattr("sys.stderr", kind())
+        bar = Progress("asking", 4, True)
+        for _ in range(4):
+            bar.step()
+        drawn[kind] = sys.stderr.getvalue()
+        bar.close()
+    assert "asking [########################] 4/4, 0 s left" in drawn[Terminal]
+    assert drawn[io.StringIO] == ""
+
+
+def test_more_repeats_go_on(tmp_path):
+    asked = []
+
+    def counted(query):
+        asked.append(query)
+        return first(query)
+
+    experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
+    result = experiment({"a": counted, "b": first}, warmup=0, repeats=3).run(tmp_path)
+    assert len(asked) == 3 * len(QUERIES)
+    assert result.timings["a"].calls == 3 * len(QUERIES)

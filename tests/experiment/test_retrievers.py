@@ -295,3 +295,52 @@ def test_every_built_in_has_its_name(name):
 def test_answers_that_are_none(answer):
     with pytest.raises(GoodgainError):
         checked(answer, 10)
+
+
+def test_models_of_sentence_transformers(monkeypatch, documents):
+    """A stand-in for the package shows what is asked of it; no model is downloaded in tests."""
+    import sys
+    from types import SimpleNamespace
+
+    class Model:
+        def __init__(self, name):
+            if name != "a/model":
+                raise OSError("not found")
+
+        def encode(self, texts, *, normalize_embeddings, show_progress_bar):
+            return np.array([[text.count(word) for word in WORDS] for text in texts], dtype=float)
+
+        def predict(self, pairs, *, show_progress_bar):
+            return np.array([text.count(query) for query, text in pairs], dtype=float)
+
+    stand_in = SimpleNamespace(SentenceTransformer=Model, CrossEncoder=Model)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", stand_in)
+    near = make("knn", {"embed": "a/model"})
+    near.index(documents)
+    assert documents[near("bridge")[0][0]].count("bridge") >= 3
+    again = make("rerank", {"of": near, "scorer": "a/model", "pool": 10})
+    again.index(documents)
+    assert [s for _, s in again("bridge")] == sorted((s for _, s in again("bridge")), reverse=True)
+    with pytest.raises(GoodgainError, match="the model 'no/model' cannot be loaded: not found"):
+        make("knn", {"embed": "no/model"}).index(documents)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "parameters", "extra"),
+    [
+        ("bm25s", "bm25", {}, "retrieve"),
+        ("sklearn", "knn", {}, "retrieve"),
+        ("usearch", "knn", {"method": "usearch"}, "retrieve"),
+        ("sentence_transformers", "knn", {"embed": "a/model"}, "embed"),
+    ],
+)
+def test_a_missing_package_says_its_install_command(
+    monkeypatch, documents, module, name, parameters, extra
+):
+    import sys
+
+    for loaded in [m for m in sys.modules if m == module or m.startswith(f"{module}.")]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(GoodgainError, match=rf"pip install 'goodgain\[{extra}\]'"):
+        make(name, parameters).index(documents)
