@@ -238,6 +238,14 @@ def test_unlabelled_is_not_zero_and_leaves_bounds():
     assert "3.0000 [3.0000, 11.0000]" in str(found)
 
 
+def test_without_any_label_only_what_is_known_is_shown():
+    found = gg.good_gain([trace([[result("a")], [result("a"), result("b")]])])
+    assert found.table()[0] == ["i", "n", "R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries"]
+    assert found.plot().startswith("UR@i by iteration")
+    assert gg.good_gain([EXAMPLE]).plot().startswith("CG by iteration")
+    assert gg.good_gain([trace([[result("a", 2)]])]).plot() == ""
+
+
 def test_a_duplicate_lends_its_label():
     found = gg.good_gain([trace([[result("a")], [result("a", 3)], [result("a", 4)]])])
     assert values(found, "G") == [3, 0, 0]  # at its first occurrence, with the first label

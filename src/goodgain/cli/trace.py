@@ -9,8 +9,6 @@ from goodgain.cli.options import add_output, command_parser, warn, write
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.evaluation import GoodGain
-
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
@@ -150,18 +148,7 @@ def run(args: argparse.Namespace) -> int:
     )
     text = result.render(args.format, args.per_conversation)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
-        text = _with_plot(result, text)
+        text = "\n".join(filter(None, (text, result.plot())))
     write(args, text, {args.save: result.to_json()} if args.save else None)
     warn(args, result.warnings())
     return 0
-
-
-def _with_plot(result: GoodGain, text: str) -> str:
-    from goodgain.cli.curves import curves
-
-    align = result.settings.align
-    series = {
-        s.name: [s.figure("CG", i, align).value for i in range(1, s.iterations + 1)] for s in result
-    }
-    drawn = curves(series, "CG by iteration")
-    return f"{text}\n{drawn}" if drawn else text

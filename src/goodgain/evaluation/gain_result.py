@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the saved file; loadable by this and later versions
 ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
+UNLABELLED_ROW = ("R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries", "Tokens", "Seconds")
 SUMMARY = (
     "CG",
     "DCG",
@@ -185,8 +186,14 @@ class GoodGain:
         ]
         return header, rows
 
-    def table(self, measures: Sequence[str] = ROW) -> tuple[list[str], list[list[Any]]]:
-        """A row for each system and iteration, for people."""
+    @property
+    def labelled(self) -> bool:
+        """Whether any result has a label; without one, gains are unknown."""
+        return any(s.counts()["coverage"] > 0 for s in self)
+
+    def table(self, measures: Sequence[str] | None = None) -> tuple[list[str], list[list[Any]]]:
+        """A row for each system and iteration, for people; without any label only what is known."""
+        measures = measures or (ROW if self.labelled else UNLABELLED_ROW)
         shown = [m for m in measures if any(not math.isnan(s.figure(m).value) for s in self)]
         several = ["system"] if len(self) > 1 else []
         rows = []
@@ -316,6 +323,23 @@ class GoodGain:
                     ]
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
+
+    def plot(self, measure: str | None = None) -> str:
+        """A measure by iteration as a small plot for a terminal; nothing for a single iteration.
+
+        Without any label it is the count of unique results.
+        """
+        from goodgain.evaluation.curves import curves
+
+        measure = measure or ("CG" if self.labelled else "UR@i")
+
+        series = {
+            s.name: [
+                s.figure(measure, i, self.settings.align).value for i in range(1, s.iterations + 1)
+            ]
+            for s in self
+        }
+        return curves(series, f"{measure} by iteration")
 
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
