@@ -115,8 +115,8 @@ def test_concurrency():
 
     result = experiment({"sync": sleeps, "async": sleeps_async}, concurrency=5, warmup=0).run()
     for t in result.timings.values():
-        assert t.mean < 0.09  # each call is as long as it is
-        assert t.per_second > 40  # but five run at a time
+        assert 0.05 <= t.mean < 0.15  # each call is as long as it is, on a busy machine a little more
+        assert t.per_second > 30  # but five run at a time; one by one it would be 20
 
 
 def test_errors_and_timeouts_are_recorded_and_end_nothing():
