@@ -24,6 +24,7 @@ STAGES = (
     "evaluation",
     "compat",
     "stats",
+    "experiment",
     "report",
     "cli",
 )
@@ -36,7 +37,7 @@ FREE = {
     "_build",
     "",
 }  # anyone may import these; "" is goodgain itself
-ANYTHING = {"demo", "__main__", "__init__", "pytest_plugin"}
+ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {"numpy", "scipy", "pyarrow", "pandas", "polars", "jinja2", "openai", "pyspark", "argparse"}
 
 
@@ -151,10 +152,11 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "GSB", "Comparison", "Evaluation", "Evaluator", "Gate", "GoodGain", "GoodgainError", "Identity",
-        "Measure", "Policy", "Qrels", "Run", "RunScores", "Trace", "__version__", "cg", "compare", "dcg",
-        "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts", "gsb_differences", "gsb_labels",
-        "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces", "record", "register", "tune",
+        "GSB", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult", "Gate", "GoodGain",
+        "GoodgainError", "Identity", "Measure", "Policy", "Qrels", "Run", "RunScores", "Trace",
+        "__version__", "cg", "compare", "dcg", "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
+        "gsb_differences", "gsb_labels", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces",
+        "record", "register", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

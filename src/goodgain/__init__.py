@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         evaluate,
         good_gain,
     )
+    from goodgain.experiment import Experiment, ExperimentResult
     from goodgain.identity import Identity
     from goodgain.measures import (
         Measure,
@@ -67,6 +68,7 @@ _PUBLIC = {
         ),
         "goodgain.stats",
     ),
+    **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),
     **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
     **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
     "Identity": "goodgain.identity",
@@ -79,6 +81,8 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "Evaluator",
+    "Experiment",
+    "ExperimentResult",
     "Gate",
     "GoodGain",
     "GoodgainError",

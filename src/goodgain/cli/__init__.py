@@ -16,12 +16,13 @@ COMMANDS = {
     "gate": "pass or fail for CI: is a candidate no worse than the baseline?",
     "fuse": "several runs made into one",
     "explain": "where a number comes from, and why two tools differ",
+    "experiment": "run retrievers, time them, compare them",
     "trace": "Good Gain of an agent's searches, per iteration and conversation",
     "dedup": "which results of a trace are the same, and why",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",
-    "demo": "measure three retrievers on data that ships with the package",
+    "demo": "five retrievers on data that ships with the package, timed and compared",
 }
 
 

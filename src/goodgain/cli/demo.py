@@ -1,4 +1,4 @@
-"""`goodgain demo`: three retrievers over the documentation of the standard library, measured."""
+"""`goodgain demo`: five retrievers over the documentation of the standard library, timed and compared."""
 
 from __future__ import annotations
 
@@ -10,49 +10,81 @@ from goodgain.cli.options import add_output, command_parser, write
 if TYPE_CHECKING:
     import argparse
 
-# A document answers a question from gain 2 on; below that it is only on topic.
-MEASURES = "nDCG@10 RR(rel=2) Hit(rel=2)@10 R(rel=2)@20 DR(rel=2)@20 Diversity(rel=2)@20 Judged@10"
+    from goodgain.evaluation import GoodGain
+
+AGENT_MEASURES = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain")
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "demo",
-        "Search the documentation of Python's standard library with three retrievers (keyword, KNN,\n"
-        "and both fused) and measure them against the judgements that ship with goodgain.",
+        "Search the documentation of Python's standard library by graph walks, keyword, KNN, both fused\n"
+        "and a swarm; measure, time and compare them with the judgements that ship with goodgain. Then\n"
+        "let an agent answer the same questions, and measure what each of its searches was worth.",
     )
+    p.add_argument("--folder", metavar="FOLDER", help="keep runs, scores and latencies there")
     add_output(p)
     return p
 
 
 def run(args: argparse.Namespace) -> int:
-    """Retrieve, measure, print."""
-    from goodgain.demo import collection
-    from goodgain.errors import MissingExtraError
-    from goodgain.evaluation import evaluate
-    from goodgain.tables import Qrels
+    """Retrieve, measure, compare, print."""
+    import json
 
-    documents = collection.documents()
-    questions = collection.questions()
-    judged = collection.judgements(documents)
+    from goodgain.demo import agent_gains, agent_traces, experiment
+    from goodgain.show import LONG_FORMATS
+    from goodgain.write import write_texts
+
+    chosen, left_out = experiment()
     if not args.quiet:
         print(
-            f"{len(documents):,} docstrings of Python {sys.version_info.major}."
-            f"{sys.version_info.minor}, {len(questions)} questions, {len(judged.rows):,} judgements "
-            f"({judged.left_out} of documents that this Python lacks are left out)\n",
+            f"{len(chosen.documents):,} docstrings of Python {sys.version_info.major}."
+            f"{sys.version_info.minor}, {len(chosen.queries)} questions, "
+            f"{chosen.qrels.judgments:,} judgements "
+            f"({left_out} of documents that this Python lacks are left out)\n",
             file=sys.stderr,
         )
-    try:
-        from goodgain.demo.retrievers import runs
-
-        found = runs(documents, questions)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.for_package(error.name or "bm25s", "retrieve", "the demo") from None
-    result = evaluate(Qrels(judged.rows, name="demo judgements"), found, MEASURES)
-    write(args, result.render(args.format, args.per_query))
-    if not args.quiet:
-        print(
-            "\nA document counts as relevant from gain 2 on. What a measure means: goodgain measures DR",
-            file=sys.stderr,
+    result = chosen.run(args.folder, progress=not args.quiet)
+    if args.per_query or args.format in LONG_FORMATS:
+        write(
+            args,
+            result.scores.render(args.format, True)
+            if args.per_query
+            else result.render(args.format),
         )
+        return 0
+    traces = agent_traces(chosen)
+    if args.folder:
+        judged = [
+            f"{query}\t{doc}\t{gain:g}\n"
+            for query, gains_of in chosen.qrels.to_dict().items()
+            for doc, gain in gains_of.items()
+        ]
+        write_texts({
+            f"{args.folder}/traces.jsonl": (json.dumps(trace) + "\n" for trace in traces),
+            f"{args.folder}/judgements.tsv": ["query\tdoc\tgain\n", *judged],
+        })  # fmt: skip
+    gains = agent_gains(chosen, traces)
+    write(args, f"{result.render(args.format)}\n{_agent_text(gains, args.format)}")
     return 0
+
+
+def _agent_text(gains: GoodGain, format: str) -> str:  # noqa: A002
+    """Good Gain by iteration; bounds for what nobody judged are left to `goodgain trace`."""
+    from goodgain.show import number, render
+
+    rows = []
+    for i in range(1, gains["agent"].iterations + 1):
+        figures = [gains.figure(measure, i) for measure in AGENT_MEASURES]
+        rows.append([str(i), *(number(figure.value) for figure in figures)])
+    all_of_it = {
+        m: number(gains.figure(m).value, 2) for m in ("EvidenceRecall", "WastedSearches", "SRR")
+    }
+    return (
+        "an agent that asks again with words of what it read: Good Gain after i searches\n"
+        + render(format, ["i", *AGENT_MEASURES], rows)
+        + f"\nIt found {all_of_it['EvidenceRecall']} of what is known to be good; "
+        f"{all_of_it['WastedSearches']} searches a question found nothing new that is good;\n"
+        f"{all_of_it['SRR']} of its results were repeats. Results that nobody judged earn nothing here.\n"
+    )

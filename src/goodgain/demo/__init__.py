@@ -8,6 +8,19 @@ from goodgain.demo.collection import (
     judgements,
     questions,
 )
-from goodgain.demo.retrievers import runs
+from goodgain.demo.experiments import Demo, agent_gains, agent_traces, experiment
+from goodgain.demo.retrievers import systems
 
-__all__ = ["Judgement", "Judgements", "Question", "documents", "judgements", "questions", "runs"]
+__all__ = [
+    "Demo",
+    "Judgement",
+    "Judgements",
+    "Question",
+    "agent_gains",
+    "agent_traces",
+    "documents",
+    "experiment",
+    "judgements",
+    "questions",
+    "systems",
+]

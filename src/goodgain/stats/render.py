@@ -42,12 +42,16 @@ class Block:
 
 def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
     """All blocks and the line that says what was tested."""
-    draw = {"table": _terminal, "markdown": _markdown, "latex": _latex}[format]
-    parts = [draw(block) for block in blocks(c)]
+    parts = [block_text(block, format) for block in blocks(c)]
     foot = legend(c)
     if format == "latex":
         return "\n".join(parts) + "".join(f"% {line}\n" for line in foot)
     return "\n".join(parts) + "\n" + "".join(f"{line}\n" for line in foot)
+
+
+def block_text(block: Block, format: str) -> str:  # noqa: A002
+    """One table with its title."""
+    return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](block)
 
 
 def comparison_html(c: Comparison) -> str:

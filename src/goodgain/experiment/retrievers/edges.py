@@ -1,0 +1,101 @@
+"""A graph of documents, kept as arrays: from given edges, or from nearest neighbours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from goodgain.errors import InputError, UsageError
+from goodgain.experiment.retrievers.base import Retriever
+from goodgain.experiment.retrievers.knn import KNN
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NEIGHBOURS = "neighbours"
+# "neighbours", a path to a table, or (document, document[, weight])
+Edges: TypeAlias = str | os.PathLike[str] | Sequence[Sequence[Any]]
+
+_ENDS = (("source", "from", "doc", "a"), ("target", "to", "neighbour", "neighbor", "b"))
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph:
+    """Edges by the document that they leave: those of document i are at starts[i]:starts[i + 1]."""
+
+    names: list[str]
+    places: dict[str, int]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, names: Iterable[str], edges: Iterable[Sequence[Any]]) -> DocumentGraph:
+        """A graph whose edges lead both ways; an edge given twice counts with its largest weight."""
+        import numpy as np
+
+        listed = list(names)
+        places = {name: i for i, name in enumerate(listed)}
+        weight: dict[tuple[int, int], float] = {}
+        for edge in edges:
+            a, b = (_place(places, end) for end in edge[:2])
+            value = float(edge[2]) if len(edge) > 2 and edge[2] not in (None, "") else 1.0
+            if a != b and value > 0:
+                for pair in ((a, b), (b, a)):
+                    weight[pair] = max(value, weight.get(pair, 0.0))
+        pairs = np.array(sorted(weight), dtype=np.int64).reshape(-1, 2)
+        counts = np.bincount(pairs[:, 0], minlength=len(listed))
+        return cls(
+            listed,
+            places,
+            np.concatenate([[0], np.cumsum(counts)]),
+            pairs[:, 1],
+            np.array([weight[a, b] for a, b in pairs.tolist()]),
+        )
+
+
+def _place(places: Mapping[str, int], end: Any) -> int:
+    if str(end) not in places:
+        raise InputError(f"an edge leads to '{end}', which is no document of the corpus")
+    return places[str(end)]
+
+
+def graph_of(
+    documents: Mapping[str, str], edges: Edges, neighbours: int, part: Any
+) -> DocumentGraph:
+    """The graph that a setting describes; `part` has the embedding for nearest neighbours."""
+    if isinstance(edges, str) and edges == NEIGHBOURS:
+        everything = part.everything() if isinstance(part, Retriever) else ()
+        knn = next((each for each in everything if isinstance(each, KNN)), None)
+        if knn is None:
+            raise UsageError(
+                "a graph of nearest neighbours needs a 'knn' system to take them from",
+                hint="build on a knn system, or give the edges",
+            )
+        return DocumentGraph.of(documents, knn.neighbours(neighbours))
+    if isinstance(edges, str | os.PathLike):
+        return DocumentGraph.of(documents, _read(edges))
+    return DocumentGraph.of(documents, edges)
+
+
+def _read(path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
+    from goodgain.stats.score_table import load_table
+
+    table = load_table(path)
+    columns = []
+    for usual in _ENDS:
+        name = next((c for c in table.columns if c.casefold() in usual), None)
+        if name is None:
+            raise InputError(
+                f"there is no column '{usual[0]}'",
+                where=table.name,
+                hint=f"edges have columns source, target and perhaps weight; there is: "
+                f"{', '.join(table.columns)}",
+            )
+        columns.append(table.columns[name])
+    if "weight" in table.columns:
+        columns.append(table.columns["weight"])
+    return list(zip(*columns, strict=True))

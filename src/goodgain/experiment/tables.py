@@ -1,0 +1,93 @@
+"""An experiment as text: the means with stars, the latencies, and the groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodgain.show import number, render
+from goodgain.stats.render import Block, Cell, block_text, blocks, header, legend
+
+if TYPE_CHECKING:
+    from goodgain.experiment.result import ExperimentResult
+    from goodgain.stats import Comparison
+
+
+def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
+    """The tables of an experiment and how to read them."""
+    c = result.comparison
+    parts = []
+    if c is None:
+        parts.append(result.scores.render(format))
+    else:
+        parts.append(block_text(_short(blocks(c)[0], result.plan.rel), format))
+    parts.append(_timings(result, format))
+    lines = []
+    if c is not None:
+        parts += [block_text(_short(_group(c, g), result.plan.rel), format) for g in c.groups]
+        lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
+        if c.seeds:
+            names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
+            lines.append(
+                f"Means over {c.seeds[0].seeds} seeds of {names}; their spread: --details."
+            )
+    if result.plan.rel != 1:
+        lines.append(f"Relevant is a document with a gain from {result.plan.rel:g} on.")
+    mark = "% " if format == "latex" else ""
+    return "\n".join(parts) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
+
+
+def _short(block: Block, rel: float) -> Block:
+    """The parameter that all measures share is told once, below the tables."""
+    if rel == 1:
+        return block
+    mark = f"(rel={rel:g})"
+    rows = [[v.replace(mark, "") if isinstance(v, str) else v for v in row] for row in block.rows]
+    return Block(block.title, [c.replace(mark, "") for c in block.columns], rows)
+
+
+def _group(c: Comparison, group: str) -> Block:
+    """The means of one group of queries."""
+    pairs = [pair for pair in c.group_pairs if pair.group == group]
+    lower = {pair.measure: pair.lower_is_better for pair in pairs}
+    count = max(pair.queries for pair in pairs)
+    block = Block(
+        f"{group or '(no group)'}: {count:,} queries",
+        ["system", *(header(m, lower.get(m, False)) for m in c.measures)],
+    )
+    base = c.baselines[0]
+    for system in c.systems:
+        row: list[str | Cell] = [f"{system} (baseline)" if system == base else system]
+        for m in c.measures:
+            own = [p for p in pairs if p.measure == m and system in (p.system, base)]
+            if not own:
+                row.append(Cell("-"))
+            elif system == base:
+                row.append(Cell(number(own[0].baseline_mean)))
+            else:
+                row.append(Cell(number(own[0].mean), "" if own[0].stars == "ns" else own[0].stars))
+        block.rows.append(row)
+    return block
+
+
+def _timings(result: ExperimentResult, format: str) -> str:  # noqa: A002
+    columns = [
+        "system",
+        "mean ms",
+        "p50",
+        "p95",
+        "p99",
+        "queries/s",
+        "index s",
+        "index MB",
+        "calls",
+        "failed",
+    ]
+    rows = []
+    for name, t in result.timings.items():
+        times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
+        size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
+        indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
+        failed = f"{t.failed + t.timed_out:,}"
+        rows.append([name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed])
+    title = "latency" if format == "table" else ""
+    return f"{title}\n{render(format, columns, rows)}" if title else render(format, columns, rows)

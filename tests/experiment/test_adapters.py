@@ -1,0 +1,342 @@
+"""Retrievers behind a service: real HTTP on the loopback, and a real PostgreSQL where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import goodgain as gg
+from goodgain.errors import GoodgainError
+from goodgain.experiment.retrievers import make
+
+DOCUMENTS = {
+    "d1": "the river runs under the bridge",
+    "d2": "a house with a garden and a window",
+    "d3": "stones in the river, a river of stones",
+}
+
+
+class Service(BaseHTTPRequestHandler):
+    """Counts words, and answers in the shape of whoever is asked."""
+
+    protocol_version = "HTTP/1.1"
+    connections: ClassVar[set[int]] = set()
+    asked: ClassVar[list[tuple[str, str, dict]]] = []
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        self.connections.add(self.client_address[1])
+        parts = urlsplit(self.path)
+        asked = parse_qs(parts.query)
+        if parts.path == "/broken":
+            return self.answer(500, b"out of order")
+        if parts.path == "/text":
+            return self.answer(200, b"no json")
+        found = self.found(asked["q"][0], int(asked.get("n", ["10"])[0]))
+        if parts.path == "/ids":
+            return self.answer(200, json.dumps({"hits": [doc for doc, _ in found]}).encode())
+        return self.answer(
+            200,
+            json.dumps({"hits": [{"id": doc, "score": score} for doc, score in found]}).encode(),
+        )
+
+    def do_POST(self):
+        self.connections.add(self.client_address[1])
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append((self.path, self.headers.get("Authorization", ""), body))
+        if "_search" not in self.path:
+            hits = [
+                {"doc": {"key": d}, "value": s}
+                for d, s in self.found(body["ask"]["text"], body["k"])
+            ]
+            return self.answer(200, json.dumps({"result": {"items": hits}}).encode())
+        query = body.get("query", {})
+        if "multi_match" in query:
+            found = self.found(query["multi_match"]["query"], body["size"])
+        else:
+            found = [("d2", 0.9), ("d1", 0.4)]
+        hits = [{"_index": "docs", "_id": d, "_score": s, "_source": {"key": d}} for d, s in found]
+        answer = {
+            "took": 1,
+            "timed_out": False,
+            "hits": {"total": {"value": len(hits)}, "hits": hits},
+        }
+        return self.answer(200, json.dumps(answer).encode())
+
+    def found(self, query, depth):
+        scores = {
+            d: float(sum(t.split().count(w) for w in query.split())) for d, t in DOCUMENTS.items()
+        }
+        best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+        return [(d, s) for d, s in best if s > 0][:depth]
+
+    def answer(self, status, content):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("X-Elastic-Product", "Elasticsearch")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@pytest.fixture(scope="module")
+def service():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def close(retriever):
+    retriever._connection().close()
+
+
+def test_http_get_keeps_its_connection(service):
+    ours = make("http", {"url": f"{service}/search?q={{query}}&n={{depth}}", "depth": 2})
+    Service.connections.clear()
+    assert ours("river bridge") == [("d1", 2.0), ("d3", 1.0)]
+    assert ours("a & b?") == [("d2", 3.0), ("d3", 1.0)]
+    assert len(Service.connections) == 1
+    close(ours)
+
+
+def test_http_post_with_paths_and_a_secret(service, monkeypatch):
+    monkeypatch.setenv("SEARCH_KEY", "s3cret")
+    ours = make(
+        "http",
+        {
+            "url": f"{service}/find",
+            "body": {"ask": {"text": "{query}"}, "k": "{depth}"},
+            "headers": {"Authorization": "Bearer ${SEARCH_KEY}"},
+            "hits": "result.items",
+            "id": "doc.key",
+            "score": "value",
+        },
+    )
+    assert ours("river") == [("d1", 1.0), ("d3", 1.0)][::-1]
+    assert Service.asked[-1] == ("/find", "Bearer s3cret", {"ask": {"text": "river"}, "k": 100})
+    assert "s3cret" not in json.dumps(ours.settings())
+    assert "SEARCH_KEY" not in repr(ours)
+    close(ours)
+
+
+def test_http_answers_without_scores_count_by_their_order(service):
+    ours = make("http", {"url": f"{service}/ids?q={{query}}"})
+    assert [doc for doc, _ in ours("river bridge")] == ["d1", "d3"]
+    close(ours)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("/broken?q={query}", "answered 500"), ("/text?q={query}", "is not JSON")],
+)
+def test_http_errors(service, path, message):
+    ours = make("http", {"url": service + path})
+    with pytest.raises(GoodgainError, match=message):
+        ours("x")
+    close(ours)
+
+
+def test_http_in_an_experiment_while_the_service_is_down():
+    ours = make("http", {"url": "http://127.0.0.1:9/?q={query}"})
+    queries = {"q1": "river", "q2": "house"}
+    one = gg.Experiment(
+        DOCUMENTS,
+        queries,
+        {q: {"d1": 1} for q in queries},
+        {"down": ours, "up": "bm25"},
+        measures="MRR",
+    )
+    result = one.run()
+    assert result.timings["down"].failed == 2
+    assert "ConnectionRefusedError" in result.timings["down"].errors["q1"]
+
+
+@pytest.mark.parametrize("name", ["elasticsearch", "opensearch"])
+def test_engines_speak_their_rest_api(name, service):
+    pytest.importorskip({"opensearch": "opensearchpy"}.get(name, name))
+    full = make(name, {"url": service, "index_name": "docs", "fields": ["title^2", "text"]})
+    full.index(DOCUMENTS)
+    assert full("river bridge") == [("d1", 2.0), ("d3", 1.0)]
+    path, _, body = Service.asked[-1]
+    assert path.startswith("/docs/_search")
+    assert body["query"] == {
+        "multi_match": {"query": "river bridge", "fields": ["title^2", "text"]}
+    }
+    assert body["size"] == 100
+
+    def embed(texts):
+        return [[3.0, 4.0] for _ in texts]
+
+    near = make(
+        name,
+        {
+            "url": service,
+            "index_name": "docs",
+            "vector_field": "v",
+            "embed": embed,
+            "id_field": "key",
+            "depth": 5,
+        },
+    )
+    near.index(DOCUMENTS)
+    assert near("anything") == [("d2", 0.9), ("d1", 0.4)]
+    body = Service.asked[-1][2]
+    if name == "elasticsearch":
+        assert body["knn"]["query_vector"] == pytest.approx([0.6, 0.8])
+        assert (body["knn"]["field"], body["knn"]["k"]) == ("v", 5)
+    else:
+        assert body["query"]["knn"]["v"]["vector"] == pytest.approx([0.6, 0.8])
+    own = make(
+        name, {"url": service, "index_name": "docs", "query": {"match": {"text": "{query}"}}}
+    )
+    own.index(DOCUMENTS)
+    own("stones")
+    assert Service.asked[-1][2]["query"] == {"match": {"text": "stones"}}
+    for each in (full, near, own):
+        each._client.close()
+
+
+def test_accounts_are_not_saved():
+    ours = make("elasticsearch", {"url": "https://me:s3cret@host:9200", "index_name": "docs",
+                                  "client": {"api_key": "s3cret"}})  # fmt: skip
+    assert "s3cret" not in json.dumps(ours.settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("elasticsearch", "elasticsearch"), ("opensearch", "opensearch"), ("postgres", "psycopg")],
+)
+def test_a_missing_client_says_its_install_command(name, package, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setitem(sys.modules, "elasticsearch", None)
+    monkeypatch.setitem(sys.modules, "opensearchpy", None)
+    ours = make(name, {"table": "t"} if name == "postgres" else {"index_name": "docs"})
+    with pytest.raises(
+        GoodgainError, match=rf"'{package}', which is not installed\nhint: pip install 'goodgain"
+    ):
+        ours.index(DOCUMENTS)
+
+
+# --- PostgreSQL ---
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory):
+    """A server of our own on a socket in a temporary folder; it goes with the tests."""
+    psycopg = pytest.importorskip("psycopg")
+    tools = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [
+        Path(found).parent for found in [shutil.which("initdb")] if found
+    ]
+    if not tools:
+        pytest.skip("no PostgreSQL server is installed")
+    home = tmp_path_factory.mktemp("pg")
+    as_user = []
+    if os.getuid() == 0:  # the server refuses to be root
+        if not shutil.which("runuser"):
+            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+        as_user = ["runuser", "-u", "postgres", "--"]
+        if subprocess.run([*as_user, "true"], capture_output=True, check=False).returncode:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+        for folder in (home, *home.parents[:3]):
+            if folder != Path("/tmp"):
+                folder.chmod(0o755)
+        shutil.chown(home, "postgres")
+    bin_folder, data = tools[-1], home / "data"
+    made = subprocess.run(
+        [*as_user, str(bin_folder / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-E", "UTF8",
+         "--no-sync"],
+        capture_output=True, text=True, check=False, cwd="/",
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip(f"PostgreSQL cannot be set up: {made.stderr[-200:]}")
+    with (home / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [*as_user, str(bin_folder / "postgres"), "-D", str(data), "-k", str(home), "-c",
+             "listen_addresses=", "-c", "fsync=off"],
+            stdout=log, stderr=log, cwd="/",
+        )  # fmt: skip
+    dsn = f"host={home} user=test dbname=postgres"
+    for _ in range(100):
+        try:
+            psycopg.connect(dsn).close()
+            break
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    else:
+        server.terminate()
+        pytest.skip("PostgreSQL did not start")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute('CREATE TABLE "my docs" (id text, text text, words tsvector)')
+        for key, text in DOCUMENTS.items():
+            connection.execute(
+                """INSERT INTO "my docs" VALUES (%s, %s, to_tsvector('english', %s))""",
+                (key, text, text),
+            )
+    yield dsn
+    server.terminate()
+    server.wait(20)
+
+
+def test_postgres_full_text(postgres):
+    ours = make("postgres", {"dsn": postgres, "table": "my docs"})
+    ours.index(DOCUMENTS)
+    found = ours("stones and rivers")
+    assert [doc for doc, _ in found] == ["d3", "d1"]
+    assert found[0][1] > found[1][1] > 0
+    both = make(
+        "postgres", {"dsn": postgres, "table": "my docs", "match": "all", "tsvector": "words"}
+    )
+    both.index(DOCUMENTS)
+    assert [doc for doc, _ in both("stones and rivers")] == ["d3"]
+    assert both('nothing\'; DROP TABLE "my docs"; --') == []
+    own = make(
+        "postgres",
+        {
+            "dsn": postgres,
+            "sql": 'SELECT id, length(text) FROM "my docs" WHERE text LIKE %(query)s LIMIT %(depth)s',
+            "depth": 1,
+        },
+    )
+    own.index(DOCUMENTS)
+    assert own("%river%") in ([("d1", 31.0)], [("d3", 38.0)])
+    assert postgres not in json.dumps(ours.settings())
+    for each in (ours, both, own):
+        each._local.connection.close()
+
+
+def test_pgvector(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        try:
+            connection.execute("CREATE EXTENSION vector")
+        except psycopg.Error as error:
+            pytest.skip(f"no pgvector: {error}".splitlines()[0])
+        connection.execute("CREATE TABLE near (id text, v vector(2))")
+        connection.execute("INSERT INTO near VALUES ('a', '[1,0]'), ('b', '[0,1]')")
+    ours = make(
+        "postgres",
+        {"dsn": postgres, "table": "near", "vector": "v", "embed": lambda texts: [[0.0, 2.0]]},
+    )
+    ours.index(DOCUMENTS)
+    assert ours("x") == [("b", 1.0), ("a", 0.0)]
+    ours._local.connection.close()

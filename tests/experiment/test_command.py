@@ -1,0 +1,219 @@
+"""`goodgain experiment` and the TOML behind it; the demo."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import pytest
+
+from goodgain.cli import run
+from goodgain.experiment import read_experiment
+
+FILE = """
+corpus = "corpus.jsonl"
+queries = "queries.tsv"
+qrels = "qrels.txt"
+baseline = "keyword"
+measures = "MRR DR@20"
+by = "kind"
+seeds = [0, 1]
+repeats = 2
+
+[systems.keyword]
+retriever = "bm25"
+k1 = 1.2
+
+[systems.knn]
+retriever = "knn"
+
+[systems.hybrid]
+retriever = "hybrid"
+of = ["keyword", "knn"]
+
+[systems.graph]
+retriever = "graph"
+of = "knn"
+edges = "edges.csv"
+
+[systems.swarm]
+retriever = "swarm"
+of = "knn"
+
+[systems.mine]
+retriever = "own_search:search"
+
+[systems.reranked]
+retriever = "rerank"
+of = "keyword"
+scorer = "own_search:score"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    documents = [
+        {"id": f"d{i}", "title": f"word{i}", "text": f"about topic{i % 5}"} for i in range(40)
+    ]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    rows = "".join(f"q{i}\ttopic{i % 5} word{i}\t{'odd' if i % 2 else 'even'}\n" for i in range(10))
+    (tmp_path / "queries.tsv").write_text("query_id\ttext\tkind\n" + rows)
+    judged = [f"q{i} 0 d{d} 1\n" for i in range(10) for d in range(40) if d % 5 == i % 5]
+    (tmp_path / "qrels.txt").write_text("".join(judged))
+    (tmp_path / "edges.csv").write_text("source,target\nd0,d5\nd5,d10\n")
+    (tmp_path / "own_search.py").write_text(
+        "def search(query):\n    return [('d0', 1.0)]\n\n"
+        "def score(query, texts):\n    return [len(t) for t in texts]\n"
+    )
+    (tmp_path / "test.toml").write_text(FILE)
+    yield tmp_path
+    sys.modules.pop("own_search", None)
+
+
+def test_the_command(folder, capsys):
+    assert run(["experiment", str(folder / "test.toml"), "-q"]) == 0
+    out = capsys.readouterr().out
+    for word in (
+        "keyword (baseline)",
+        "swarm",
+        "MRR",
+        "DR@20",
+        "queries/s",
+        "even: 5 queries",
+        "Holm",
+    ):
+        assert word in out
+    assert (folder / "test" / "runs" / "swarm.seed1.run").exists()
+
+    assert run(["experiment", str(folder / "test"), "-q"]) == 0  # opened again, nothing is run
+    assert capsys.readouterr().out == out
+    assert (
+        run(["experiment", str(folder / "test"), "-q", "--format", "json", "--baseline", "mine"])
+        == 0
+    )
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["baseline"] for row in rows} == {"mine"}
+    assert run(["experiment", str(folder / "test"), "-q", "--format", "csv", "--per-query"]) == 0
+    assert "swarm (seed 1),q3,MRR," in capsys.readouterr().out
+    for form in ("markdown", "latex"):
+        assert run(["experiment", str(folder / "test"), "-q", "--format", form]) == 0
+        assert "keyword" in capsys.readouterr().out
+    assert run(["experiment", str(folder / "test"), "-q", "--details"]) == 0
+    assert "seeds: standard deviations" in capsys.readouterr().out
+
+
+def test_check_runs_nothing(folder, capsys):
+    assert run(["experiment", str(folder / "test.toml"), "--check"]) == 0
+    assert "it can be run" in capsys.readouterr().err
+    assert not (folder / "test").exists()
+
+
+def test_parameters_reach_the_retrievers(folder):
+    experiment, where = read_experiment(folder / "test.toml")
+    assert experiment.systems["keyword"].k1 == 1.2
+    assert experiment.systems["graph"].edges == str(folder / "edges.csv")
+    assert where == folder / "test"
+    assert next(iter(experiment.documents.values())) == "word0\nabout topic0"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seeds = [0, 1]", "seeds = [0, 1", "is not valid TOML"),
+        ('retriever = "bm25"', 'retriever = "bm26"', "there is no retriever 'bm26'"),
+        ("k1 = 1.2", "kk = 1.2", "takes no 'kk'"),
+        ("repeats = 2", "repeat = 2", "an experiment has no 'repeat'"),
+        ("corpus.jsonl", "nowhere.jsonl", "there is no file"),
+        ('qrels = "qrels.txt"', "", "the experiment has no 'qrels'"),
+        ('of = ["keyword", "knn"]', 'of = ["keyword", "nn"]', "no system 'nn' to build on"),
+        ("own_search:search", "own_searches:search", "there is no module 'own_searches'"),
+        ("own_search:search", "own_search:find", "has no 'find'"),
+        ("edges.csv", "edge.csv", "there is no file"),
+        ('baseline = "keyword"', 'baseline = "bm25"', "no system 'bm25' to be the baseline"),
+        ('by = "kind"', 'by = "type"', "no column 'type'"),
+        ("seeds = [0, 1]", "seeds = 3", "wrong type"),
+    ],
+)
+def test_errors_come_first(folder, capsys, old, new, message):
+    file = folder / "test.toml"
+    file.write_text(file.read_text().replace(old, new, 1))
+    assert run(["experiment", str(file)]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+    assert not (folder / "test").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("corpus.jsonl", "", "the file is empty"),
+        (
+            "corpus.jsonl",
+            '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n',
+            "'a' is there twice",
+        ),
+        ("queries.tsv", "query_id\ttext\tkind\n", "there are no queries"),
+        ("queries.tsv", "query_id\ttext\tkind\nother\tx\ty\n", "no query has judgements"),
+        ("queries.tsv", "number\twords\nq1\tx\n", "no column for the text of a query"),
+    ],
+)
+def test_bad_data_comes_first(folder, capsys, name, text, message):
+    (folder / name).write_text(text)
+    assert run(["experiment", str(folder / "test.toml")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "test").exists()
+
+
+def test_a_folder_without_an_experiment(tmp_path, capsys):
+    assert run(["experiment", str(tmp_path)]) == 2
+    assert "holds no experiment" in capsys.readouterr().err
+
+
+def test_the_demo(tmp_path, capsys):
+    start = time.process_time()
+    assert run(["demo", "-q", "--folder", str(tmp_path / "demo")]) == 0
+    assert time.process_time() - start < 60  # other work on the machine does not count
+    out = capsys.readouterr().out
+    for word in ("graph (baseline)", "keyword", "knn", "hybrid", "swarm"):
+        assert word in out
+    header = out.splitlines()[1].split()
+    assert header == ["system", "Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20", "DR@20",
+                      "Diversity@20", "Latency", "↓"]  # fmt: skip
+    for group in ("simple (<= 3 targets)", "medium (4-6)", "complex (> 6)"):
+        assert group in out
+    assert "Good Gain after i searches" in out
+    capsys.readouterr()
+    traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "judgements.tsv"))
+    assert run(["trace", traces, "--labels", labels, "-q", "--format", "csv"]) == 0
+    assert "agent,5,CG," in capsys.readouterr().out
+
+
+def test_the_agent_searches_again_with_words_of_what_it_read():
+    from goodgain.demo.agent import Agent
+
+    documents = {
+        "a": "zebra stripes stripes stripes stripes and grass",
+        "b": "stripes of a flag",
+        "c": "grass of a field",
+        "d": "nothing at all",
+    }
+
+    def search(query):
+        scores = {d: sum(t.split().count(w) for w in query.split()) for d, t in documents.items()}
+        return sorted(((d, s) for d, s in scores.items() if s), key=lambda hit: (-hit[1], hit[0]))
+
+    trace = Agent(search, documents, read=1, terms=1).answer("c1", "zebra")
+    queries = [i["searches"][0]["query"] for i in trace["turns"][0]["iterations"]]
+    assert queries[0] == "zebra"
+    assert queries[1] == "zebra stripes"
+    found = [
+        {r["id"] for r in i["searches"][0]["results"]} for i in trace["turns"][0]["iterations"]
+    ]
+    assert found[0] == {"a"}
+    assert found[1] == {"a", "b"}
+    assert trace == {
+        **Agent(search, documents, read=1, terms=1).answer("c1", "zebra"),
+        "turns": trace["turns"],
+    }

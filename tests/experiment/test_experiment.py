@@ -1,0 +1,411 @@
+"""Experiments: what they measure, how they time, that they go on after a stop, what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import goodgain as gg
+from goodgain.errors import GoodgainError
+from goodgain.experiment.groups import by_targets
+from goodgain.experiment.retrievers import Graph, Hybrid, Swarm
+
+DOCUMENTS = {f"d{i}": f"word{i} about topic{i % 5} and more" for i in range(40)}
+QUERIES = {f"q{i}": f"topic{i % 5} word{i}" for i in range(10)}
+QRELS = {q: {f"d{i}": 1 for i in range(40) if i % 5 == int(q[1:]) % 5} for q in QUERIES}
+
+
+def first(query):
+    return [("d0", 2.0), ("d1", 1.0)]
+
+
+def experiment(systems, **options):
+    return gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **options)
+
+
+def test_the_numbers_are_those_of_evaluate_and_compare():
+    systems = {"keyword": "bm25", "knn": "knn", "mine": first, "both": Hybrid(["keyword", "knn"])}
+    one = experiment(systems, baseline="mine", measures="MRR DR@20")
+    result = one.run()
+    runs = {
+        name: {q: dict(one.systems[name](text)) for q, text in QUERIES.items()} for name in systems
+    }
+    theirs = gg.evaluate(QRELS, runs, "MRR DR@20")
+    assert {n: dict(list(m.items())[:2]) for n, m in result.scores.means.items()} == theirs.means
+    pair = gg.compare(theirs, baselines="mine", measures="MRR DR@20")["keyword", "MRR"]
+    assert result["keyword", "MRR"].p == pair.p
+    assert result["keyword", "MRR"].difference == pair.difference
+    assert "mine (baseline)" in str(result)
+
+
+def test_a_sleeping_retriever_shows_its_sleep():
+    def sleeps(query):
+        time.sleep(0.02)
+        return first(query)
+
+    async def sleeps_async(query):
+        await asyncio.sleep(0.02)
+        return first(query)
+
+    result = experiment({"fast": first, "sync": sleeps, "async": sleeps_async}, repeats=3).run()
+    for name in ("sync", "async"):
+        t = result.timings[name]
+        assert 0.02 <= t.p50 < 0.03
+        assert 0.02 <= t.mean < 0.04  # a busy machine may be late now and then
+        assert t.p50 <= t.p95 <= t.p99
+        assert t.per_second == pytest.approx(1 / t.mean)
+        assert result[name, "Latency"].p_corrected < 0.001
+    assert result.timings["fast"].mean < 0.001
+
+
+def test_equal_costs_show_no_difference():
+    def works(query):
+        return [(f"d{i}", float(i)) for i in range(300)][-2:]
+
+    twins = {name: (lambda query: works(query)) for name in ("a", "b", "c")}
+    many = {f"q{i}": "text" for i in range(100)}
+    one = gg.Experiment(DOCUMENTS, many, {q: {"d0": 1} for q in many}, twins, repeats=10)
+    result = one.run()
+    assert all(result[name, "Latency"].p_corrected > 0.001 for name in "bc")
+    assert sum(result[name, "Latency"].p_corrected > 0.05 for name in "bc") >= 1
+
+
+def test_interleaving_orders_differ():
+    asked = []
+    systems = {
+        name: (lambda query, name=name: asked.append(name) or first(query)) for name in "abc"
+    }
+    experiment(systems, warmup=0, repeats=2).run()
+    rounds = [tuple(asked[i : i + 3]) for i in range(0, len(asked), 3)]
+    assert all(sorted(r) == ["a", "b", "c"] for r in rounds)  # a query goes to all before the next
+    assert len(set(rounds)) > 3  # in orders drawn anew
+
+
+def test_warm_up_is_not_counted():
+    calls = []
+
+    def slow_at_first(query):
+        calls.append(query)
+        if len(calls) == 1:
+            time.sleep(0.1)
+        return first(query)
+
+    result = experiment({"a": slow_at_first, "b": first}, warmup=1).run()
+    assert len(calls) == len(QUERIES) + 1
+    assert result.timings["a"].calls == len(QUERIES)
+    assert result.timings["a"].mean < 0.05
+
+
+def test_concurrency():
+    def sleeps(query):
+        time.sleep(0.05)
+        return first(query)
+
+    async def sleeps_async(query):
+        await asyncio.sleep(0.05)
+        return first(query)
+
+    result = experiment({"sync": sleeps, "async": sleeps_async}, concurrency=5, warmup=0).run()
+    for t in result.timings.values():
+        assert 0.05 <= t.mean < 0.15  # each call is as long as it is, on a busy machine a little more
+        assert t.per_second > 30  # but five run at a time; one by one it would be 20
+
+
+def test_errors_and_timeouts_are_recorded_and_end_nothing():
+    def breaks(query):
+        if "word3" in query:
+            raise RuntimeError("no such shard")
+        return first(query)
+
+    def hangs(query):
+        if "word4" in query:
+            time.sleep(1)
+        return first(query)
+
+    async def hangs_async(query):
+        await asyncio.sleep(1 if "word5" in query else 0)
+        return first(query)
+
+    def nonsense(query):
+        return [("d0", 1.0), ("d0", 2.0)] if "word6" in query else first(query)
+
+    systems = {
+        "good": first,
+        "breaks": breaks,
+        "hangs": hangs,
+        "later": hangs_async,
+        "nonsense": nonsense,
+    }
+    result = experiment(systems, measures="MRR", timeout=0.2, warmup=0).run()
+    t = result.timings
+    assert t["good"].errors == {}
+    assert t["breaks"].errors == {"q3": "RuntimeError: no such shard"}
+    assert t["hangs"].errors == {"q4": "timeout"}
+    assert t["later"].errors == {"q5": "timeout"}
+    assert "retrieved twice" in t["nonsense"].errors["q6"]
+    assert (t["breaks"].failed, t["hangs"].timed_out) == (1, 1)
+    assert result.runs["hangs"][0].latency["q4"] == 0.2  # its user waited that long
+    assert t["breaks"].calls == 9
+    assert result.scores["breaks"].per_query["q3"]["MRR"] == 0
+    assert any("RuntimeError: no such shard" in text for text in result.warnings())
+
+
+def test_seeds_and_groups():
+    systems = {"knn": "knn", "graph": Graph("knn"), "swarm": Swarm("knn")}
+    result = experiment(systems, measures="MRR DR@20", seeds=[0, 1, 2], by="targets").run()
+    assert [len(result.runs[name]) for name in systems] == [1, 3, 3]
+    assert {s.system for s in result.comparison.seeds} == {"graph", "swarm"}
+    assert result.comparison.groups == ("complex (> 6)",)
+    assert "Means over 3 seeds of graph, swarm" in str(result)
+
+
+def test_groups_by_targets_count_targets_not_documents():
+    rows = [("a", f"d{i}", 2, "one") for i in range(9)]
+    rows += [("b", f"d{i}", 2, f"t{i}") for i in range(5)] + [("b", "d9", 1, "t9")]
+    rows += [("c", f"d{i}", 2, f"t{i}") for i in range(7)]
+    assert by_targets(gg.Qrels(rows), rel=2) == {
+        "a": "simple (<= 3 targets)",
+        "b": "medium (4-6)",
+        "c": "complex (> 6)",
+    }
+
+
+def test_groups_by_a_column_of_the_queries():
+    queries = [
+        {"id": q, "text": t, "kind": "even" if int(q[1:]) % 2 == 0 else "odd"}
+        for q, t in QUERIES.items()
+    ]
+    one = gg.Experiment(
+        DOCUMENTS, queries, QRELS, {"a": first, "b": "bm25"}, by="kind", measures="MRR"
+    )
+    assert one.run().comparison.groups == ("even", "odd")
+
+
+def test_a_folder_opens_again(tmp_path):
+    systems = {"mine": first, "keyword": "bm25", "swarm": Swarm("knn"), "knn": "knn"}
+    result = experiment(systems, seeds=[3, 4], repeats=2).run(tmp_path / "out")
+    again = gg.ExperimentResult.open(tmp_path / "out")
+    assert str(again) == str(result)
+    assert again.settings["seeds"] == [3, 4]
+    assert again.settings["versions"]["bm25s"]
+    other = gg.ExperimentResult.open(tmp_path / "out", baseline="knn", test="wilcoxon")
+    assert other["mine", "MRR"].test == "wilcoxon"
+    more = gg.ExperimentResult.open(tmp_path / "out", measures="AP", qrels=QRELS)
+    assert more.scores["keyword"]["AP"] == 1
+    assert sorted(p.name for p in (tmp_path / "out" / "runs").iterdir()) == [
+        "keyword.run", "knn.run", "mine.run", "swarm.seed3.run", "swarm.seed4.run"
+    ]  # fmt: skip
+    runs = gg.evaluate(QRELS, tmp_path / "out" / "runs" / "keyword.run", "MRR")
+    assert runs["MRR"] == result.scores["keyword"]["MRR"]
+
+
+def test_a_second_run_asks_nothing_and_a_new_system_only_itself(tmp_path):
+    asked = []
+
+    def counted(query):
+        asked.append(query)
+        return first(query)
+
+    before = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
+    after = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
+    assert len(asked) == len(QUERIES)
+    assert str(after) == str(before)
+    more = experiment({"a": counted, "b": first, "c": "bm25"}, warmup=0).run(tmp_path)
+    assert len(asked) == len(QUERIES)
+    assert more.systems == ["a", "b", "c"]
+
+
+def test_another_experiment_is_refused(tmp_path):
+    experiment({"a": first, "b": "bm25"}).run(tmp_path)
+    with pytest.raises(GoodgainError, match="with another depth"):
+        experiment({"a": first, "b": "bm25"}, depth=5).run(tmp_path)
+    from goodgain.experiment.retrievers import BM25
+
+    with pytest.raises(GoodgainError, match=r"'b' of the folder .* was run with another 'k1'"):
+        experiment({"a": first, "b": BM25(k1=9)}).run(tmp_path)
+    other = gg.Experiment({**DOCUMENTS, "new": "text"}, QUERIES, QRELS, {"a": first, "b": "bm25"})
+    with pytest.raises(GoodgainError, match="with other documents or queries"):
+        other.run(tmp_path)
+
+
+KILLED = """
+import os, sys, time
+sys.path.insert(0, {home!r})
+import goodgain as gg
+from goodgain.experiment.retrievers import Swarm
+
+def told(name, pause):
+    def ask(query):
+        time.sleep(pause)
+        with open({log!r}, "a") as file:
+            file.write(f"{{name}} {{query}}\\n")
+        return [(f"d{{(len(query) * 7 + i) % 40}}", 10.0 - i) for i in range(5)]
+    return ask
+
+documents = {{f"d{{i}}": f"word{{i}} about topic{{i % 5}} and more" for i in range(40)}}
+queries = {{f"q{{i}}": f"topic{{i % 5}} word{{i}}" + "x" * i for i in range(40)}}
+qrels = {{q: {{f"d{{i}}": 1 for i in range(40) if i % 5 == int(q[1:]) % 5}} for q in queries}}
+systems = {{"a": told("a", 0.005), "b": told("b", 0.005), "knn": "knn", "swarm": Swarm("knn")}}
+gg.Experiment(documents, queries, qrels, systems, warmup=0, seeds=[1, 2]).run({folder!r})
+"""
+
+
+def test_killed_and_started_again(tmp_path):
+    """The same final numbers, and no finished query is asked again."""
+
+    def script(name):
+        file = tmp_path / f"{name}.py"
+        home = str(Path(gg.__file__).parent.parent)
+        file.write_text(
+            KILLED.format(home=home, log=str(tmp_path / f"{name}.log"), folder=str(tmp_path / name))
+        )
+        return [sys.executable, str(file)]
+
+    subprocess.run(script("whole"), check=True, timeout=60)
+    log = tmp_path / "stopped" / "calls.jsonl"
+    kills = 0
+    for lines in (40, 90):
+        process = subprocess.Popen(script("stopped"))
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            if log.exists() and log.read_bytes().count(b"\n") > lines:
+                os.kill(process.pid, signal.SIGKILL)
+                break
+            time.sleep(0.001)
+        kills += process.wait() == -signal.SIGKILL
+    assert kills == 2
+    with log.open("ab") as file:
+        file.write(b'{"system":"a","seed":nu')  # what a kill within a write would leave
+    finished = [json.loads(line) for line in log.read_bytes().splitlines()[:-1]]
+    finished = [(c["system"], c["query"]) for c in finished if c.get("system") in ("a", "b")]
+    assert 20 < len(finished) < 80
+    subprocess.run(script("stopped"), check=True, timeout=60)
+
+    whole, stopped = (gg.ExperimentResult.open(tmp_path / name) for name in ("whole", "stopped"))
+    for measure in ("MRR", "DR@20", "Hit@5"):
+        for ours, theirs in zip(stopped.scores, whole.scores, strict=True):
+            assert ours.name == theirs.name
+            assert ours.column(measure) == theirs.column(measure)
+    calls = (tmp_path / "stopped.log").read_text().splitlines()
+    texts = {f"q{i}": f"topic{i % 5} word{i}" + "x" * i for i in range(40)}
+    for system, query in finished:  # a call that was cut short by the kill may be asked again
+        assert calls.count(f"{system} {texts[query]}") == 1
+    assert len(calls) <= 80 + 2
+    keys = [
+        (c["system"], c["seed"], c["query"])
+        for c in map(json.loads, log.read_text().splitlines())
+        if "query" in c
+    ]
+    assert len(keys) == len(set(keys)) == 40 * 5
+
+
+def test_repeats_that_differ_are_told():
+    answers = iter(range(10_000))
+    result = experiment(
+        {"steady": first, "moody": lambda query: [("d0", float(next(answers)))]}, repeats=2
+    ).run()
+    assert result.timings["moody"].unsteady == len(QUERIES)
+    assert any("answered otherwise" in text for text in result.warnings())
+
+
+def test_own_index_is_timed():
+    class Own:
+        def index(self, documents):
+            self.names = list(documents)
+            time.sleep(0.05)
+
+        def __call__(self, query):
+            return [(self.names[0], 1.0)]
+
+    result = experiment({"own": Own(), "b": first}).run()
+    assert result.timings["own"].index_seconds >= 0.05
+    assert result.timings["own"].index_bytes >= 0
+    assert result.timings["b"].index_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"corpus": {}}, "the corpus is empty"),
+        ({"queries": {}}, "there are no queries"),
+        ({"corpus": [("a", "x"), ("a", "y")]}, "the document 'a' is there twice"),
+        ({"queries": [("q1", "x"), ("q1", "y")]}, "the query 'q1' is there twice"),
+        ({"queries": {**QUERIES, "extra": "text"}}, "1 of 11 queries have no judgements: extra"),
+        ({"queries": {"other": "text"}}, "no query has judgements"),
+        ({"queries": {"q1": "text"}}, "9 of 10 judged queries have no text: q0, q2, q3 and 6 more"),
+        ({"queries": {**QUERIES, "q1": " "}}, "the query 'q1' has no text"),
+        ({"systems": {}}, "there are no systems"),
+        ({"systems": {"a": "bm26"}}, "there is no retriever 'bm26'"),
+        ({"systems": {"a": 3}}, "cannot be asked"),
+        ({"systems": {"a": first, "h": Hybrid(["a", "b"])}}, "there is no system 'b' to build on"),
+        ({"systems": {"a": first, "h": Hybrid(["a", "h"])}}, "'h' is built on itself"),
+        ({"baseline": "x"}, "there is no system 'x' to be the baseline"),
+        ({"measures": "nDCGG@10"}, "nDCGG"),
+        ({"by": "kind"}, "no column 'kind' to group by"),
+        ({"repeats": 0}, "repeats=0 is not a whole number from 1 on"),
+        ({"timeout": 0}, "the timeout 0"),
+        ({"seeds": []}, "the seeds"),
+    ],
+)
+def test_errors_before_any_work(change, message):
+    def never(query):
+        raise AssertionError("asked")
+
+    arguments = {
+        "corpus": DOCUMENTS,
+        "queries": QUERIES,
+        "qrels": QRELS,
+        "systems": {"a": never, "b": never},
+    }
+    with pytest.raises(GoodgainError, match=message):
+        gg.Experiment(**{**arguments, **change})
+
+
+def test_unjudged_queries_can_be_skipped():
+    one = gg.Experiment(
+        DOCUMENTS, {**QUERIES, "extra": "text"}, QRELS, {"a": first}, unjudged="skip"
+    )
+    assert "extra" not in one.queries
+    assert "MRR" in str(one.run())  # one system alone is measured and timed
+
+
+def test_progress_is_drawn_where_a_person_looks(monkeypatch):
+    import io
+
+    from goodgain.experiment.progress import Progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    drawn = {}
+    for kind in (Terminal, io.StringIO):
+        monkeypatch.setattr("sys.stderr", kind())
+        bar = Progress("asking", 4, True)
+        for _ in range(4):
+            bar.step()
+        drawn[kind] = sys.stderr.getvalue()
+        bar.close()
+    assert "asking [########################] 4/4, 0 s left" in drawn[Terminal]
+    assert drawn[io.StringIO] == ""
+
+
+def test_more_repeats_go_on(tmp_path):
+    asked = []
+
+    def counted(query):
+        asked.append(query)
+        return first(query)
+
+    experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
+    result = experiment({"a": counted, "b": first}, warmup=0, repeats=3).run(tmp_path)
+    assert len(asked) == 3 * len(QUERIES)
+    assert result.timings["a"].calls == 3 * len(QUERIES)

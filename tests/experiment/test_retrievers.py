@@ -1,0 +1,346 @@
+"""The built-in retrievers give what their libraries give by hand, and the same again for the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from goodgain.errors import GoodgainError
+from goodgain.experiment.retrievers import BUILT_IN, make, retriever_class
+from goodgain.experiment.retrievers.base import checked
+from goodgain.experiment.retrievers.edges import DocumentGraph
+
+WORDS = ["river", "mountain", "tree", "house", "garden", "light", "window", "stone", "water", "bridge",
+         "road", "field"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def documents():
+    rng = np.random.default_rng(7)
+    return {f"d{i}": " ".join(rng.choice(WORDS, size=12)) for i in range(300)}
+
+
+@pytest.fixture(scope="module")
+def queries():
+    rng = np.random.default_rng(8)
+    return [" ".join(rng.choice(WORDS, size=3, replace=False)) for _ in range(20)]
+
+
+@pytest.fixture(scope="module")
+def knn(documents):
+    found = make("knn", {"dimensions": 20})
+    found.index(documents)
+    return found
+
+
+def test_bm25_is_bm25s(documents, queries):
+    import bm25s
+
+    ours = make("bm25", {"k1": 1.2, "b": 0.6, "depth": 30})
+    ours.index(documents)
+    index = bm25s.BM25(k1=1.2, b=0.6, method="lucene")
+    index.index(
+        bm25s.tokenize(list(documents.values()), stopwords="en", show_progress=False),
+        show_progress=False,
+    )
+    for query in queries:
+        asked = bm25s.tokenize([query], stopwords="en", show_progress=False)
+        docs, scores = index.retrieve(asked, corpus=list(documents), k=30, show_progress=False)
+        theirs = [
+            (d, round(s, 6))
+            for d, s in zip(docs[0].tolist(), scores[0].tolist(), strict=True)
+            if s > 0
+        ]
+        assert ours(query) == theirs
+
+
+def test_knn_is_scikit_learn(documents, queries, knn):
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    pieces = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(4, 4), sublinear_tf=True, min_df=2, dtype=np.float32
+    )
+    weights = pieces.fit_transform(documents.values())
+    space = TruncatedSVD(n_components=20, n_iter=3, random_state=0)
+    vectors = normalize(space.fit_transform(weights))
+    names = list(documents)
+    for query in queries:
+        cosines = vectors @ normalize(space.transform(pieces.transform([query])))[0]
+        ours = knn(query)
+        assert [s for _, s in ours] == pytest.approx(np.sort(cosines)[::-1][:100], abs=2e-5)
+        assert all(s == pytest.approx(cosines[names.index(d)], abs=2e-5) for d, s in ours)
+
+
+def test_knn_by_usearch_is_usearch(documents, queries, knn):
+    from usearch.index import Index
+
+    ours = make("knn", {"dimensions": 20, "method": "usearch", "depth": 10})
+    ours.index(documents)
+    index = Index(ndim=20, metric="cos", dtype="f32")
+    index.add(np.arange(len(documents)), knn.vectors, threads=1)
+    names = list(documents)
+    for query in queries:
+        found = index.search(knn._embedding.embed([query])[0], 10, threads=1)
+        theirs = [names[key] for key in found.keys.tolist()]
+        assert [doc for doc, _ in ours(query)] == theirs
+        assert dict(ours(query)).keys() <= dict(knn(query)).keys()
+
+
+def test_knn_with_a_function(documents):
+    def embed(texts):
+        return [[text.count(word) for word in WORDS] for text in texts]
+
+    ours = make("knn", {"embed": embed})
+    ours.index(documents)
+    best, score = ours("river river stone")[0]
+    assert documents[best].count("river") >= 2
+    assert 0 < score <= 1
+
+
+def test_knn_refuses_a_wrong_shape(documents):
+    ours = make("knn", {"embed": lambda texts: [1.0, 2.0]})
+    with pytest.raises(GoodgainError, match="array of shape"):
+        ours.index(documents)
+
+
+def test_hybrid_is_the_fusion_of_its_parts(documents, queries, knn):
+    from goodgain import fuse
+
+    keyword = make("bm25", {})
+    ours = make("hybrid", {"of": [keyword, knn], "method": "wsum", "weights": [0.3, 0.7]})
+    ours.index(documents)
+    runs = [{q: dict(part(q)) for q in queries} for part in (keyword, knn)]
+    theirs = fuse(runs, "wsum", weights=[0.3, 0.7], depth=100).to_dict()
+    assert {q: dict(ours(q)) for q in queries} == theirs
+
+
+def test_hybrid_of_one_that_found_nothing(documents, knn):
+    ours = make("hybrid", {"of": [make("bm25", {}), knn]})
+    ours.index(documents)
+    assert dict(ours("zzzz")).keys() == dict(knn("zzzz")).keys()
+
+
+def test_rerank_scores_the_pool(documents, knn):
+    def longest_word_last(query, texts):
+        return [text.count("stone") for text in texts]
+
+    ours = make("rerank", {"of": knn, "scorer": longest_word_last, "pool": 20})
+    ours.index(documents)
+    found = ours("stone bridge")
+    assert {d for d, _ in found} == {d for d, _ in knn("stone bridge")[:20]}
+    assert [s for _, s in found] == sorted(
+        (documents[d].count("stone") for d, _ in found), reverse=True
+    )
+
+
+def test_async_parts(documents, knn):
+    async def later(query):
+        return [("d1", 1.0), ("d2", 0.5)]
+
+    ours = make("hybrid", {"of": [later, knn]})
+    ours.index(documents)
+    assert {"d1", "d2"} <= dict(ours("river")).keys()
+
+
+@pytest.mark.parametrize("name", ["graph", "swarm"])
+def test_walks_are_the_same_for_the_same_seed(name, documents, queries, knn):
+    ours = make(name, {"of": knn})
+    ours.index(documents)
+    again = make(name, {"of": knn})
+    again.index(documents)
+    forwards = {q: ours(q) for q in queries}
+    backwards = {q: again(q) for q in reversed(queries)}  # what was asked before changes nothing
+    assert forwards == backwards
+    assert any(ours.seeded(1)(q) != forwards[q] for q in queries)
+
+
+def test_chance_is_that_of_the_parts(documents, knn):
+    from goodgain.experiment.retrievers.base import has_chance
+
+    plain = make("hybrid", {"of": [make("bm25", {}), knn]})
+    moody = make("hybrid", {"of": [make("swarm", {"of": knn}), knn]})
+    moody.index(documents)
+    assert (has_chance(plain), has_chance(moody)) == (False, True)
+    twin = moody.seeded(5)
+    assert [part.seed for part in twin.parts()[:1]] == [5]
+    assert moody.parts()[0].seed == 0  # the first one stays what it was
+    assert twin("river stone") != moody("river stone")
+
+
+def test_graph_finds_what_only_an_edge_leads_to():
+    documents = {"a": "red apple", "b": "green pear", "c": "blue plum", "far": "nothing alike"}
+    knn = make(
+        "knn",
+        {"embed": lambda texts: [[w in t for w in ("red", "green", "blue", "no")] for t in texts]},
+    )
+    ours = make("graph", {"of": knn, "edges": [("a", "far")], "starts": 1, "restart": 0.0})
+    ours.index(documents)
+    found = dict(ours("red"))
+    assert list(found)[:2] == ["a", "far"] or found["far"] > 0.3
+    assert "b" not in found
+
+
+def test_graph_ranks_by_visits():
+    """On a path a - b - c walked from a without restart or flow, every second step is at b."""
+    knn = make("knn", {"embed": lambda texts: [[t == "a", 1e-6] for t in texts]})
+    ours = make(
+        "graph",
+        {
+            "of": knn,
+            "edges": [("a", "b"), ("b", "c")],
+            "starts": 1,
+            "steps": 100,
+            "restart": 0.0,
+            "flow": 0.0,
+        },
+    )
+    ours.index({"a": "a", "b": "b", "c": "c"})
+    found = dict(ours("a"))
+    assert found["b"] == pytest.approx(0.5, abs=0.01)
+    assert found["a"] + found["c"] == pytest.approx(0.5, abs=0.01)
+
+
+def test_swarm_stays_in_the_pool_and_diversity_spreads_the_votes(documents, knn):
+    narrow = make("swarm", {"of": knn, "pool": 30, "diversity": 0.0, "trust": 1.0})
+    wide = make("swarm", {"of": knn, "pool": 30, "diversity": 5.0, "trust": 1.0})
+    pool = {doc for doc, _ in knn("river stone")[:30]}
+    for ours in (narrow, wide):
+        ours.index(documents)
+        assert {doc for doc, _ in ours("river stone")} == pool
+    shares = [np.array([s for _, s in ours("river stone")]) for ours in (narrow, wide)]
+    assert shares[1].min() > shares[0].min()  # even the last of the pool gets votes
+
+
+def test_swarm_without_trust_is_its_pool(documents, knn):
+    ours = make("swarm", {"of": knn, "trust": 0.0})
+    ours.index(documents)
+    assert [d for d, _ in ours("river")] == [d for d, _ in knn("river")][:100]
+
+
+def test_small_pools_and_graphs_without_edges():
+    knn = make("knn", {"embed": lambda texts: [[1.0, len(t)] for t in texts]})
+    for name in ("graph", "swarm"):
+        ours = make(name, {"of": knn, "edges": []})
+        ours.index({"a": "x", "b": "xx", "c": "xxx"})
+        assert {d for d, _ in ours("x")} <= {"a", "b", "c"}
+        one = make(name, {"of": knn, "edges": []})
+        one.index({"a": "x"})
+        assert [d for d, _ in one("x")] == ["a"]
+
+
+def test_edges_lead_both_ways_and_must_meet_documents():
+    graph = DocumentGraph.of(["a", "b", "c"], [("a", "b", 2.0), ("b", "a", 1.0), ("c", "c")])
+    assert graph.starts.tolist() == [0, 1, 2, 2]
+    assert graph.ends.tolist() == [1, 0]
+    assert graph.weights.tolist() == [2.0, 2.0]
+    with pytest.raises(GoodgainError, match="'x', which is no document"):
+        DocumentGraph.of(["a"], [("a", "x")])
+
+
+def test_edges_from_a_table(tmp_path, documents, knn):
+    table = tmp_path / "edges.csv"
+    table.write_text("source,target,weight\nd1,d2,0.5\nd2,d3,1\n")
+    ours = make("graph", {"of": knn, "edges": str(table)})
+    ours.index(documents)
+    assert ours._graph.weights.tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_edges_count_as_memory(documents, knn):
+    ours = make("graph", {"of": knn})
+    ours.index(documents)
+    graph = ours._graph
+    edges = graph.ends.nbytes + graph.weights.nbytes + graph.starts.nbytes
+    assert ours.index_bytes() == knn.index_bytes() + edges
+
+
+def test_index_once_and_size(documents, knn):
+    before = knn.vectors
+    ours = make("hybrid", {"of": [knn, make("bm25", {})]})
+    ours.index(documents)
+    assert knn.vectors is before
+    assert ours.index_bytes() > knn.index_bytes() >= before.nbytes
+    assert ours.index_seconds() >= knn.build_seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("bm26", {}, "there is no retriever 'bm26'"),
+        ("bm25", {"k2": 1}, "takes no 'k2'"),
+        ("knn", {"method": "magic"}, "no method 'magic'"),
+        ("hybrid", {"of": ["a"]}, "at least two systems"),
+        ("hybrid", {"of": ["a", "b"], "method": "posfuse"}, "learns from judgements"),
+        ("graph", {}, "needs a system to start from"),
+        ("swarm", {"of": "knn", "decay": 2}, "decay=2 is not from 0 to 1"),
+        ("http", {"url": "nowhere"}, "is not the URL of a service"),
+        ("elasticsearch", {}, "needs the name of an index"),
+        ("postgres", {}, "postgres needs a table"),
+    ],
+)
+def test_wrong_parameters_are_told(name, parameters, message):
+    with pytest.raises(GoodgainError, match=message):
+        make(name, parameters)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_built_in_has_its_name(name):
+    assert retriever_class(name).name == name
+
+
+@pytest.mark.parametrize(
+    "answer", [[("a", float("nan"))], [("a", 1), ("a", 2)], [1, 2], "text", [("a", "high")], None]
+)
+def test_answers_that_are_none(answer):
+    with pytest.raises(GoodgainError):
+        checked(answer, 10)
+
+
+def test_models_of_sentence_transformers(monkeypatch, documents):
+    """A stand-in for the package shows what is asked of it; no model is downloaded in tests."""
+    import sys
+    from types import SimpleNamespace
+
+    class Model:
+        def __init__(self, name):
+            if name != "a/model":
+                raise OSError("not found")
+
+        def encode(self, texts, *, normalize_embeddings, show_progress_bar):
+            return np.array([[text.count(word) for word in WORDS] for text in texts], dtype=float)
+
+        def predict(self, pairs, *, show_progress_bar):
+            return np.array([text.count(query) for query, text in pairs], dtype=float)
+
+    stand_in = SimpleNamespace(SentenceTransformer=Model, CrossEncoder=Model)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", stand_in)
+    near = make("knn", {"embed": "a/model"})
+    near.index(documents)
+    assert documents[near("bridge")[0][0]].count("bridge") >= 3
+    again = make("rerank", {"of": near, "scorer": "a/model", "pool": 10})
+    again.index(documents)
+    assert [s for _, s in again("bridge")] == sorted((s for _, s in again("bridge")), reverse=True)
+    with pytest.raises(GoodgainError, match="the model 'no/model' cannot be loaded: not found"):
+        make("knn", {"embed": "no/model"}).index(documents)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "parameters", "extra"),
+    [
+        ("bm25s", "bm25", {}, "retrieve"),
+        ("sklearn", "knn", {}, "retrieve"),
+        ("usearch", "knn", {"method": "usearch"}, "retrieve"),
+        ("sentence_transformers", "knn", {"embed": "a/model"}, "embed"),
+    ],
+)
+def test_a_missing_package_says_its_install_command(
+    monkeypatch, documents, module, name, parameters, extra
+):
+    import sys
+
+    for loaded in [m for m in sys.modules if m == module or m.startswith(f"{module}.")]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(GoodgainError, match=rf"pip install 'goodgain\[{extra}\]'"):
+        make(name, parameters).index(documents)
