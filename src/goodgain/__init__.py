@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
     from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.labels import Judge, Labels, Store, label
     from goodgain.measures import (
         Measure,
         cg,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
+    from goodgain.stats.calibration import Calibration, calibrate
     from goodgain.tables import Qrels, Run
 
 __version__ = "0.1.0"
@@ -33,23 +35,31 @@ _PUBLIC = {
         "goodgain.measures",
     ),
     **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    **dict.fromkeys(("Judge", "Labels", "Store", "label"), "goodgain.labels"),
+    **dict.fromkeys(("Calibration", "calibrate"), "goodgain.stats.calibration"),
     "GoodgainError": "goodgain.errors",
 }
 
 __all__ = [
+    "Calibration",
     "Evaluation",
     "Evaluator",
     "GoodgainError",
+    "Judge",
+    "Labels",
     "Measure",
     "Policy",
     "Qrels",
     "Run",
     "RunScores",
+    "Store",
     "__version__",
+    "calibrate",
     "cg",
     "dcg",
     "evaluate",
     "gsb",
+    "label",
     "ndcg",
     "nrdcgl",
     "parse",

@@ -12,6 +12,9 @@ from importlib import import_module
 # Command, in the order of `goodgain --help`: its one-line help. The module has the same name.
 COMMANDS = {
     "evaluate": "measures of one or several runs",
+    "label": "gains from an LLM, kept in a store",
+    "labels": "look into a store of labels, take labels out, put labels in",
+    "calibrate": "how far to trust labels, against human ones",
     "measures": "the table of measures, or all about one of them",
     "demo": "measure three retrievers on data that ships with the package",
 }

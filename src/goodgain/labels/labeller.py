@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
+from goodgain.labels.canaries import with_canaries
 from goodgain.labels.judges.anthropic import AnthropicJudge
 from goodgain.labels.judges.openai import OpenAIJudge
 from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
@@ -56,13 +57,15 @@ def label(
     budget: float | None = None,
     limits: Limits | None = None,
     text_limit: int = TEXT_LIMIT,
+    canaries: int = 0,
     again: Iterable[str] = AGAIN,
     progress: Callable[[Progress], None] | None = None,
 ) -> Labels:
     """Gains for pairs of question and document; what the store has already is not asked again.
 
     `judge` is the name of a model, or anything that can be called with a `Request`. `budget` is the
-    most that the store may have cost in the end. `again` names the failures that are tried again.
+    most that the store may have cost in the end. `again` names the failures that are tried again;
+    `canaries` is for how many questions worthless documents are added, for `calibrate` to tell of.
     """
     made = judge_for(judge) if isinstance(judge, str) else judge
     bounds = _limits(limits, concurrency, budget, made)
@@ -70,7 +73,9 @@ def label(
         made.prepare()
     opened = Store.of(store)
     retried = _again(again)
-    plan = _plan(source, made, opened, prompt, replicates, batch, text_limit, retried, True)
+    plan = _plan(
+        source, made, opened, prompt, replicates, batch, text_limit, canaries, retried, True
+    )
     runner = Runner(plan, made, bounds, batch, retried, progress)
     return Labels(opened, plan.setting, plan.wanted, runner.run())
 
@@ -84,13 +89,16 @@ def estimate(
     replicates: int = 1,
     batch: int = 1,
     text_limit: int = TEXT_LIMIT,
+    canaries: int = 0,
     again: Iterable[str] = AGAIN,
 ) -> Estimate:
     """What `label` would take, without a call and without a trace in the store."""
     made = judge_for(judge) if isinstance(judge, str) else judge
     there = isinstance(store, Store) or (store is not None and Path(store).exists())
     opened = Store.of(store if there else None)
-    plan = _plan(source, made, opened, prompt, replicates, batch, text_limit, _again(again), False)
+    plan = _plan(
+        source, made, opened, prompt, replicates, batch, text_limit, canaries, _again(again), False
+    )
     calls = sum(1 for _ in plan.calls(batch))
     tokens_out = plan.todo * int(getattr(made, "max_tokens", 0))
     price = getattr(made, "price", None)
@@ -146,6 +154,7 @@ def _plan(
     replicates: int,
     batch: int,
     text_limit: int,
+    canaries: int,
     again: tuple[str, ...],
     record: bool,
 ) -> Plan:
@@ -158,5 +167,6 @@ def _plan(
         parameters["batch"] = batch
     setting = Setting(chosen.version, model_of(judge), parameters, chosen.low, chosen.high)
     plan = Plan(store, setting, chosen, text_limit)
-    plan.fill(pairs_of(source), replicates, again, record)
+    pairs = with_canaries(pairs_of(source), canaries, chosen.high)
+    plan.fill(pairs, replicates, again, record)
     return plan

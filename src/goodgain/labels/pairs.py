@@ -37,7 +37,7 @@ def pairs_of(source: Any) -> Iterator[Pair]:
     Tuples are (question, text) or (query, doc, question, text).
     """
     if isinstance(source, str | os.PathLike):
-        for where, row in _objects(os.fspath(source)):
+        for where, row in read_objects(os.fspath(source)):
             yield _pair(row, where)
         return
     if not isinstance(source, Iterable):
@@ -112,7 +112,7 @@ def texts(source: str | os.PathLike[str] | Mapping[str, str], wanted: set[str]) 
         return {key: str(source[key]) for key in wanted if key in source}
     path = os.fspath(source)
     found: dict[str, str] = {}
-    for where, row in _objects(path, tabs=True):
+    for where, row in read_objects(path, tabs=True):
         names = ("_id", "id", *_ID["doc"], *_ID["query"])
         key = _first(row, names)
         if key is None:
@@ -124,7 +124,7 @@ def texts(source: str | os.PathLike[str] | Mapping[str, str], wanted: set[str]) 
     return found
 
 
-def _objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """The lines of a file as objects, each with where it stands."""
     import sys
 

@@ -8,6 +8,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError
+from goodgain.labels.canaries import PREFIX
 from goodgain.show import render
 from goodgain.tables.qrels import Qrels
 
@@ -102,10 +103,10 @@ class Labels:
         return dict(found.most_common())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """{query: {doc: gain}}, without the failures: those are not 0."""
+        """{query: {doc: gain}}, without the failures, which are not 0, and without canaries."""
         gains: dict[str, dict[str, float]] = {}
         for label in self:
-            if label.gain is not None:
+            if label.gain is not None and not label.doc.startswith(PREFIX):
                 gains.setdefault(label.query, {})[label.doc] = label.gain
         return gains
 

@@ -84,6 +84,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] = ":memory:", *, create: bool = True) -> None:
         self.path = os.fspath(path)
+        self._settings: dict[str, int] = {}
         if self.path != ":memory:" and not (create or Path(self.path).exists()):
             raise InputError(f"there is no store '{self.path}'", hint="goodgain label makes one")
         if self.path != ":memory:" and Path(self.path).exists():
@@ -95,7 +96,6 @@ class Store:
             self._prepare()
         except sqlite3.Error as error:
             raise InputError(f"the store cannot be opened: {error}", where=self.path) from None
-        self._settings: dict[str, int] = {}
 
     def _prepare(self) -> None:
         db = self.db
@@ -151,26 +151,34 @@ class Store:
 
     def add(self, setting: Setting, rows: Iterable[Row]) -> None:
         """Keep replies, at once and whole; a second gain for a key is left out."""
-        number = self.setting(setting)
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with self.transaction():
-            self.db.executemany(
-                "INSERT OR IGNORE INTO replies (setting, created, key, replicate, status, gain, detail, "
-                "raw, tokens_in, tokens_out, cost, seconds, cut) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                ((number, now, *row) for row in rows),
-            )
+            self.put(setting, rows)
+
+    def put(self, setting: Setting, rows: Iterable[Row], created: str | None = None) -> None:
+        """The same inside a transaction that is already open."""
+        number = self.setting(setting)
+        now = created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.db.executemany(
+            "INSERT OR IGNORE INTO replies (setting, created, key, replicate, status, gain, detail, "
+            "raw, tokens_in, tokens_out, cost, seconds, cut) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            ((number, now, *row) for row in rows),
+        )
 
     def ask(self, setting: Setting, pairs: Iterable[Asked]) -> None:
         """Remember which question and document each key stands for."""
-        number = self.setting(setting)
         with self.transaction():
-            for query, doc, key, replicate, question in pairs:
-                self.db.execute("INSERT OR IGNORE INTO questions (text) VALUES (?)", (question,))
-                self.db.execute(
-                    "INSERT OR REPLACE INTO asked (setting, query, doc, key, replicate, question) "
-                    "SELECT ?, ?, ?, ?, ?, id FROM questions WHERE text = ?",
-                    (number, query, doc, key, replicate, question),
-                )
+            self.put_asked(setting, pairs)
+
+    def put_asked(self, setting: Setting, pairs: Iterable[Asked]) -> None:
+        """The same inside a transaction that is already open."""
+        number = self.setting(setting)
+        for query, doc, key, replicate, question in pairs:
+            self.db.execute("INSERT OR IGNORE INTO questions (text) VALUES (?)", (question,))
+            self.db.execute(
+                "INSERT OR REPLACE INTO asked (setting, query, doc, key, replicate, question) "
+                "SELECT ?, ?, ?, ?, ?, id FROM questions WHERE text = ?",
+                (number, query, doc, key, replicate, question),
+            )
 
     def done(self, key: str, again: Iterable[str] = ()) -> bool:
         """Whether a key needs no further call: it has a gain, or a failure that is not tried again."""
@@ -186,7 +194,11 @@ class Store:
 
     def transaction(self) -> _Transaction:
         """Everything inside it happens, or nothing."""
-        return _Transaction(self.db)
+        return _Transaction(self)
+
+    def forget(self) -> None:
+        """Numbers of settings that were undone are no numbers."""
+        self._settings.clear()
 
     def close(self) -> None:
         """Close the file; what was added stays."""
@@ -206,14 +218,16 @@ class Store:
 class _Transaction:
     """BEGIN IMMEDIATE waits for its turn, where a read that turns into a write would fail."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
+        self._store.db.execute("BEGIN IMMEDIATE")
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+        self._store.db.execute("COMMIT" if kind is None else "ROLLBACK")
+        if kind is not None:
+            self._store.forget()
 
 
 def _check(path: str) -> None:

@@ -1,0 +1,1 @@
+"""Statistics over results: how far labels can be trusted."""
