@@ -74,7 +74,7 @@ def import_labels(store: Store, source: str | os.PathLike[str], model: str | Non
 
 
 def _import_replies(store: Store, path: str) -> None:
-    seen = {tuple(row) for row in store.db.execute("SELECT key, created, status FROM replies")}
+    seen = set(store.db.execute("SELECT key, created, status, seconds FROM replies"))
     with store.transaction():
         for where, row in read_objects(path):
             try:
@@ -91,9 +91,10 @@ def _import_replies(store: Store, path: str) -> None:
                     f"the label has status '{reply.status}' and gain {reply.gain}", where=where
                 )
             store.put_asked(setting, [asked])
-            if (reply.key, created, reply.status) not in seen:
+            same = (reply.key, created, reply.status, reply.seconds)
+            if same not in seen:
                 store.put(setting, [reply], created)
-                seen.add((reply.key, created, reply.status))
+                seen.add(same)
 
 
 def _import_judgements(store: Store, path: str, model: str | None) -> None:

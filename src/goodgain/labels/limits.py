@@ -70,16 +70,21 @@ class Purse:
     def __init__(self, budget: float | None, spent: float) -> None:
         self._budget = budget
         self._spent = spent
-        self._held = 0.0
+        self._held: list[float] = []
+        self._paid = asyncio.Event()
 
-    def hold(self, most: float) -> bool:
-        """Set money aside for a call; False where it might not be enough."""
-        if self._budget is not None and self._spent + self._held + most > self._budget:
-            return False
-        self._held += most
+    async def hold(self, most: float) -> bool:
+        """Set money aside for a call; False where there is not enough, whatever calls in flight cost."""
+        while self._budget is not None and self._spent + sum(self._held) + most > self._budget:
+            if not self._held:
+                return False
+            self._paid.clear()
+            await self._paid.wait()
+        self._held.append(most)
         return True
 
     def pay(self, held: float, cost: float) -> None:
         """What a call did cost, in place of what was set aside for it."""
-        self._held -= held
+        self._held.remove(held)
         self._spent += cost
+        self._paid.set()

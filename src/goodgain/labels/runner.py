@@ -89,7 +89,8 @@ class Runner:
         self.most_out = int(getattr(judge, "max_tokens", 0))
         self.progress = Progress(plan.todo + plan.no_text, plan.known, plan.pairs)
         self.progress.cost = 0.0 if self.price else None
-        self.progress.statuses["no_text"] += plan.no_text
+        if plan.no_text:
+            self.progress.statuses["no_text"] = plan.no_text
         self._pace = Pace(limits)
         self._purse = Purse(limits.budget, plan.store.cost())
         self._failed_in_a_row = 0
@@ -191,8 +192,7 @@ class Runner:
             left = [
                 i for i, v in zip(left, found, strict=True) if v.status in ("invalid", "truncated")
             ]
-            if not left or self.progress.stopped:
-                self.progress.statuses["invalid"] += len(left)
+            if not left:
                 return
 
     def _keep(
@@ -240,8 +240,11 @@ class Runner:
             await self._pace.wait(tokens)
             if self.progress.stopped:
                 return None, 0.0
-            if not self._purse.hold(held):
-                self.progress.stopped = "budget"
+            if not await self._purse.hold(held):
+                self.progress.stopped = self.progress.stopped or "budget"
+                return None, 0.0
+            if self.progress.stopped:  # while waiting for money
+                self._purse.pay(held, 0.0)
                 return None, 0.0
             tried += 1
             self.progress.calls += 1
