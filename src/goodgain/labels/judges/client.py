@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from goodgain.errors import MissingExtraError, UsageError
@@ -101,7 +102,9 @@ class ClientJudge:
         if self._client is None:
             if self._module is None:
                 self.prepare()
-            given = {} if self.base_url is None else {"base_url": self.base_url}
+            given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
+            if find_spec("aiohttp"):  # half the work of the default transport
+                given["http_client"] = self._module.DefaultAioHttpClient(timeout=self.timeout)
             self._client = getattr(self._module, self.client_class)(
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
