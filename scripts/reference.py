@@ -13,6 +13,7 @@ from pathlib import Path
 from goodgain.cli import COMMANDS, help_text
 from goodgain.cli.measures import usage
 from goodgain.measures import definitions
+from goodgain.measures.good_gain import GOOD_GAIN
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -22,19 +23,20 @@ def measures_page() -> str:
     lines = [
         "# Measures",
         "",
-        "Made from the table in `src/goodgain/measures/table.py`; `goodgain measures NAME` prints the same.",
+        "Made from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
         "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant.",
         "",
     ]
     family = ""
-    for d in definitions():
+    for d in (*definitions(), *GOOD_GAIN):
         if d.family != family:
             family = d.family
             lines += [f"## {family.capitalize()}", ""]
         lines += [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
         lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
         lines[-1] += "; lower is better" if d.lower_is_better else ""
-        lines.append(f"- Edge cases: {d.edge_cases}")
+        if d.edge_cases:
+            lines.append(f"- Edge cases: {d.edge_cases}")
         for p in d.params:
             kind = "true or false" if isinstance(p.default, bool) else "a number"
             values = " or ".join(p.choices) or kind

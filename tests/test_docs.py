@@ -56,6 +56,8 @@ def run(command: str) -> str:
 
 def test_reference_pages_are_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "reference.py", "--check"], capture_output=True, text=True
+        [sys.executable, ROOT / "scripts" / "reference.py", "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr

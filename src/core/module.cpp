@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow.hpp"
+#include "bind_traces.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -311,4 +312,6 @@ NB_MODULE(_core, m) {
                         bool inverted, double max_rank, bool normalise) {
     return gain_loss(list, missing, std::move(worths), spec_from(options), inverted, max_rank, normalise);
   });
+
+  bind_traces(m);
 }

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goodgain.errors import GoodgainError
-    from goodgain.evaluation import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.evaluation import (
+        Evaluation,
+        Evaluator,
+        GoodGain,
+        Policy,
+        RunScores,
+        evaluate,
+        good_gain,
+    )
+    from goodgain.identity import Identity
     from goodgain.labels import Judge, Labels, Store, label
     from goodgain.measures import (
         Measure,
@@ -20,21 +29,25 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
+    from goodgain.read.traces import record
     from goodgain.stats.calibration import Calibration, calibrate
-    from goodgain.tables import Qrels, Run
+    from goodgain.tables import Qrels, Run, Trace, read_traces
 
 __version__ = "0.1.0"
 
 # What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
 _PUBLIC = {
     **dict.fromkeys(
-        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.evaluation"
+        ("Evaluation", "Evaluator", "GoodGain", "Policy", "RunScores", "evaluate", "good_gain"),
+        "goodgain.evaluation",
     ),
     **dict.fromkeys(
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
         "goodgain.measures",
     ),
-    **dict.fromkeys(("Qrels", "Run"), "goodgain.tables"),
+    **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
+    "Identity": "goodgain.identity",
+    "record": "goodgain.read.traces",
     **dict.fromkeys(("Judge", "Labels", "Store", "label"), "goodgain.labels"),
     **dict.fromkeys(("Calibration", "calibrate"), "goodgain.stats.calibration"),
     "GoodgainError": "goodgain.errors",
@@ -44,7 +57,9 @@ __all__ = [
     "Calibration",
     "Evaluation",
     "Evaluator",
+    "GoodGain",
     "GoodgainError",
+    "Identity",
     "Judge",
     "Labels",
     "Measure",
@@ -53,11 +68,13 @@ __all__ = [
     "Run",
     "RunScores",
     "Store",
+    "Trace",
     "__version__",
     "calibrate",
     "cg",
     "dcg",
     "evaluate",
+    "good_gain",
     "gsb",
     "label",
     "ndcg",
@@ -65,6 +82,8 @@ __all__ = [
     "parse",
     "pnrdcgl",
     "rdcgl",
+    "read_traces",
+    "record",
     "register",
 ]
 

@@ -72,3 +72,39 @@ def gain_loss(
     max_rank: float,
     normalise: bool,
 ) -> float: ...
+
+# --- traces and identity ---
+
+def gain_columns() -> list[str]: ...
+def normal_form(text: str) -> str: ...
+def check_trace(line: bytes, max_gain: float) -> None: ...
+
+class IdentityRules:
+    @staticmethod
+    def of(
+        profiles: list[dict[str, Any]], unit: str, urls: dict[str, list[str]]
+    ) -> IdentityRules: ...
+    def cluster(
+        self, results: bytes, max_gain: float
+    ) -> tuple[list[int], list[dict[str, Any]]]: ...
+    def compare(self, pair: bytes) -> dict[str, Any]: ...
+    def reduce_url(self, url: str) -> tuple[str, list[tuple[str, str]]]: ...
+    def score_file(
+        self, fd: int, name: str, labels: Qrels | None, options: dict[str, Any], threads: int
+    ) -> TraceScores: ...
+    def score_lines(
+        self, lines: bytes, name: str, labels: Qrels | None, options: dict[str, Any], threads: int
+    ) -> TraceScores: ...
+
+class TraceScores:
+    conversations: list[str]
+    systems: list[str]
+    first_row: list[int]
+    bounded: bool
+    results: int
+    searches: int
+    skipped: int
+    left_out: int
+    unknown_conversations: int
+    skipped_examples: list[tuple[str, str, str]]
+    def matrix(self, which: str) -> NDArray[np.float64]: ...

@@ -12,6 +12,9 @@ from importlib import import_module
 # Command, in the order of `goodgain --help`: its one-line help. The module has the same name.
 COMMANDS = {
     "evaluate": "measures of one or several runs",
+    "trace": "Good Gain of an agent's searches, per iteration and conversation",
+    "dedup": "which results of a trace are the same, and why",
+    "convert": "turn traces of any format into the canonical one",
     "label": "gains from an LLM, kept in a store",
     "labels": "look into a store of labels, take labels out, put labels in",
     "calibrate": "how far to trust labels, against human ones",

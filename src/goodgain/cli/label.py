@@ -19,17 +19,25 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "label",
         "Ask a model how far each document answers its question, once, and keep what it says.\n\n"
-        "SOURCE are JSONL files with query_id, doc_id, question and text; or, with --pool, runs. What the\n"
-        "store has already is not asked again: after Ctrl-C, a crash or kill -9 the same command goes on.\n"
+        "SOURCE are traces of agents in any format, whose unique results are labelled once per question;\n"
+        "or JSONL files with query_id, doc_id, question and text; or, with --pool, runs. What the store has\n"
+        "already is not asked again: after Ctrl-C, a crash or kill -9 the same command goes on.\n"
         "Keys come from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
         "examples:\n"
-        "  goodgain label pairs.jsonl --model gpt-5-mini --store labels.db --dry-run\n"
-        "  goodgain label pairs.jsonl --model gpt-5-mini --store labels.db --price 0.25/2 --budget 5\n"
+        "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
+        "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
+        "      --traces labelled.jsonl\n"
         "  goodgain label --pool 20 bm25.run knn.run --queries queries.tsv --documents corpus.jsonl \\\n"
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
-    p.add_argument("sources", metavar="SOURCE", nargs="+", help="pairs as JSONL; - is stdin")
+    p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
     p.add_argument("--store", required=True, metavar="FILE", help="the SQLite file for the labels")
+    p.add_argument("--traces", metavar="FILE", help="write the traces there, with their gains")
+    p.add_argument("--from", dest="trace_format", metavar="FORMAT", help="the format of the traces")
+    p.add_argument(
+        "--unit", choices=("document", "passage"), default="document",
+        help="whether two chunks of a document are one result (default: document, so they are)",
+    )  # fmt: skip
     judge = p.add_argument_group("judge")
     judge.add_argument("--model", required=True, metavar="NAME", help="the model's name")
     judge.add_argument("--base-url", metavar="URL", help="of a server other than the model's own")
@@ -120,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
         "batch": args.batch,
         "text_limit": args.text_limit,
         "canaries": args.canaries,
+        "identity": args.unit,
         "again": ("error", *filter(None, args.retry.split(","))),
     }
     if args.dry_run:
@@ -133,6 +142,8 @@ def run(args: argparse.Namespace) -> int:
     assert summary is not None
     if bar:
         bar.end()
+    if args.traces:
+        _write_traces(args, labels.to_dict())
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     if summary.stopped == "budget":
         warn(
@@ -151,17 +162,36 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) -> None:
+    from goodgain.labels import with_gains
+    from goodgain.write import write_text
+
+    traces = (
+        t
+        for source in args.sources
+        for t in with_gains(source, gains, args.unit, args.trace_format)
+    )
+    write_text(args.traces, "".join(trace.to_json() + "\n" for trace in traces))
+
+
 def _pairs(args: argparse.Namespace) -> Any:
     from itertools import chain
 
     from goodgain.errors import UsageError
-    from goodgain.labels.pairs import pairs_of, pool
+    from goodgain.labels.labeller import pairs_from
+    from goodgain.labels.pairs import pool
     from goodgain.tables import Qrels
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
             raise UsageError("--queries, --documents and --qrels go with --pool")
-        return chain.from_iterable(pairs_of(source) for source in args.sources)
+        if args.trace_format:
+            from goodgain.labels.traces import trace_pairs
+
+            made = (trace_pairs(s, args.unit, args.trace_format) for s in args.sources)
+        else:
+            made = (pairs_from(source, args.unit) for source in args.sources)
+        return chain.from_iterable(made)
     if not (args.queries and args.documents):
         raise UsageError("--pool needs --queries and --documents, the texts behind the ids")
     judged = Qrels(args.qrels).to_dict() if args.qrels else None

@@ -29,10 +29,13 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Print the table or one entry."""
     from goodgain.measures import definition_of, definitions
+    from goodgain.measures.good_gain import GOOD_GAIN, good_gain_definition
     from goodgain.show import render
 
     if args.name:
-        definition = definition_of(args.name)
+        traced = good_gain_definition(args.name)
+        plain = traced is None or args.name in {d.name for d in definitions()}
+        definition = definition_of(args.name) if plain or traced is None else traced
         if args.format == "table":
             write(args, describe(definition))
         else:
@@ -42,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             )
         return 0
     columns = ["measure", "family", "what it tells"]
-    rows = [[usage(d), d.family, d.summary] for d in definitions()]
+    rows = [[usage(d), d.family, d.summary] for d in (*definitions(), *GOOD_GAIN)]
     write(args, render(args.format, columns, rows))
     return 0
 

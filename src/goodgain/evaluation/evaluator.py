@@ -34,14 +34,22 @@ def evaluate(
     preset: str = "default",
     threads: int | None = None,
     columns: Mapping[str, str] | None = None,
+    identity: Any = None,
     **policies: str,
 ) -> Evaluation:
     """Measure one or several runs against judgements.
 
     `qrels` and each run are a path, a dictionary of dictionaries, rows, a data frame, or a table of
     this package. Several runs are a list, or a dictionary from their names. Policies (`ties`,
-    `missing`, `unjudged`, `duplicates`, `scores`) are given by name.
+    `missing`, `unjudged`, `duplicates`, `scores`) are given by name. `identity` says which documents
+    are one: a mapping or a function from ids to ids, a pattern such as "doc#chunk", or results with ids;
+    the best of each identity stands for it in judgements and runs.
     """
+    if identity is not None:
+        from goodgain.evaluation.ranked_identity import with_identity
+
+        qrels, runs = with_identity(Qrels.of(qrels, columns), _runs(runs), identity)
+        columns = None
     evaluator = Evaluator(
         Qrels.of(qrels, columns),
         measures,

@@ -18,6 +18,7 @@ from goodgain.labels.pairs import Pair, pool
 from goodgain.labels.result import Label, Labels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
+from goodgain.labels.traces import with_gains
 
 __all__ = [
     "AnthropicJudge",
@@ -39,4 +40,5 @@ __all__ = [
     "judge_for",
     "label",
     "pool",
+    "with_gains",
 ]

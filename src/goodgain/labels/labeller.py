@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +15,7 @@ from goodgain.labels.judges.anthropic import AnthropicJudge
 from goodgain.labels.judges.openai import OpenAIJudge
 from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import pairs_of
+from goodgain.labels.pairs import is_pairs, pairs_of
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
@@ -20,11 +23,11 @@ from goodgain.labels.store import Setting, Store
 from goodgain.labels.template import Prompt
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from goodgain.labels.judges.client import ClientJudge
     from goodgain.labels.judges.protocol import Judge
+    from goodgain.labels.pairs import Pair
     from goodgain.labels.runner import Progress
 
 TEXT_LIMIT = 24_000  # characters of a document
@@ -58,10 +61,14 @@ def label(
     limits: Limits | None = None,
     text_limit: int = TEXT_LIMIT,
     canaries: int = 0,
+    identity: Any = None,
     again: Iterable[str] = AGAIN,
     progress: Callable[[Progress], None] | None = None,
 ) -> Labels:
-    """Gains for pairs of question and document; what the store has already is not asked again.
+    """Gains for pairs of question and document, or for the results of traces.
+
+    What the store has already is not asked again. Of traces, `identity` says which results are the
+    same, and each is labelled once per question.
 
     `judge` is the name of a model, or anything that can be called with a `Request`. `budget` is the
     most that the store may have cost in the end. `again` names the failures that are tried again;
@@ -74,7 +81,17 @@ def label(
     opened = Store.of(store)
     retried = _again(again)
     plan = _plan(
-        source, made, opened, prompt, replicates, batch, text_limit, canaries, retried, True
+        source,
+        made,
+        opened,
+        prompt,
+        replicates,
+        batch,
+        text_limit,
+        canaries,
+        identity,
+        retried,
+        True,
     )
     runner = Runner(plan, made, bounds, batch, retried, progress)
     return Labels(opened, plan.setting, plan.wanted, runner.run())
@@ -90,6 +107,7 @@ def estimate(
     batch: int = 1,
     text_limit: int = TEXT_LIMIT,
     canaries: int = 0,
+    identity: Any = None,
     again: Iterable[str] = AGAIN,
 ) -> Estimate:
     """What `label` would take, without a call and without a trace in the store."""
@@ -97,7 +115,17 @@ def estimate(
     there = isinstance(store, Store) or (store is not None and Path(store).exists())
     opened = Store.of(store if there else None)
     plan = _plan(
-        source, made, opened, prompt, replicates, batch, text_limit, canaries, _again(again), False
+        source,
+        made,
+        opened,
+        prompt,
+        replicates,
+        batch,
+        text_limit,
+        canaries,
+        identity,
+        _again(again),
+        False,
     )
     calls = sum(1 for _ in plan.calls(batch))
     tokens_out = plan.todo * int(getattr(made, "max_tokens", 0))
@@ -146,6 +174,22 @@ def _again(statuses: Iterable[str]) -> tuple[str, ...]:
     return tuple({*chosen, *AGAIN})
 
 
+def pairs_from(source: Any, identity: Any = None) -> Iterator[Pair]:
+    """Pairs as they are, or those of traces; of files the first line tells which they are."""
+    from goodgain.labels.traces import trace_pairs
+
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        yield from pairs_of(path) if is_pairs(path) else trace_pairs(path, identity)
+        return
+    rows = iter(source)
+    for first in rows:
+        rows = chain([first], rows)
+        is_trace = hasattr(first, "turns") or (isinstance(first, Mapping) and "turns" in first)
+        yield from trace_pairs(rows, identity) if is_trace else pairs_of(rows)
+        return
+
+
 def _plan(
     source: Any,
     judge: Any,
@@ -155,6 +199,7 @@ def _plan(
     batch: int,
     text_limit: int,
     canaries: int,
+    identity: Any,
     again: tuple[str, ...],
     record: bool,
 ) -> Plan:
@@ -167,6 +212,6 @@ def _plan(
         parameters["batch"] = batch
     setting = Setting(chosen.version, model_of(judge), parameters, chosen.low, chosen.high)
     plan = Plan(store, setting, chosen, text_limit)
-    pairs = with_canaries(pairs_of(source), canaries, chosen.high)
+    pairs = with_canaries(pairs_from(source, identity), canaries, chosen.high)
     plan.fill(pairs, replicates, again, record)
     return plan

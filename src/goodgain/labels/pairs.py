@@ -46,6 +46,17 @@ def pairs_of(source: Any) -> Iterator[Pair]:
         yield row if isinstance(row, Pair) else _pair(row, f"row {i}")
 
 
+def is_pairs(path: str) -> bool:
+    """Whether a file holds pairs rather than traces, by its first line."""
+    if path == "-":
+        return True
+    try:
+        _, first = next(read_objects(path), ("", {"question": ""}))
+    except InputError:
+        return False
+    return any(name in first for name in (*_QUESTION, *_TEXT)) and "turns" not in first
+
+
 def _pair(row: Any, where: str) -> Pair:
     from goodgain.labels.store import digest
 

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     Function = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 
 Family = Literal[
-    "gain", "binary", "distinct", "gain and loss", "coverage", "time and cost", "registered"
+    "gain",
+    "binary",
+    "distinct",
+    "gain and loss",
+    "coverage",
+    "time and cost",
+    "good gain",
+    "registered",
 ]
 Value = str | float | bool
 

@@ -1,0 +1,58 @@
+// Good Gain of one conversation, from what each of its searches brought.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gg {
+
+enum class GainScale { linear, exponential };
+enum class Discount { log2, none, reciprocal, geometric };
+
+struct GainOptions {
+  double threshold = 2;
+  double max_gain = 4;
+  GainScale scale = GainScale::linear;
+  Discount discount = Discount::log2;
+  double patience = 0.8;  // of the geometric discount
+};
+
+/// One returned result after identity: whether it is new, and its gain, known or not.
+struct Returned {
+  bool is_new;
+  bool labelled;
+  double gain;
+  const std::vector<std::pair<std::string_view, double>>* aspects;
+};
+
+struct Searched {
+  std::vector<Returned> results;
+  bool repeats_query;
+  double latency, cost, tokens;
+};
+
+using Iteration = std::vector<Searched>;
+
+/// A row for each iteration; bounds are kept only once a result without a label makes them differ.
+struct GainRows {
+  std::vector<double> values, lower, upper;
+  bool bounded = false;
+
+  void add_bounds() {
+    if (!bounded) lower = upper = values;
+    bounded = true;
+  }
+  /// Takes the rows of another over, behind its own.
+  void join(GainRows& more);
+};
+
+/// The names of the columns of GainRows.
+std::span<const char* const> gain_columns();
+
+/// Appends a row for each iteration. `missed` holds the gains of good results that are known but were not found.
+void append_good_gain(const std::vector<Iteration>& iterations, std::span<const double> missed,
+                      const GainOptions& options, GainRows& rows);
+
+}  // namespace gg

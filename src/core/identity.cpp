@@ -1,0 +1,427 @@
+#include "identity.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "error.hpp"
+
+namespace gg {
+
+namespace {
+
+constexpr size_t shortest_key_text = 50, snippet_characters = 100, content_characters = 500;
+
+FieldMask bit(uint32_t field) { return field < 64 ? FieldMask{1} << field : 0; }
+
+/// A second hash, independent of the first: equal pairs are equal texts.
+uint64_t check_hash(Bytes text) {
+  uint64_t h = 0x9e3779b97f4a7c15ULL ^ text.size();
+  const char* p = text.data();
+  size_t n = text.size();
+  for (; n >= 8; p += 8, n -= 8) h = mix(h ^ load_8(p), 0xd6e8feb86659fd93ULL);
+  return mix(h ^ load_short(p, n), 0xa5a3564e6b2b1e9dULL);
+}
+
+uint64_t salted(uint64_t salt, uint64_t hash) { return mix(hash ^ 0x8ebc6af09c88c6e3ULL, salt * 0x589965cc75374cc3ULL + 1); }
+
+}  // namespace
+
+const char* outcome_name(Outcome outcome) {
+  return outcome == Outcome::duplicate ? "duplicate" : outcome == Outcome::different ? "different" : "undecided";
+}
+
+// --- rules ---
+
+uint32_t Rules::field(const std::string& name, FieldKind kind, bool may_be_cut) {
+  for (uint32_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name == name) return i;
+  if (fields.size() == most_fields)
+    throw Error(ErrorKind::usage, "the identity profiles compare more than 64 different fields", {}, "leave some out");
+  fields.push_back({name, kind, may_be_cut});
+  return static_cast<uint32_t>(fields.size() - 1);
+}
+
+void Rules::finish() {
+  for (Profile& profile : profiles) {
+    for (const auto& rule : profile.rules) {
+      // Every choice of fields that would meet the rule, unless one of them makes a key of its own anyway.
+      std::vector<std::vector<uint32_t>> sets{{}};
+      for (const Requirement& r : rule) {
+        std::vector<std::vector<uint32_t>> longer;
+        for (const auto& set : sets) {
+          std::vector<uint32_t> choices;
+          for (uint32_t f = 0; f < fields.size(); ++f)
+            if (r.fields & bit(f) && std::find(set.begin(), set.end(), f) == set.end()) choices.push_back(f);
+          std::vector<bool> taken(choices.size(), false);
+          if (static_cast<size_t>(r.count) > choices.size()) continue;
+          std::fill(taken.begin(), taken.begin() + r.count, true);
+          do {
+            auto next = set;
+            for (size_t i = 0; i < choices.size(); ++i)
+              if (taken[i]) next.push_back(choices[i]);
+            longer.push_back(std::move(next));
+          } while (std::prev_permutation(taken.begin(), taken.end()));
+        }
+        sets = std::move(longer);
+      }
+      for (auto& set : sets) {
+        std::sort(set.begin(), set.end());
+        const bool alone = set.empty() || (set.size() == 1 && bit(set[0]) & text);
+        if (!alone && std::find(profile.together.begin(), profile.together.end(), set) == profile.together.end())
+          profile.together.push_back(set);
+      }
+    }
+  }
+}
+
+std::string Rules::names(FieldMask mask) const {
+  std::string text;
+  for (uint32_t f = 0; f < fields.size(); ++f)
+    if (mask & bit(f)) text += (text.empty() ? "" : ", ") + fields[f].name;
+  return text;
+}
+
+// --- a result, prepared ---
+
+const Item::Value* Item::value(uint32_t field) const {
+  for (const Value& v : values)
+    if (v.field == field) return &v;
+  return nullptr;
+}
+
+Bytes Clusters::keep_normal(Bytes text) {
+  scratch_.clear();
+  append_normal_form(text, scratch_);
+  return arena_.keep(scratch_);
+}
+
+Item Clusters::prepare(const Result& result) {
+  Item item;
+  if (!result.type.empty()) {
+    item.typed = true;
+    item.type = keep_normal(result.type);
+    const auto found = rules_.of_type.find(std::string(item.type));
+    item.profile = found == rules_.of_type.end() ? 0 : found->second;
+  }
+  const Profile& profile = rules_.profiles[item.profile];
+  uint64_t signature = hash_bytes(item.type);
+  const auto mixed_in = [&](uint64_t salt, uint64_t hash) { signature += salted(salt, hash); };
+
+  const auto add = [&](uint32_t field, Bytes raw) {
+    if (raw.empty() || item.value(field)) return;
+    Item::Value value{field, 0, 0, {}, {}};
+    switch (rules_.fields[field].kind) {
+      case FieldKind::people:
+        value.text = arena_.keep(normal_people(raw));
+        break;
+      case FieldKind::time:
+        value.moment = parse_moment(raw);
+        [[fallthrough]];
+      default:
+        value.text = keep_normal(raw);
+    }
+    if (value.text.empty()) return;
+    value.hash = hash_bytes(value.text);
+    value.check = check_hash(value.text);
+    mixed_in(field, value.hash);
+    item.values.push_back(value);
+  };
+  add(rules_.title, result.title);
+  add(rules_.snippet, result.snippet);
+  add(rules_.content, result.content);
+  for (const auto& [name, raw] : result.fields)
+    if (const auto found = profile.sources.find(std::string(name)); found != profile.sources.end()) add(found->second, raw);
+
+  for (const auto& [name, raw] : result.ids) {
+    if (is_citation_marker(raw)) continue;
+    const Bytes value = keep_normal(raw);
+    if (value.empty()) continue;
+    item.ids.push_back({arena_.keep(name), hash_bytes(value), check_hash(value), value});
+    mixed_in(hash_bytes(name), item.ids.back().hash);
+  }
+  if (item.ids.empty() && !is_citation_marker(result.id)) {
+    item.generic_id = keep_normal(result.id);
+    mixed_in(1000, hash_bytes(item.generic_id));
+  }
+  if (!result.url.empty() && !is_citation_marker(result.url)) {
+    item.url = reduce_url(result.url, rules_.urls);
+    item.has_url = true;
+    mixed_in(1001, hash_bytes(item.url.page));
+    for (const auto& [name, value] : item.url.parameters) mixed_in(hash_bytes(name), hash_bytes(value));
+  }
+  item.signature = signature;
+  return item;
+}
+
+// --- phase 1: keys ---
+
+std::vector<Key> Clusters::keys(const Item& item) const {
+  std::vector<Key> keys;
+  const auto add = [&](const char* kind, uint64_t hash) { keys.push_back({salted(hash_bytes(kind), hash), kind}); };
+  for (const Item::Id& id : item.ids) add("ids", salted(hash_bytes(id.name), id.hash));
+  if (!item.generic_id.empty()) add("id", hash_bytes(item.generic_id));
+  if (item.has_url) add("url", hash_bytes(item.url.page));
+  FieldMask own = 0;
+  for (const Item::Value& v : item.values) {
+    const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content, title = v.field == rules_.title;
+    if (!(snippet || content || title) || !has_characters(v.text, shortest_key_text)) continue;
+    own |= bit(v.field);
+    add(snippet ? "snippet" : content ? "content" : "title",
+        title ? v.hash : hash_bytes(first_characters(v.text, snippet ? snippet_characters : content_characters)));
+    // A text that its source cut short shares only its start with the whole.
+    if (!title) add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
+  }
+  const auto part = [&](uint32_t field, uint64_t& hash) {
+    if (field == rules_.generic_id) {
+      hash = hash_bytes(item.generic_id);
+      return !item.generic_id.empty();
+    }
+    for (const auto& [name, number] : rules_.id_fields)
+      if (number == field)
+        for (const Item::Id& id : item.ids)
+          if (id.name == name) return hash = id.hash, true;
+    const Item::Value* value = item.value(field);
+    if (!value) return false;
+    // The same moment may be written in several ways.
+    hash = value->moment.known && value->moment.has_time
+               ? salted(static_cast<uint64_t>(value->moment.day), static_cast<uint64_t>(value->moment.second * 1000))
+               : value->hash;
+    return true;
+  };
+  for (const auto& set : rules_.profiles[item.profile].together) {
+    uint64_t all = 0, hash = 0;
+    const bool complete = std::all_of(set.begin(), set.end(), [&](uint32_t field) {
+      if (own & bit(field) || !part(field, hash)) return false;
+      all += salted(field + 7, hash);
+      return true;
+    });
+    if (complete) add("fields", all);
+  }
+  return keys;
+}
+
+// --- phase 2: the verdict ---
+
+bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable,
+                           bool& hint, bool explain) const {
+  bool definitive = false;
+  std::string equal, unequal;
+  for (const Item::Id& x : a.ids) {
+    for (const Item::Id& y : b.ids) {
+      if (x.name != y.name) continue;
+      const std::string name(x.name);
+      IdRole role = IdRole::definitive;
+      if (const auto own = profile.ids.find(name); own != profile.ids.end())
+        role = own->second;
+      else if (const auto usual = rules_.usual_roles.find(name); usual != rules_.usual_roles.end())
+        role = usual->second;
+      const bool same = x.hash == y.hash && x.check == y.check;
+      if (role == IdRole::hint) {
+        hint |= same;
+        continue;
+      }
+      comparable = true;
+      if (explain) (same ? equal : unequal) += (same ? equal : unequal).empty() ? name : ", " + name;
+      if (!same) {
+        verdict = {Outcome::different, 1, 0, 0, 0, {}};
+        if (!explain) return true;
+        continue;
+      }
+      definitive |= role == IdRole::definitive;
+      if (const auto f = rules_.id_fields.find(name); f != rules_.id_fields.end()) verdict.agree |= bit(f->second);
+    }
+  }
+  if (!unequal.empty()) {
+    verdict = {Outcome::different, 1, 0, 0, 0, unequal};
+    return true;
+  }
+  if (definitive) {
+    verdict = {Outcome::duplicate, 1, 0, 0, 0, equal};
+    return true;
+  }
+  return false;
+}
+
+bool Clusters::compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const {
+  const auto decide = [&](Outcome outcome, const char* evidence) {
+    verdict = {outcome, 2, 0, 0, 0, explain ? evidence : ""};
+    return true;
+  };
+  if (a.url.page != b.url.page) {
+    const auto host = [](const std::string& page) { return page.substr(0, page.find('|')); };
+    return decide(Outcome::different, explain && host(a.url.page) == host(b.url.page) ? "url path" : "url host");
+  }
+  if (a.url.parameters == b.url.parameters) {
+    equal = true;
+    return rules_.unit == Unit::document && decide(Outcome::duplicate, "url");
+  }
+  std::vector<std::pair<std::string, std::string>> differing;
+  std::set_symmetric_difference(a.url.parameters.begin(), a.url.parameters.end(), b.url.parameters.begin(),
+                                b.url.parameters.end(), std::back_inserter(differing));
+  for (const auto& [name, value] : differing)
+    if (rules_.urls.selects(name)) return decide(Outcome::different, ("url parameter " + name).c_str());
+  return false;
+}
+
+bool Clusters::rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const {
+  const auto met = [&](FieldMask fields) {
+    return std::any_of(profile.rules.begin(), profile.rules.end(), [&](const auto& rule) {
+      FieldMask left = fields;  // a field serves one requirement only
+      for (const Requirement& r : rule) {
+        int needed = r.count;
+        for (FieldMask m = left & r.fields; m && needed; m &= m - 1, --needed) left &= ~(m & (~m + 1));
+        if (needed) return false;
+      }
+      return true;
+    });
+  };
+  return met(agree) || (cut && agree && met(agree | cut));
+}
+
+Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
+  const Profile& profile = rules_.profiles[a.typed ? a.profile : b.profile];
+  Verdict verdict;
+  bool comparable = false, hint = false, url_equal = false;
+  if (compare_ids(a, b, profile, verdict, comparable, hint, explain)) return verdict;
+  if (a.has_url && b.has_url) {
+    comparable = true;
+    if (compare_urls(a, b, verdict, url_equal, explain)) return verdict;
+    if (url_equal) verdict.agree |= bit(rules_.url);
+  }
+  if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.type != b.type)))
+    return {Outcome::different, 3, 0, 0, 0, explain ? "type" : ""};
+
+  FieldMask compared = 0;
+  for (const Item::Value& x : a.values) {
+    if (!(profile.compared & bit(x.field))) continue;
+    const Item::Value* y = b.value(x.field);
+    if (!y) continue;
+    FieldMask* into = &verdict.differ;
+    if (x.hash == y->hash && x.check == y->check) {
+      into = &verdict.agree;
+    } else if (x.moment.known && y->moment.known) {
+      if (x.moment.has_time == y->moment.has_time) {
+        if (x.moment.day == y->moment.day && x.moment.second == y->moment.second) into = &verdict.agree;
+      } else if (x.moment.day == y->moment.day) {
+        into = nullptr;  // a date and a time on it: neither the same nor another
+      }
+    } else if (rules_.fields[x.field].may_be_cut) {
+      const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y->text);
+      const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
+      if (longer.starts_with(shorter)) into = has_characters(shorter, shortest_key_text) ? &verdict.cut : nullptr;
+    }
+    compared |= bit(x.field);
+    if (into) *into |= bit(x.field);
+  }
+  if (verdict.differ & profile.rejecting) {
+    verdict.differ &= profile.rejecting;
+    verdict.outcome = Outcome::different;
+    return verdict;
+  }
+  if (url_equal && !(compared & rules_.text)) {  // no text that could tell two passages of the page apart
+    verdict.outcome = Outcome::duplicate;
+    verdict.step = 2;
+    if (explain) verdict.evidence = "url";
+    return verdict;
+  }
+  const bool same_id = !a.generic_id.empty() && a.generic_id == b.generic_id;
+  if (!compared && !comparable) {  // nothing else can be compared
+    verdict.step = 4;
+    if (same_id || hint) {
+      verdict.outcome = Outcome::duplicate;
+      if (explain) verdict.evidence = same_id ? "id" : "ids";
+    }
+    return verdict;
+  }
+  if (same_id && profile.compared & bit(rules_.generic_id)) verdict.agree |= bit(rules_.generic_id);
+  if (rules_met(profile, verdict.agree, verdict.cut)) verdict.outcome = Outcome::duplicate;
+  return verdict;
+}
+
+// --- clusters ---
+
+void KeyIndex::add(uint64_t key, uint32_t item) {
+  if ((used_ + 1) * 2 > slots_.size()) {
+    std::vector<Chain> old(std::max<size_t>(256, slots_.size() * 2));
+    old.swap(slots_);
+    for (const Chain& chain : old)
+      if (chain.size) slots_[place(chain.key)] = chain;
+  }
+  Chain& chain = slots_[place(key)];
+  const auto link = static_cast<uint32_t>(links_.size());
+  links_.push_back({item, none});
+  if (chain.size++) {
+    links_[chain.last].next = link;
+  } else {
+    chain.key = key;
+    chain.first = link;
+    ++used_;
+  }
+  chain.last = link;
+}
+
+void KeyIndex::clear() {
+  if (slots_.size() > 1 << 14) slots_ = {};  // one huge conversation does not slow down all others
+  std::fill(slots_.begin(), slots_.end(), Chain{});
+  links_.clear();
+  used_ = 0;
+}
+
+void Clusters::propose(const std::vector<Key>& keys) {
+  proposals_.clear();
+  by_size_.clear();
+  for (uint32_t k = 0; k < keys.size(); ++k)
+    if (const KeyIndex::Chain* chain = index_.find(keys[k].hash)) by_size_.emplace_back(chain->size, k);
+  std::sort(by_size_.begin(), by_size_.end());  // the most telling keys first
+  for (const auto& [size, k] : by_size_) {
+    for (uint32_t link = index_.find(keys[k].hash)->first; link != KeyIndex::none; link = index_[link].next) {
+      const uint32_t item = index_[link].item;
+      if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; })) continue;
+      if (proposals_.size() == budget) {
+        ++left_out_;
+        break;
+      }
+      proposals_.push_back({item, k});
+    }
+    if (proposals_.size() == budget) break;
+  }
+  std::sort(proposals_.begin(), proposals_.end(), [](const Proposal& x, const Proposal& y) { return x.item < y.item; });
+}
+
+uint32_t Clusters::add(const Result& result) {
+  const auto number = static_cast<uint32_t>(items_.size());
+  Item item = prepare(result);
+  std::vector<Key> found = keys(item);
+  found.push_back({salted(0x5e1f, item.signature), "everything"});
+  propose(found);
+  uint32_t cluster = number;
+  bool repeats = false;
+  for (const Proposal& proposal : proposals_) {
+    const Item& other = items_[proposal.item];
+    Verdict verdict = verify(other, item, audited_);
+    bool merged = verdict.outcome == Outcome::duplicate && cluster == number, contradicted = false;
+    const uint32_t first = cluster_[proposal.item];
+    if (merged && first != proposal.item && verify(items_[first], item, false).outcome == Outcome::different)
+      merged = false, contradicted = true;
+    if (audited_) decisions_.push_back({number, proposal.item, found[proposal.key].kind, verdict, merged, contradicted});
+    if (!merged) continue;
+    cluster = first;
+    repeats = other.signature == item.signature;
+    break;
+  }
+  if (!repeats)
+    for (const Key& key : found) index_.add(key.hash, number);
+  items_.push_back(std::move(item));
+  cluster_.push_back(cluster);
+  return cluster;
+}
+
+void Clusters::clear() {
+  arena_.clear();
+  items_.clear();
+  cluster_.clear();
+  index_.clear();
+  decisions_.clear();
+}
+
+}  // namespace gg

@@ -1,0 +1,207 @@
+// When two results are one: candidates by shared keys, then a verdict from the strongest evidence down.
+//
+// The rules are data (profiles). This is the only place that decides; files, Python objects and the audit all
+// come here.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bytes.hpp"
+#include "text_keys.hpp"
+
+namespace gg {
+
+/// A result as it was returned; the bytes belong to whoever parsed it.
+struct Result {
+  Bytes id, type, url, title, snippet, content;
+  std::vector<std::pair<Bytes, Bytes>> ids, fields;
+  std::vector<std::pair<Bytes, double>> aspects;
+  double gain = 0;
+  bool labelled = false;
+};
+
+enum class FieldKind : uint8_t { text, id, people, time };
+enum class IdRole : uint8_t { definitive, container, hint };
+enum class Unit { document, passage };
+
+using FieldMask = uint64_t;
+
+/// At least `count` of some fields must agree.
+struct Requirement {
+  FieldMask fields;
+  int count;
+};
+
+/// The rules of one type. Fields are numbered over all profiles (`Rules::fields`).
+struct Profile {
+  std::string name;
+  std::unordered_map<std::string, uint32_t> sources;  // the name of a value in a result: its field
+  FieldMask compared = 0, rejecting = 0;
+  std::unordered_map<std::string, IdRole> ids;
+  std::vector<std::vector<Requirement>> rules;  // any of these, each of its requirements
+  std::vector<std::vector<uint32_t>> together;  // fields that make a key only together
+};
+
+struct Field {
+  std::string name;
+  FieldKind kind = FieldKind::text;
+  bool may_be_cut = false;  // a source may shorten it
+};
+
+struct Rules {
+  static constexpr size_t most_fields = 64;
+  static constexpr uint32_t no_field = 0xffffffffu;
+
+  std::vector<Field> fields;
+  std::vector<Profile> profiles;                          // the first is generic
+  std::unordered_map<std::string, uint32_t> of_type;      // a type's names: its profile
+  std::unordered_map<std::string, uint32_t> id_fields;    // container ids that rules may ask for
+  std::unordered_map<std::string, IdRole> usual_roles;    // of ids that a profile does not name
+  UrlRules urls;
+  Unit unit = Unit::document;
+  uint32_t title = 0, snippet = 0, content = 0, generic_id = 0, url = 0;
+  FieldMask text = 0;  // snippet and content
+
+  /// The number of a field, made when it is new.
+  uint32_t field(const std::string& name, FieldKind kind, bool may_be_cut);
+  /// To be called once all profiles are there: which fields make keys together.
+  void finish();
+  std::string names(FieldMask mask) const;
+};
+
+enum class Outcome : uint8_t { duplicate, different, undecided };
+
+/// What was decided, at which step, and the fields behind it.
+struct Verdict {
+  Outcome outcome = Outcome::undecided;
+  int step = 3;
+  FieldMask agree = 0, cut = 0, differ = 0;
+  std::string evidence;  // ids or URL parts; only where an audit wants it
+};
+
+/// A result prepared for comparison.
+struct Item {
+  struct Value {
+    uint32_t field;
+    uint64_t hash, check;  // two hashes of the normal form
+    Bytes text;            // the normal form
+    Moment moment;
+  };
+  struct Id {
+    Bytes name;
+    uint64_t hash, check;
+    Bytes value;
+  };
+  uint32_t profile = 0;
+  bool typed = false;
+  Bytes type;  // normal form
+  std::vector<Value> values;
+  std::vector<Id> ids;
+  Bytes generic_id;  // normal form; empty where there is none, or other ids stand for it
+  bool has_url = false;
+  ReducedUrl url;
+  uint64_t signature = 0;  // the same in every part
+
+  const Value* value(uint32_t field) const;
+};
+
+/// The kinds of keys that propose a pair, as an audit names them.
+struct Key {
+  uint64_t hash;
+  const char* kind;
+};
+
+/// One decision that an audit shows.
+struct Decision {
+  uint32_t result, other;
+  std::string key;
+  Verdict verdict;
+  bool merged;
+  bool contradicted = false;  // verified, but different from the first of the other's cluster
+};
+
+/// Which results have a key: a chain of them for each, in the order they came.
+class KeyIndex {
+ public:
+  static constexpr uint32_t none = 0xffffffffu;
+  struct Chain {
+    uint64_t key = 0;
+    uint32_t first = none, last = none, size = 0;
+  };
+  struct Link {
+    uint32_t item, next;
+  };
+
+  const Chain* find(uint64_t key) const {
+    if (slots_.empty()) return nullptr;
+    const Chain& slot = slots_[place(key)];
+    return slot.size ? &slot : nullptr;
+  }
+  void add(uint64_t key, uint32_t item);
+  void clear();
+  const Link& operator[](uint32_t link) const { return links_[link]; }
+
+ private:
+  size_t place(uint64_t key) const {
+    size_t i = key & (slots_.size() - 1);
+    while (slots_[i].size && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+
+  std::vector<Chain> slots_;
+  std::vector<Link> links_;
+  size_t used_ = 0;
+};
+
+/// The results of one conversation, clustered as they come.
+class Clusters {
+ public:
+  explicit Clusters(const Rules& rules) : rules_(rules) {}
+
+  /// The cluster of the next result: the number of the first result that is the same.
+  uint32_t add(const Result& result);
+  void clear();
+  void keep_audit(bool keep) { audited_ = keep; }
+
+  const std::vector<Decision>& decisions() const { return decisions_; }
+  uint64_t left_out() const { return left_out_; }  // candidates beyond the budget of a result
+
+  Item prepare(const Result& result);
+  Verdict verify(const Item& a, const Item& b, bool explain) const;
+  std::vector<Key> keys(const Item& item) const;
+
+ private:
+  Bytes keep_normal(Bytes text);
+  bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable,
+                   bool& hint, bool explain) const;
+  bool compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const;
+  bool rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const;
+  void propose(const std::vector<Key>& keys);
+
+  // More comparisons than this for one result are not made: time stays linear however many share a key.
+  static constexpr size_t budget = 64;
+
+  const Rules& rules_;
+  Arena arena_;
+  std::string scratch_;
+  std::vector<Item> items_;
+  std::vector<uint32_t> cluster_;
+  KeyIndex index_;
+  std::vector<std::pair<uint32_t, uint32_t>> by_size_;
+  struct Proposal {
+    uint32_t item;
+    uint32_t key;
+  };
+  std::vector<Proposal> proposals_;
+  std::vector<Decision> decisions_;
+  uint64_t left_out_ = 0;
+  bool audited_ = false;
+};
+
+const char* outcome_name(Outcome outcome);
+
+}  // namespace gg

@@ -1,0 +1,136 @@
+"""`goodgain dedup`: which results of a trace are the same, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.cli.options import add_output, command_parser, warn, write
+from goodgain.cli.trace import add_identity, add_traces
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from goodgain.identity import Clusters
+    from goodgain.tables import Result, Trace
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    p = command_parser(
+        "dedup",
+        "Show which results are the same: the clusters, or with --audit every decision behind them.",
+        "examples:\n  goodgain dedup traces.jsonl\n  goodgain dedup traces.jsonl --audit --format jsonl\n",
+    )
+    add_traces(p)
+    p.add_argument(
+        "--audit",
+        action="store_true",
+        help="every merge and every refused candidate: key, step, fields",
+    )
+    p.add_argument(
+        "--turn", default="last", metavar="last|all|N", help="which turns count (default: last)"
+    )
+    add_identity(p)
+    add_output(p, per_query=False)
+    return p
+
+
+def run(args: argparse.Namespace) -> int:
+    """Cluster and print."""
+    from goodgain.identity import Identity
+    from goodgain.show import render
+    from goodgain.tables import read_traces
+
+    identity = Identity(args.profiles or (), unit=args.unit)
+    rows: list[list[Any]] = []
+    skipped, notes = 0, []
+    for path in args.traces:
+        traces = read_traces(
+            path,
+            format=args.source_format,
+            search_tools=tuple(args.search_tool),
+            skip_bad=args.skip_bad,
+            max_gain=1e300,
+        )
+        for trace in traces:
+            places = list(_results(trace, args.turn))
+            clusters = identity.cluster(r for _, r in places)
+            make = _audit_rows if args.audit else _cluster_rows
+            rows.extend(make(trace, places, clusters))
+        skipped += traces.skipped
+        notes += traces.notes
+    write(args, render(args.format, _AUDIT if args.audit else _CLUSTERS, rows))
+    warn(args, [*notes, *([f"{skipped:,} bad conversations were skipped"] if skipped else [])])
+    return 0
+
+
+_CLUSTERS = ["system", "conversation", "cluster", "size", "at", "result"]
+_AUDIT = ["system", "conversation", "result", "other", "key", "verdict", "step", "fields", "merged"]
+
+
+def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
+    """(iteration.search.rank, result) of the turns that count."""
+    from goodgain.errors import UsageError
+
+    if turn not in ("last", "all") and not (turn.isdigit() and int(turn)):
+        raise UsageError(f"--turn '{turn}' is neither last, all nor a number from 1 on")
+    turns = (
+        trace.turns
+        if turn == "all"
+        else trace.turns[-1:]
+        if turn == "last"
+        else trace.turns[int(turn) - 1 : int(turn)]
+    )
+    iterations = [i for t in turns for i in t.iterations if i.searches]
+    for i, iteration in enumerate(iterations, 1):
+        for s, search in enumerate(iteration.searches, 1):
+            for r, result in enumerate(search.results, 1):
+                yield f"{i}.{s}.{r}", result
+
+
+def _cluster_rows(
+    trace: Trace, places: list[tuple[str, Result]], clusters: Clusters
+) -> list[list[Any]]:
+    """A row for each cluster of more than one result, and for each that stands alone."""
+    return [
+        [
+            trace.system or "",
+            trace.conversation,
+            n,
+            len(members),
+            " ".join(places[m][0] for m in members),
+            _shown(places[members[0]][1]),
+        ]
+        for n, members in enumerate(clusters.groups(), 1)
+    ]
+
+
+def _audit_rows(
+    trace: Trace, places: list[tuple[str, Result]], clusters: Clusters
+) -> list[list[Any]]:
+    return [
+        [
+            trace.system or "",
+            trace.conversation,
+            places[d.result][0],
+            places[d.other][0],
+            d.key,
+            d.verdict,
+            d.step,
+            d.fields,
+            "yes"
+            if d.merged
+            else "no, contradicts the first of its cluster"
+            if d.contradicted
+            else "no",
+        ]
+        for d in clusters.decisions
+    ]
+
+
+def _shown(result: Result) -> str:
+    text = result.title or result.url or result.id or next(iter(result.ids.values()), None)
+    text = text or result.snippet or result.content or "(nothing)"
+    text = " ".join(str(text).split())
+    return text if len(text) <= 60 else text[:59] + "…"

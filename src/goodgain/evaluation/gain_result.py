@@ -1,0 +1,505 @@
+"""The result of Good Gain: tables per iteration, per conversation and over them, saved like an Evaluation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError
+from goodgain.evaluation.gain_settings import GainSettings
+from goodgain.evaluation.gain_system import Figure, SystemGain
+from goodgain.evaluation.interval import mean_interval
+from goodgain.measures.good_gain import BY_COLUMN, LEVELS
+from goodgain.show import LONG_FORMATS, number, render
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goodgain.read.source import Source
+
+FORMAT = 1  # of the saved file; loadable by this and later versions
+ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
+SUMMARY = (
+    "CG",
+    "DCG",
+    "SRE",
+    "SRR",
+    "IterationsForAllGoodResults",
+    "EvidenceRecall",
+    "WastedSearches",
+    "RepeatedQueries",
+    "nsDCG",
+    "AreaSearches",
+)
+PAIRED = (
+    "CG",
+    "DCG",
+    "RG",
+    "DRG",
+    "RAG",
+    "DRAG",
+    "SRE",
+    "SRR",
+    "IterationsForAllGoodResults",
+    "Searches",
+)
+
+
+class GoodGain:
+    """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
+
+    __slots__ = ("_created", "_inputs", "_systems", "_version", "facts", "settings")
+
+    def __init__(
+        self,
+        systems: Sequence[SystemGain],
+        settings: GainSettings,
+        inputs: Sequence[tuple[str, Source]] | list[dict[str, Any]],
+        facts: Mapping[str, Any],
+        created: float | None = None,
+        version: str | None = None,
+    ) -> None:
+        import time
+
+        self._systems = {s.name: s for s in systems}
+        self.settings = settings
+        self._inputs = inputs
+        self.facts = dict(facts)
+        self._created = time.time() if created is None else created
+        self._version = version
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The systems, in the order they came."""
+        return tuple(self._systems)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures, as tables print them."""
+        return tuple(LEVELS)
+
+    def __iter__(self) -> Iterator[SystemGain]:
+        return iter(self._systems.values())
+
+    def __len__(self) -> int:
+        return len(self._systems)
+
+    def __getitem__(self, system: str) -> SystemGain:
+        try:
+            return self._systems[system]
+        except KeyError:
+            raise KeyError(
+                f"there is no system '{system}'; there is: {', '.join(self._systems)}"
+            ) from None
+
+    def figure(
+        self, measure: str, iteration: int | None = None, system: str | None = None
+    ) -> Figure:
+        """The mean of a measure at an iteration, or at the end of conversations."""
+        if system is None:
+            if len(self) != 1:
+                raise KeyError(f"there are several systems: say which of {', '.join(self.names)}")
+            system = self.names[0]
+        return self[system].figure(measure, iteration, self.settings.align)
+
+    def per_unit_scores(self) -> dict[str, dict[str, dict[str, float]]]:
+        """{system: {measure: {conversation: value after its last iteration}}}, for comparisons."""
+        return {s.name: {m: s.final(m) for m in self.measures} for s in self}
+
+    def budget_curve(
+        self, budget: str = "searches", system: str | None = None
+    ) -> list[tuple[float, float]]:
+        """(budget spent, mean good gain by then): `searches`, `seconds` or `tokens`.
+
+        A conversation that ended keeps its gain; gain counts once its iteration is complete.
+        """
+        import numpy as np
+
+        found = self[system or self.names[0]]
+        if budget not in ("searches", "seconds", "tokens", "cost"):
+            raise InputError(f"'{budget}' is no budget", hint="searches, seconds, tokens or cost")
+        spent = found.values[:, found.column(budget.capitalize())]
+        gains = found.values[:, found.column("CG")]
+        steps = np.unique(spent[~np.isnan(spent)])
+        if len(steps) > 200:
+            steps = np.quantile(steps, np.linspace(0, 1, 200))
+        total, n = np.zeros(len(steps)), 0
+        for begin, end in zip(found.first_row[:-1], found.first_row[1:], strict=True):
+            if begin < end and not np.isnan(spent[begin:end]).any():
+                at = np.searchsorted(spent[begin:end], steps, side="right")
+                total += np.where(at > 0, gains[begin:end][np.maximum(at - 1, 0)], 0)
+                n += 1
+        return [] if not n else list(zip(steps.tolist(), (total / n).tolist(), strict=True))
+
+    # --- as rows and tables ---
+
+    def rows(self, per_conversation: bool = False) -> tuple[list[str], list[list[Any]]]:
+        """Column names and long rows. An iteration of None is the value at the end of conversations."""
+        rows: list[list[Any]] = []
+        if per_conversation:
+            for s in self:
+                numbers = [i for n in s.lengths.tolist() for i in range(1, n + 1)]
+                names = [
+                    c
+                    for c, n in zip(s.conversations, s.lengths.tolist(), strict=True)
+                    for _ in range(n)
+                ]
+                for m in self.measures:
+                    c = s.column(m)
+                    columns = [matrix[:, c].tolist() for matrix in (s.values, s.lower, s.upper)]
+                    rows.extend(
+                        [s.name, name, i, m, *values]
+                        for name, i, *values in zip(names, numbers, *columns, strict=True)
+                    )
+            return [
+                "system",
+                "conversation",
+                "iteration",
+                "measure",
+                "value",
+                "lower",
+                "upper",
+            ], rows
+        for s in self:
+            for i in [*range(1, s.iterations + 1), None]:
+                coverage = s.figure("Coverage", i, self.settings.align).value
+                for m in self.measures:
+                    if i is not None and LEVELS[m] == "conversation":
+                        continue
+                    f = s.figure(m, i, self.settings.align)
+                    rows.append(
+                        [s.name, i, m, f.value, f.n, f.low, f.high, f.lower, f.upper, coverage]
+                    )
+        header = [
+            "system",
+            "iteration",
+            "measure",
+            "value",
+            "n",
+            "ci_low",
+            "ci_high",
+            "lower",
+            "upper",
+            "coverage",
+        ]
+        return header, rows
+
+    def table(self, measures: Sequence[str] = ROW) -> tuple[list[str], list[list[Any]]]:
+        """A row for each system and iteration, for people."""
+        shown = [m for m in measures if any(not math.isnan(s.figure(m).value) for s in self)]
+        several = ["system"] if len(self) > 1 else []
+        rows = []
+        for s in self:
+            for i in range(1, s.iterations + 1):
+                figures = {m: s.figure(m, i, self.settings.align) for m in shown}
+                n = s.figure("R@i", i, self.settings.align).n
+                rows.append(
+                    [*([s.name] if several else []), i, n, *(_cell(f) for f in figures.values())]
+                )
+        return [*several, "i", "n", *(_HEADINGS.get(m, m) for m in shown)], rows
+
+    def summary(self, measures: Sequence[str] = SUMMARY) -> tuple[list[str], list[list[Any]]]:
+        """A row for each measure at the end of conversations, a column for each system."""
+        counts = {s.name: s.counts() for s in self}
+        rows: list[list[Any]] = [
+            [label, *(int(counts[n][key]) for n in self.names)]
+            for key, label in (
+                ("conversations", "conversations"),
+                ("without_search", "without a search"),
+                ("iterations", "iterations"),
+                ("searches", "searches"),
+                ("results", "results"),
+                ("duplicates", "duplicates"),
+            )
+            if key != "without_search" or any(counts[n][key] for n in self.names)
+        ]
+        rows.append(["labelled", *(counts[n]["coverage"] for n in self.names)])
+        for m in measures:
+            figures = [s.figure(m) for s in self]
+            if any(f.n for f in figures):
+                rows.append([m, *(_cell(f) for f in figures)])
+        return ["at the end", *self.names], rows
+
+    def paired(self, measures: Sequence[str] = PAIRED) -> tuple[list[str], list[list[Any]]]:
+        """Each further system against the first over the conversations that both have."""
+        import numpy as np
+
+        rows: list[list[Any]] = []
+        baseline, *others = self.names
+        for other in others:
+            for m in measures:
+                a, b = self[baseline].final(m), self[other].final(m)
+                shared = [c for c in a if c in b]
+                if not shared:
+                    continue
+                ours, theirs = (np.array([x[c] for c in shared]) for x in (b, a))
+                difference, low, high, n = mean_interval(ours - theirs)
+                if not n:
+                    continue
+                both = ~np.isnan(ours - theirs)
+                rows.append(
+                    [
+                        other,
+                        baseline,
+                        m,
+                        float(ours[both].mean()),
+                        float(theirs[both].mean()),
+                        difference,
+                        low,
+                        high,
+                        n,
+                        BY_COLUMN[m].lower_is_better,
+                    ]
+                )
+        header = [
+            "system",
+            "baseline",
+            "measure",
+            "mean",
+            "baseline_mean",
+            "difference",
+            "ci_low",
+            "ci_high",
+            "n",
+            "lower_is_better",
+        ]
+        return header, rows
+
+    def render(self, format: str = "table", per_conversation: bool = False) -> str:  # noqa: A002
+        """The result as text in any of the command line's formats."""
+        if format in LONG_FORMATS:
+            return render(format, *self.rows(per_conversation))
+        if per_conversation:
+            return render(format, *self._conversations())
+        parts = [render(format, *self.table()), render(format, *self.summary())]
+        if len(self) > 1:
+            _, rows = self.paired()
+            if rows:
+                shown = [
+                    [
+                        r[0],
+                        r[2] + (" (lower is better)" if r[9] else ""),
+                        r[4],
+                        r[3],
+                        r[5],
+                        _range(r[6], r[7]),
+                        r[8],
+                    ]
+                    for r in rows
+                ]
+                columns = [
+                    "system",
+                    "measure",
+                    self.names[0],
+                    "mean",
+                    "difference",
+                    "95 % interval",
+                    "n",
+                ]
+                parts.append(render(format, columns, shown))
+        return "\n".join(parts)
+
+    def _conversations(self) -> tuple[list[str], list[list[Any]]]:
+        """A row for each iteration of each conversation, for people."""
+        shown = [m for m in ("R", "UR", "GR", "Dup", "G", *ROW) if any(s.figure(m).n for s in self)]
+        rows = []
+        for s in self:
+            columns = [s.column(m) for m in shown]
+            for c, begin, end in zip(
+                s.conversations, s.first_row[:-1], s.first_row[1:], strict=True
+            ):
+                for i, row in enumerate(s.values[begin:end, columns].tolist(), 1):
+                    cells = [
+                        int(v) if LEVELS[m] == "iteration" and v == int(v) else v
+                        for m, v in zip(shown, row, strict=True)
+                    ]
+                    rows.append([s.name, c, i, *cells])
+        return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
+
+    def __str__(self) -> str:
+        return self.render("table").rstrip("\n")
+
+    def __repr__(self) -> str:
+        count = sum(len(s.conversations) for s in self)
+        names = ", ".join(self.names)
+        return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {names}; {count:,} conversations)"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        def table(header: list[str], rows: list[list[Any]]) -> str:
+            head = "".join(f"<th>{escape(h)}</th>" for h in header)
+            cells = [
+                [number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows
+            ]
+            body = "".join(
+                "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells
+            )
+            return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+        return table(*self.table()) + table(*self.summary())
+
+    def warnings(self) -> list[str]:
+        """What a reader of the figures should know."""
+        found = [str(n) for n in self.facts.get("notes", ())]
+        if self.facts.get("skipped"):
+            examples = "".join(f"; {e}" for e in self.facts.get("skipped_examples", ())[:3])
+            found.append(f"{self.facts['skipped']:,} bad conversations were skipped{examples}")
+        if self.facts.get("unknown_conversations"):
+            found.append(
+                f"{self.facts['unknown_conversations']:,} conversations are not in the labels"
+            )
+        if self.facts.get("left_out"):
+            found.append(
+                f"{self.facts['left_out']:,} results share their keys with more than 64 others and were "
+                "compared with the most telling 64 only"
+            )
+        for s in self:
+            c = s.counts()
+            if c["without_search"]:
+                found.append(
+                    f"{s.name}: {c['without_search']:,} of {c['conversations']:,} conversations have no "
+                    "search and are left out"
+                )
+            if c["results"] and c["coverage"] == 0:
+                found.append(
+                    f"{s.name}: no result has a label, so gains are unknown; only counts and SRR are exact"
+                )
+            elif c["coverage"] < 1:
+                found.append(
+                    f"{s.name}: {number(100 * (1 - c['coverage']), 1)} % of the unique results have no label "
+                    "and earn nothing; [lower, upper] say what they could change"
+                )
+        return found
+
+    # --- as data of other libraries ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data: what `save` writes."""
+        import datetime
+
+        from goodgain import __version__
+
+        inputs = [
+            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
+        ]
+        created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
+        return {
+            "goodgain": "good gain",
+            "format": FORMAT,
+            "version": self._version or __version__,
+            "created": created.isoformat(timespec="seconds"),
+            "settings": self.settings.to_dict(),
+            "inputs": inputs,
+            "facts": self.facts,
+            "systems": [
+                {
+                    "name": s.name,
+                    "conversations": list(s.conversations),
+                    "iterations": s.lengths.tolist(),
+                    "values": _columns(s, s.values),
+                    **(
+                        {"lower": _columns(s, s.lower), "upper": _columns(s, s.upper)}
+                        if s.bounded
+                        else {}
+                    ),
+                }
+                for s in self
+            ],
+        }
+
+    def to_pandas(self, per_conversation: bool = True) -> Any:
+        """A pandas data frame of the long rows."""
+        import pandas as pd
+
+        columns, rows = self.rows(per_conversation)
+        return pd.DataFrame(rows, columns=columns)
+
+    def to_polars(self, per_conversation: bool = True) -> Any:
+        """A polars data frame of the long rows."""
+        import polars as pl
+
+        columns, rows = self.rows(per_conversation)
+        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+
+    def to_arrow(self, per_conversation: bool = True) -> Any:
+        """A pyarrow table of the long rows."""
+        import pyarrow as pa
+
+        columns, rows = self.rows(per_conversation)
+        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        import json
+
+        from goodgain.write import write_text
+
+        write_text(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GoodGain:
+        """What `save` wrote, in this version or an earlier one."""
+        import os
+
+        from goodgain.read.files import read_json
+
+        name = os.fspath(path)
+        data = read_json(name)
+        if not isinstance(data, dict) or data.get("goodgain") != "good gain":
+            raise InputError("the file is not a saved Good Gain", where=name)
+        if data["format"] > FORMAT:
+            raise InputError(
+                f"the file has format {data['format']}, this version reads up to {FORMAT}",
+                where=name,
+                hint="pip install --upgrade goodgain",
+            )
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> GoodGain:
+        """The reverse of `to_dict`."""
+        import datetime
+
+        created = datetime.datetime.fromisoformat(data["created"]).timestamp()
+        systems = [_saved_system(s) for s in data["systems"]]
+        settings = GainSettings(**data["settings"])
+        return cls(systems, settings, data["inputs"], data["facts"], created, data["version"])
+
+
+_HEADINGS = {"MarginalGain": "marginal", "Tokens": "tokens", "Seconds": "seconds"}
+
+
+def _saved_system(data: dict[str, Any]) -> SystemGain:
+    import numpy as np
+
+    def matrix(columns: dict[str, list[float | None]]) -> Any:
+        return np.array(list(columns.values()), dtype=np.float64).T.reshape(-1, len(columns))
+
+    first_row = np.concatenate([[0], np.cumsum(np.array(data["iterations"], dtype=np.int64))])
+    bounds = [matrix(data[key]) if key in data else None for key in ("lower", "upper")]
+    return SystemGain(
+        data["name"],
+        data["conversations"],
+        first_row,
+        list(data["values"]),
+        matrix(data["values"]),
+        *bounds,
+    )
+
+
+def _columns(system: SystemGain, matrix: Any) -> dict[str, list[float | None]]:
+    return {
+        name: [None if v != v else v for v in matrix[:, i].tolist()]
+        for i, name in enumerate(system.columns)
+    }
+
+
+def _cell(f: Figure) -> Any:
+    """A figure for people: with its bounds where missing labels leave it open."""
+    return f.value if f.exact else f"{number(f.value)} [{number(f.lower)}, {number(f.upper)}]"
+
+
+def _range(low: float, high: float) -> str:
+    return "-" if low != low else f"[{number(low)}, {number(high)}]"

@@ -1,0 +1,63 @@
+"""How Good Gain is counted: named, recorded in every result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from goodgain.errors import UsageError
+
+Align = Literal["active", "carry"]
+DISCOUNTS = ("log2", "none", "reciprocal", "geometric")
+
+
+@dataclass(frozen=True, slots=True)
+class GainSettings:
+    """Threshold and scale of gains, the discount over iterations, which turns, how lengths are aligned."""
+
+    threshold: float = 2
+    max_gain: float = 4
+    gain: Literal["linear", "exp"] = "linear"
+    discount: str = "log2"
+    patience: float = 0.8  # of the geometric discount: patience^(i-1)
+    turn: Literal["last", "all"] | int = "last"
+    align: Align = "active"
+    unit: str = "document"
+
+    def __post_init__(self) -> None:
+        if not self.max_gain > 0 or self.max_gain == float("inf"):
+            raise UsageError(f"max_gain={self.max_gain} is not a number above 0")
+        if not 0 < self.threshold <= self.max_gain:
+            raise UsageError(
+                f"threshold={self.threshold} is not above 0 and at most {self.max_gain:g}"
+            )
+        if not 0 < self.patience < 1:
+            raise UsageError(f"patience={self.patience} is not between 0 and 1")
+        self._one_of("gain", ("linear", "exp"))
+        self._one_of("discount", DISCOUNTS)
+        self._one_of("align", ("active", "carry"))
+        if self.turn not in ("last", "all") and (not isinstance(self.turn, int) or self.turn < 1):
+            raise UsageError(f"turn={self.turn!r} is neither 'last', 'all' nor a number from 1 on")
+
+    def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
+        if getattr(self, name) not in choices:
+            raise UsageError(
+                f"{name}='{getattr(self, name)}' is not known", hint=f"one of: {', '.join(choices)}"
+            )
+
+    def for_core(self, skip_bad: bool) -> dict[str, Any]:
+        """What the core is told."""
+        turn = {"last": 0, "all": -1}.get(str(self.turn), self.turn)
+        return {
+            "threshold": float(self.threshold),
+            "max_gain": float(self.max_gain),
+            "gain": self.gain,
+            "discount": self.discount,
+            "patience": float(self.patience),
+            "turn": turn,
+            "skip_bad": skip_bad,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name to value."""
+        return asdict(self)

@@ -1,0 +1,217 @@
+"""From traces to Good Gain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from goodgain.errors import InputError, UsageError, core_errors
+from goodgain.evaluation.gain_result import GoodGain
+from goodgain.evaluation.gain_settings import Align, GainSettings
+from goodgain.evaluation.gain_system import SystemGain
+from goodgain.identity import Identity
+from goodgain.read.source import Source
+from goodgain.tables.qrels import Qrels
+from goodgain.tables.trace import Trace
+
+if TYPE_CHECKING:
+    from goodgain._core import TraceScores
+
+_BATCH = 16 << 20  # bytes of canonical JSON handed to the core at a time
+
+
+def good_gain(
+    traces: Any,
+    *,
+    labels: Any = None,
+    threshold: float = 2,
+    max_gain: float = 4,
+    gain: Literal["linear", "exp"] = "linear",
+    discount: str = "log2",
+    patience: float = 0.8,
+    turn: Literal["last", "all"] | int = "last",
+    align: Align = "active",
+    identity: Any = None,
+    by: Literal["system", "file"] = "system",
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: Iterable[str] = (),
+    skip_bad: bool = False,
+    threads: int | None = None,
+) -> GoodGain:
+    """Measure what each search of an agent was worth.
+
+    `traces` is a path, several of them, `Trace` objects or dictionaries, or {system: any of these}.
+    `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
+    that judgements have; they go before gains in the traces. `identity` says when two results are
+    one: an `Identity`, a TOML file of profiles, "document" or "passage".
+    """
+    rules = Identity.of(identity)
+    settings = GainSettings(threshold, max_gain, gain, discount, patience, turn, align, rules.unit)
+    if by not in ("system", "file"):
+        raise UsageError(f"by='{by}' is neither 'system' nor 'file'")
+    judged = None if labels is None else Qrels.of(labels)
+    scorer = _Scorer(
+        rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools)
+    )
+    found = _Collected()
+    inputs: list[tuple[str, Source]] = []
+    for name, source in _sources(traces):
+        default = name or (_stem(source) if _is_path(source) else "agent")
+        for scores in scorer.scores(source):
+            found.add(scores, default, everything=by == "file" or name is not None)
+        inputs.append(("traces", _provenance(source, default)))
+    if judged is not None:
+        inputs.append(("labels", judged.source))
+    return GoodGain(found.systems(), settings, inputs, found.facts(scorer))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _stem(path: Any) -> str:
+    name = Path(os.fspath(path)).name
+    return "stdin" if name == "-" else name.split(".")[0] or name
+
+
+def _sources(traces: Any) -> list[tuple[str | None, Any]]:
+    """(system's name or None, source) for each source."""
+    if isinstance(traces, Mapping) and "conversation" not in traces:
+        return [(str(name), one) for name, several in traces.items() for one in _several(several)]
+    return [(None, one) for one in _several(traces)]
+
+
+def _several(traces: Any) -> list[Any]:
+    if isinstance(traces, list | tuple) and traces and all(map(_is_path, traces)):
+        return list(traces)
+    if isinstance(traces, Trace | Mapping):
+        return [[traces]]
+    return [traces]
+
+
+class _Scorer:
+    """Hands sources to the core: canonical files as they are, others as canonical lines."""
+
+    def __init__(
+        self,
+        rules: Identity,
+        labels: Qrels | None,
+        settings: GainSettings,
+        skip_bad: bool,
+        threads: int,
+        format: str | None,  # noqa: A002
+        search_tools: tuple[str, ...],
+    ) -> None:
+        self.core = rules.core
+        self.labels = labels.core if labels else None
+        self.settings = settings
+        self.skip_bad = skip_bad
+        self.threads = threads
+        self.format = format
+        self.search_tools = search_tools
+        self.notes: list[str] = []
+        self.skipped = 0
+        self.examples: list[str] = []
+
+    def scores(self, source: Any) -> Iterator[TraceScores]:
+        options = self.settings.for_core(self.skip_bad)
+        if _is_path(source):
+            from goodgain.read.traces import open_traces
+
+            opened = open_traces(
+                os.fspath(source), self.format, self.search_tools, skip_bad=self.skip_bad
+            )
+            if opened.descriptor is not None:
+                with core_errors():
+                    yield self.core.score_file(
+                        opened.descriptor, opened.name, self.labels, options, self.threads
+                    )
+                return
+            lines: Iterable[bytes] = opened.lines()
+            name = opened.name
+        else:
+            opened = None
+            lines, name = (_line(t) for t in source), "traces"
+        for batch in _batches(lines):
+            with core_errors():
+                yield self.core.score_lines(batch, name, self.labels, options, self.threads)
+        if opened is not None:
+            self.notes.extend(opened.notes)
+            self.skipped += opened.skipped
+            self.examples.extend(opened.context.examples)
+
+
+def _line(trace: Any) -> bytes:
+    import json
+
+    if isinstance(trace, Trace):
+        return trace.to_json().encode("utf-8", "surrogateescape")
+    if not isinstance(trace, Mapping):
+        raise InputError(
+            f"a {type(trace).__name__} is not a trace",
+            hint="Trace objects, or dictionaries in the canonical form",
+        )
+    return json.dumps(trace, ensure_ascii=False).encode("utf-8", "surrogateescape")
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line) + 1
+        if size >= _BATCH:
+            yield b"\n".join(held)
+            held, size = [], 0
+    if held:
+        yield b"\n".join(held)
+
+
+class _Collected:
+    """What came of all sources, by system."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
+        self.counts = dict.fromkeys(
+            ("results", "searches", "skipped", "left_out", "unknown_conversations"), 0
+        )
+        self.examples: list[str] = []
+
+    def add(self, scores: TraceScores, default: str, everything: bool) -> None:
+        names = scores.conversations
+        groups: dict[str, list[int]] = {}
+        for i, system in enumerate(scores.systems):
+            groups.setdefault(default if everything or not system else system, []).append(i)
+        for system, members in groups.items():
+            conversations = [names[i] for i in members] if len(members) < len(names) else names
+            self.parts.setdefault(system, []).append((scores, members, conversations))
+        for key in self.counts:
+            self.counts[key] += getattr(scores, key)
+        for message, where, _ in scores.skipped_examples:
+            if len(self.examples) < 3:
+                self.examples.append(f"{message} ({where})")
+
+    def systems(self) -> list[SystemGain]:
+        return [SystemGain.of(name, parts) for name, parts in self.parts.items()]
+
+    def facts(self, scorer: _Scorer) -> dict[str, Any]:
+        counts = {**self.counts, "skipped": self.counts["skipped"] + scorer.skipped}
+        return {
+            **counts,
+            "skipped_examples": [*self.examples, *scorer.examples][:3],
+            "notes": scorer.notes,
+        }
+
+
+def _provenance(source: Any, default: str) -> Source:
+    if not _is_path(source) or os.fspath(source) == "-":
+        return Source("rows", None, default)
+    name = os.fspath(source)
+    info = Path(name).stat()
+    return Source("file", name, name, None, (info.st_size, info.st_mtime_ns))

@@ -1,0 +1,173 @@
+"""The rules of identity, and what they say about pairs and lists of results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from goodgain.errors import InputError, UsageError, core_errors
+from goodgain.identity.profiles import Profile, Unit, combined, profile_from
+from goodgain.identity.urls import for_core
+
+if TYPE_CHECKING:
+    import os
+
+    from goodgain._core import IdentityRules
+
+Outcome = Literal["duplicate", "different", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The verdict on a pair: at which step, and the fields behind it.
+
+    `keys` are the kinds of keys that would propose the pair; without any it is never compared.
+    """
+
+    verdict: Outcome
+    step: int
+    fields: str
+    keys: tuple[str, ...] = ()
+    cut: str = ""  # of the fields, those where one text is a prefix of the other
+
+    @property
+    def same(self) -> bool:
+        """Whether both count as one result: proposed, and verified."""
+        return self.verdict == "duplicate" and bool(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One line of an audit: `result` was compared with the earlier `other`."""
+
+    result: int
+    other: int
+    key: str
+    verdict: Outcome
+    step: int
+    fields: str
+    merged: bool
+    contradicted: bool  # verified, but different from the first result of the other's cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Results and the number of the first result that is the same; and why."""
+
+    first: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+
+    def __len__(self) -> int:
+        return len(set(self.first))
+
+    def groups(self) -> list[list[int]]:
+        """The numbers of the results of each cluster, in the order of their first."""
+        found: dict[int, list[int]] = {}
+        for number, first in enumerate(self.first):
+            found.setdefault(first, []).append(number)
+        return list(found.values())
+
+    def __repr__(self) -> str:
+        return f"Clusters({len(self.first):,} results, {len(self):,} unique)"
+
+
+class Identity:
+    """Profiles and a unit: `unit="document"` takes two chunks of a document for one result."""
+
+    __slots__ = ("profiles", "unit")
+
+    def __init__(
+        self,
+        profiles: Iterable[Profile | Mapping[str, Any]] | str | os.PathLike[str] = (),
+        *,
+        unit: Unit = "document",
+    ) -> None:
+        if unit not in ("document", "passage"):
+            raise UsageError(f"unit='{unit}' is neither 'document' nor 'passage'")
+        own = (
+            profiles
+            if isinstance(profiles, Iterable) and not isinstance(profiles, str)
+            else (_read_profiles(profiles))
+        )
+        self.profiles = combined(own)
+        self.unit: Unit = unit
+
+    @classmethod
+    def of(cls, value: Any) -> Identity:
+        """The identity itself, or the one of a unit, a TOML file, or profiles."""
+        if isinstance(value, Identity):
+            return value
+        if value is None:
+            return cls()
+        return cls(unit=value) if value in ("document", "passage") else cls(value)
+
+    @property
+    def core(self) -> IdentityRules:
+        """The rules as the core holds them."""
+        return _compiled(self.profiles, self.unit)
+
+    def compare(self, a: Any, b: Any) -> Comparison:
+        """The verdict on two results: dictionaries in the canonical form, or `Result`s."""
+        with core_errors():
+            found = self.core.compare(_json([a, b]))
+        return Comparison(
+            found["verdict"], found["step"], found["fields"], tuple(found["keys"]), found["cut"]
+        )
+
+    def cluster(self, results: Iterable[Any]) -> Clusters:
+        """Which of these results are the same, in the order they were returned."""
+        with core_errors():
+            first, audit = self.core.cluster(_json(list(results)), 1e300)
+        fields = Decision.__dataclass_fields__
+        return Clusters(tuple(first), tuple(Decision(**{k: d[k] for k in fields}) for d in audit))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and (self.profiles, self.unit) == (
+            other.profiles,
+            other.unit,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.profiles, self.unit))
+
+    def __repr__(self) -> str:
+        return f"Identity(unit='{self.unit}', {len(self.profiles)} profiles)"
+
+
+@lru_cache(maxsize=32)
+def _compiled(profiles: tuple[Profile, ...], unit: Unit) -> IdentityRules:
+    from goodgain._core import IdentityRules
+
+    with core_errors():
+        return IdentityRules.of([p.for_core(unit) for p in profiles], unit, for_core())
+
+
+def _json(results: list[Any]) -> bytes:
+    plain = [r.to_dict() if hasattr(r, "to_dict") else r for r in results]
+    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _read_profiles(path: Any) -> list[Profile]:
+    """The `[[profile]]` tables of a TOML file."""
+    import os
+    import tomllib
+
+    from goodgain.read.files import open_decompressed
+
+    name = os.fspath(path)
+    try:
+        with open_decompressed(name) as file:
+            table = tomllib.load(file)
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no file '{name}'", hint="check the spelling and the folder"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the file is not valid TOML: {error}", where=name) from None
+    found = table.get("profile")
+    if not isinstance(found, list):
+        raise InputError("the file has no [[profile]] table", where=name)
+    return [profile_from(entry, f"{name} profile {i}") for i, entry in enumerate(found, 1)]

@@ -1,0 +1,62 @@
+"""Identity over ranked runs: chunks count as their documents, copies as one."""
+
+import pytest
+
+import goodgain as gg
+from goodgain.errors import UsageError
+
+QRELS = {"q": {"d1#1": 2, "d1#2": 1, "d2#1": 1, "d3": 0}}
+RUN = {"q": {"d1#1": 3.0, "d1#2": 2.0, "d2#1": 1.0, "d3": 0.5}}
+LONG = "The quick brown fox jumps over the lazy dog while seven wizards watch from the hill."
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        "doc#chunk",
+        r"#\d+$",
+        r"(.+)#\d+",
+        lambda d: d.split("#")[0],
+        {"d1#1": "d1", "d1#2": "d1", "d2#1": "d2"},
+    ],
+)
+def test_chunks_of_documents(identity):
+    found = gg.evaluate(QRELS, RUN, "DR@2 Diversity@2 R@2 NumRel NumRet", identity=identity)
+    assert found.means["run"] == {"DR@2": 1, "Diversity@2": 2, "R@2": 1, "NumRel": 2, "NumRet": 3}
+    plain = gg.evaluate(QRELS, RUN, "DR@2 Diversity@2")
+    assert plain.means["run"] == {"DR@2": 2 / 3, "Diversity@2": 2}
+
+
+def test_the_last_mark_separates():
+    found = gg.evaluate(
+        {"q": {"a#b": 1}}, {"q": {"a#b#1": 2.0, "a#b#2": 1.0}}, "P@1 NumRet", identity="doc#chunk"
+    )
+    assert found.means["run"] == {"P@1": 0, "NumRet": 1}  # judged is a, retrieved is a#b
+
+
+def test_copies_in_a_corpus():
+    corpus = [
+        {"id": "a", "content": LONG},
+        {"id": "b", "content": LONG.upper()},
+        {"id": "c", "content": LONG[::-1]},
+    ]
+    found = gg.evaluate(
+        {"q": {"a": 1, "c": 1}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}, "DR@2", identity=corpus
+    )
+    assert found["DR@2"] == 1
+
+
+def test_several_runs_keep_their_names_and_times():
+    run = gg.Run(RUN, name="timed", latency={"q": 0.5})
+    found = gg.evaluate(QRELS, [run, RUN], "DR@2 Latency", identity="doc#chunk")
+    assert found["timed"]["Latency"] == 0.5
+    assert found.names == ("timed", "run")
+
+
+@pytest.mark.parametrize(
+    ("identity", "message"),
+    [("(", "is no pattern"), (3, "is not understood"), ([{"title": "x"}], "has no id")],
+)
+def test_what_is_no_identity(identity, message):
+    with pytest.raises(UsageError, match=message):
+        gg.evaluate(QRELS, RUN, "DR@2", identity=identity)

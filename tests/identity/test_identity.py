@@ -1,0 +1,256 @@
+"""Clusters, the audit, profiles of one's own, and the normal form."""
+
+import random
+import sys
+import time
+
+import pytest
+
+from goodgain import Identity
+from goodgain._core import normal_form
+from goodgain.errors import InputError, UsageError
+from goodgain.identity import Profile
+from goodgain.identity.profiles import PROFILES
+
+LONG = "The quick brown fox jumps over the lazy dog while seven wizards watch from the hill beyond the river."
+
+
+def test_normal_form_is_that_of_python():
+    for code in range(sys.maxunicode + 1):
+        if not 0xD800 <= code < 0xE000:
+            text = f"a{chr(code)}b"
+            assert normal_form(text) == " ".join(text.casefold().split())
+
+
+def test_normal_form_of_long_texts():
+    rng = random.Random(1)
+    alphabet = [
+        "a",
+        "B",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "ß",
+        "İ",
+        "é",
+        "\u3000",
+        "漢",
+        "🙂",
+        "ﬃ",
+        "Z",
+        "9",
+        "-",
+        "\x7f",
+        "\x01",
+    ]
+    for _ in range(3_000):
+        text = "".join(rng.choices(alphabet, k=rng.randrange(70)))
+        assert normal_form(text) == " ".join(text.casefold().split()), repr(text)
+
+
+def test_normal_form_of_text_that_is_no_unicode():
+    assert (
+        Identity().compare({"content": LONG + "\ud800"[:0]}, {"content": LONG}).verdict
+        == "duplicate"
+    )
+
+
+def test_clusters_name_the_first_of_each():
+    found = Identity().cluster([{"id": "a"}, {"id": "b"}, {"id": "a"}, {"id": "c"}, {"id": "b"}])
+    assert found.first == (0, 1, 0, 3, 1)
+    assert found.groups() == [[0, 2], [1, 4], [3]]
+    assert repr(found) == "Clusters(5 results, 3 unique)"
+
+
+def test_a_chain_joins_through_its_middle():
+    a = {"url": "https://x.org/a", "content": LONG}
+    b = {"content": LONG}
+    c = {"url": "https://x.org/b", "content": LONG}
+    assert Identity().cluster([a, b]).first == (0, 0)
+    found = Identity().cluster([a, b, c])  # c is like b, but it is not a
+    assert found.first == (0, 0, 2)
+    assert [d.contradicted for d in found.decisions if d.result == 2] == [False, True]
+    bridge = {"url": "https://x.org/a", "snippet": LONG}
+    assert Identity().cluster([a, bridge, {"snippet": LONG}]).first == (0, 0, 0)
+
+
+def test_the_audit_tells_every_merge_and_refusal():
+    found = Identity().cluster(
+        [
+            {"url": "https://x.org/a?id=1"},
+            {"url": "http://www.x.org/a?id=1#top"},
+            {"url": "https://x.org/a?id=2"},
+        ]
+    )
+    told = [
+        (d.result, d.other, d.key, d.verdict, d.step, d.fields, d.merged) for d in found.decisions
+    ]
+    assert told == [
+        (1, 0, "url", "duplicate", 2, "url", True),
+        (2, 0, "url", "different", 2, "url parameter id", False),
+    ]  # the second says nothing that the first does not, so nothing is compared with it
+
+
+def test_every_profile_of_the_design_is_there():
+    names = {p.name for p in PROFILES}
+    assert names >= {
+        "generic",
+        "web",
+        "passage",
+        "file",
+        "email",
+        "event",
+        "message",
+        "person",
+        "external",
+    }
+
+
+def test_profiles_from_python_and_toml(tmp_path):
+    table = {
+        "name": "ticket",
+        "definitive": ["ticket_id"],
+        "fields": ["title", {"name": "queue"}],
+        "rules": ["title + queue"],
+    }
+    path = tmp_path / "profiles.toml"
+    path.write_text(
+        '[[profile]]\nname = "ticket"\ndefinitive = ["ticket_id"]\nfields = ["title", {name = "queue"}]\n'
+        'rules = ["title + queue"]\n'
+    )
+    one = {"type": "ticket", "title": "Down", "fields": {"queue": "A"}}
+    for identity in (Identity([table]), Identity(path), Identity(str(path))):
+        assert identity.compare(one, one).verdict == "duplicate"
+        assert identity.compare(one, {**one, "fields": {"queue": "B"}}).verdict == "different"
+        assert (
+            identity.compare(
+                {**one, "ids": {"ticket_id": "1"}}, {**one, "ids": {"ticket_id": "2"}}
+            ).step
+            == 1
+        )
+    assert Identity().compare(one, one).verdict == "undecided"
+
+
+def test_a_profile_like_another():
+    profile = {"name": "wiki", "like": "web", "rules": ["title"]}
+    assert (
+        Identity([profile])
+        .compare({"type": "wiki", "title": "A"}, {"type": "wiki", "title": "a"})
+        .same
+    )
+
+
+def test_a_profile_replaces_a_built_in_one():
+    strict = Profile("generic")
+    assert Identity([strict]).compare({"content": LONG}, {"content": LONG}).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("profile", "message"),
+    [
+        ({"like": "web"}, "a profile has no name"),
+        ({"name": "x", "like": "nothing"}, "there is no profile 'nothing'"),
+        ({"name": "x", "rule": []}, "a profile has no entry 'rule'"),
+        (
+            {"name": "x", "rules": ["title + colour"]},
+            "the rule 'title + colour' names 'colour', which the profile",
+        ),
+        (
+            {"name": "x", "fields": [{"name": "a", "kind": "number"}]},
+            "'number' is no kind of field",
+        ),
+        ({"name": "x", "fields": [3]}, "3 is not a field"),
+        (
+            {"name": "x", "fields": [{"name": "title", "kind": "time"}]},
+            "the field 'title' is compared as text and as time",
+        ),
+    ],
+)
+def test_bad_profiles(profile, message):
+    with pytest.raises(InputError) as error:
+        Identity([profile])
+    assert error.value.message.startswith(message)
+
+
+def test_bad_files_of_profiles(tmp_path):
+    path = tmp_path / "p.toml"
+    with pytest.raises(InputError, match="there is no file"):
+        Identity(path)
+    path.write_text("[[profile]")
+    with pytest.raises(InputError, match="not valid TOML"):
+        Identity(path)
+    path.write_text("a = 1")
+    with pytest.raises(InputError, match=r"no \[\[profile\]\] table"):
+        Identity(path)
+
+
+def test_bad_unit():
+    with pytest.raises(UsageError, match="neither 'document' nor 'passage'"):
+        Identity(unit="page")
+
+
+def test_bad_results_name_the_field():
+    with pytest.raises(InputError, match=r"the field 'results\[1\].title' is a number, not text"):
+        Identity().cluster([{}, {"title": 3}])
+
+
+def test_many_results_of_one_title_stay_linear():
+    title = "The same title for every single result of this one conversation"
+    rng = random.Random(2)
+
+    def seconds(count):
+        texts = [f"{rng.random()} {LONG} {i}" for i in range(count)]
+        results = [{"title": title, "content": t} for t in (*texts, *texts[: count // 5])]
+        start = time.perf_counter()
+        first, _ = Identity().core.cluster(__import__("json").dumps(results).encode(), 4)
+        assert len(set(first)) == count  # every repeated text is found among thousands of one title
+        return time.perf_counter() - start
+
+    seconds(500)
+    small, large = min(seconds(1_000) for _ in range(3)), min(seconds(4_000) for _ in range(3))
+    assert large < small * 4 * 2.5  # quadratic would be sixteen times
+
+
+def brute_force(results, identity):
+    """Compare every earlier result; the first verified one that its cluster's first does not contradict."""
+    first = []
+    for n, result in enumerate(results):
+        found = n
+        for m in range(n):
+            if identity.compare(results[m], result).same:
+                head = first[m]
+                if head == m or identity.compare(results[head], result).verdict != "different":
+                    found = head
+                    break
+        first.append(found)
+    return tuple(first)
+
+
+def test_clusters_agree_with_all_pairs():
+    rng = random.Random(3)
+    texts = [LONG, LONG[:80], LONG.upper(), LONG + " more", "short", "short text", LONG[:55]]
+    urls = ["https://x.org/a", "http://www.x.org/a/", "https://x.org/a?id=1", "https://x.org/b"]
+    identity = Identity()
+    for _ in range(150):
+        results = []
+        for _ in range(rng.randrange(2, 12)):
+            r = {}
+            if rng.random() < 0.4:
+                r["id"] = rng.choice("ab")
+            if rng.random() < 0.4:
+                r["url"] = rng.choice(urls)
+            for name in ("title", "snippet", "content"):
+                if rng.random() < 0.4:
+                    r[name] = rng.choice(texts)
+            if rng.random() < 0.3:
+                r["type"] = rng.choice(["web", "file", "email"])
+            if rng.random() < 0.3:
+                r["fields"] = {
+                    "author": rng.choice(["Ann", "Bob"]),
+                    "received": rng.choice(["2026-01-01", "2026-01-02"]),
+                }
+            if rng.random() < 0.3:
+                r["ids"] = {rng.choice(["file_id", "site_id"]): rng.choice("12")}
+            results.append(r)
+        assert identity.cluster(results).first == brute_force(results, identity)
