@@ -1,6 +1,7 @@
 """Every fault of a server ends as a status or a gain that was really given; over HTTP, with both clients."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 
@@ -140,7 +141,7 @@ def test_a_long_document_is_cut_at_the_limit_and_recorded(server: Server, tmp_pa
     assert labels.summary.cut == 1
     sent = server.bodies[0]["messages"][1]["content"]
     assert 24_000 <= len(sent) < 25_000
-    with sqlite3.connect(tmp_path / "l.db") as db:
+    with closing(sqlite3.connect(tmp_path / "l.db")) as db:
         assert db.execute("SELECT cut FROM replies").fetchall() == [(1_000_000,)]
 
 

@@ -1,15 +1,18 @@
 """Labels, their store, their money; judges are plain functions here."""
 
 import asyncio
+import io
 import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from goodgain.cli.label import Bar, line
 from goodgain.errors import GoodgainError
 from goodgain.labels import (
     Labels,
@@ -26,6 +29,7 @@ from goodgain.labels import (
 )
 from goodgain.labels.exchange import export, import_labels, statistics
 from goodgain.labels.labeller import estimate
+from goodgain.labels.runner import Progress
 from goodgain.labels.template import BUILT_IN
 
 
@@ -138,7 +142,8 @@ def test_failures_are_tried_again_when_asked(tmp_path: Path) -> None:
     judge.gain = 3
     assert label(pairs(1), judge, path).statuses == {"invalid": 1}
     assert label(pairs(1), judge, path, again=["invalid"]).statuses == {"ok": 1}
-    rows = sqlite3.connect(path).execute("SELECT status, gain FROM replies ORDER BY id").fetchall()
+    with closing(sqlite3.connect(path)) as db:
+        rows = db.execute("SELECT status, gain FROM replies ORDER BY id").fetchall()
     assert rows == [("invalid", None), ("invalid", None), ("ok", 3.0)]
     with pytest.raises(GoodgainError, match="not a failure"):
         label(pairs(1), judge, path, again=["ok"])
@@ -204,6 +209,27 @@ def test_labels_are_flat_in_memory_and_inside_a_running_loop() -> None:
     assert labels.to_pandas().shape == (5, 7) if "pandas" in sys.modules else True
 
 
+def test_the_bar_shows_how_far_how_fast_how_long_and_what_it_cost() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    progress = Progress(200, cost=0.125, tokens_in=9000, tokens_out=1000, started=0.0, ended=10.0)
+    progress.statuses.update(ok=45, refused=5)
+    assert line(progress) == (
+        "[#####...............] 50/200 25%  5.0/s  0:30 left  10,000 tokens  0.1250 money  5 failed"
+    )
+    out = Terminal()
+    bar = Bar(out)
+    label(pairs(3), Counting(), progress=bar)
+    bar.end()
+    assert out.getvalue().startswith("\r")
+    assert out.getvalue().endswith("3/3 100%" + out.getvalue().rpartition("3/3 100%")[2])
+    log = io.StringIO()
+    label(pairs(3), Counting(), progress=Bar(log))
+    assert "\r" not in log.getvalue()
+
+
 # --- the store ---
 
 
@@ -220,6 +246,7 @@ def test_a_store_is_append_only_and_never_has_a_gain_for_a_failure(tmp_path: Pat
         with pytest.raises(sqlite3.IntegrityError):
             db.execute(statement)
     assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    db.close()
 
 
 @pytest.mark.parametrize("wal", [False, True])
@@ -243,7 +270,8 @@ def test_what_is_no_store_is_refused_and_not_damaged(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
     text.write_text("q1 0 d1 1\n" * 200)
     other = tmp_path / "b.db"
-    sqlite3.connect(other).execute("CREATE TABLE x (y)").connection.commit()
+    with closing(sqlite3.connect(other)) as db:
+        db.execute("CREATE TABLE x (y)")
     for path in (text, other, tmp_path):
         before = path.read_bytes() if path.is_file() else b""
         with pytest.raises(GoodgainError, match="store"):

@@ -154,6 +154,24 @@ def test_the_correction_covers_the_truth_and_is_narrower_than_humans_alone() -> 
     assert np.mean(biased) > 0.6  # what the judge alone would have said of 0.5
 
 
+def test_human_queries_correct_the_mean_over_all() -> None:
+    human, judge = random_labels(4, queries=60)
+    kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
+    run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
+    some = dict(list(human.items())[:20])
+    found = calibrate(some, kind, [run], "P(rel=3)@5", resamples=20)
+    (corrected,) = found.corrected
+    assert (corrected.human_queries, corrected.other_queries) == (20, 40)
+    truth = evaluate(human, run, "P(rel=3)@5")["P(rel=3)@5"]
+    y = np.array(evaluate(some, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
+    both = np.array(evaluate(kind, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
+    mean, error, weight = agreement.ppi_mean(y, both[:20], both[20:])
+    assert (corrected.corrected, corrected.weight) == (mean, weight)
+    assert corrected.high - corrected.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
+    assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
+    assert "rough with 20 human queries" in found.warnings()[-1]
+
+
 def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
     generator = np.random.default_rng(0)
     y = generator.normal(size=50)

@@ -14,7 +14,7 @@ from goodgain.labels.store import Asked, Row
 from goodgain.labels.template import cut, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from goodgain.labels.pairs import Pair
     from goodgain.labels.store import Setting, Store
@@ -103,7 +103,11 @@ class Plan:
             self.todo += 1
             self.tokens += sum(map(tokens_of, self.prompt.render(question, [text])))
 
-    def calls(self, batch: int) -> Iterator[Call]:
+    def drop(self) -> None:
+        """Free what was to do; what was wanted stays, for the labels to be read by."""
+        self.store.db.execute(f"DROP TABLE {self._todo}")
+
+    def calls(self, batch: int) -> Generator[Call]:
         """The calls, shuffled: two processes on one store then rarely ask the same at once."""
         if batch > 1:
             yield from self._of_questions(batch)
@@ -122,7 +126,7 @@ class Plan:
             for _, key, question, text, replicate, length in rows:
                 yield Call(question, replicate, (key,), (text,), (length,))
 
-    def _of_questions(self, batch: int) -> Iterator[Call]:
+    def _of_questions(self, batch: int) -> Generator[Call]:
         """Batches of one question; keys are hashes, so their order is a shuffle that stays the same."""
         rows = self.store.db.execute(
             f"SELECT question, replicate, key, text, cut FROM {self._todo} "

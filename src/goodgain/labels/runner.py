@@ -126,6 +126,8 @@ class Runner:
                     raise result
         finally:
             showing.cancel()
+            calls.close()
+            self.plan.drop()
             if hasattr(self.judge, "aclose"):
                 await self.judge.aclose()
             if self._threads:

@@ -204,6 +204,10 @@ class Store:
         """Close the file; what was added stays."""
         self.db.close()
 
+    def __del__(self) -> None:
+        if db := getattr(self, "db", None):
+            db.close()
+
     def __enter__(self) -> Store:
         return self
 
