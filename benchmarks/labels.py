@@ -98,6 +98,8 @@ def _measure(mode: str, count: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, _Served() as url:
         store = Path(folder) / "labels.db"
         judge = OpenAIJudge("m", base_url=url)
+        if mode in ("RATE", "CLIENT"):
+            judge.prepare()  # its imports are not what is measured
         if mode == "CLIENT":
             start, cpu = time.perf_counter(), time.process_time()
             asyncio.run(_alone(judge, count))
