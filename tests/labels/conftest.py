@@ -1,12 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from server import Server
-
-from goodgain.labels import Limits
-
-QUICK = Limits(wait=0.02, concurrency=16)
-KEY = "sk-secret-4711"
+from server import KEY, Server
 
 
 @pytest.fixture

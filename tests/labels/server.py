@@ -21,6 +21,7 @@ from typing import Any
 FAULT = re.compile(r"FAULT=([a-z0-9_]+)(?:\*(\d+))?")
 GAIN = re.compile(r"GAIN=(-?\d+)")
 DOCUMENT = re.compile(r"<document[^>]*>\n(.*?)\n</document", re.DOTALL)
+KEY = "sk-secret-4711"  # what the tests send as their key, and look for where it must not be
 LARGEST = 16 << 20  # of a request, in bytes
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from conftest import KEY, QUICK
-from server import Server
+from server import KEY, Server
 
 from goodgain.errors import GoodgainError
 from goodgain.labels import AnthropicJudge, Labels, Limits, OpenAIJudge, Price, Store, label
 from goodgain.labels.judges.client import ClientJudge
+
+QUICK = Limits(wait=0.02, concurrency=16)
 
 # fault: (status, gain) with the OpenAI interface; where Anthropic's has no such thing it is named below
 PASSING = ["429*1", "429date*1", "500*2", "503*1", "529*1", "html*1", "reset*2", "half*1", "notjson*1",
@@ -34,8 +35,15 @@ def by_doc(labels: Labels) -> dict[str, tuple[str, float | None]]:
     return {row.doc: (row.status, row.gain) for row in labels}
 
 
+@pytest.mark.parametrize("transport", ["aiohttp", "default"])
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_faults_that_pass_end_in_the_gain(server: Server, api: str) -> None:
+def test_faults_that_pass_end_in_the_gain(
+    server: Server, api: str, transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if transport == "aiohttp":
+        pytest.importorskip("aiohttp")
+    else:
+        monkeypatch.setattr("goodgain.labels.judges.client.find_spec", lambda name: None)
     pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in PASSING]
     labels = label(pairs, judge_of(server, api, timeout=1.0), limits=QUICK)
     assert by_doc(labels) == dict.fromkeys(PASSING, ("ok", 3.0))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from goodgain.labels.template import Prompt
 
 Status = Literal["ok", "refused", "filtered", "truncated", "invalid", "error", "no_text"]
@@ -94,9 +96,19 @@ class Price:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 
 
-# A judge is any of these; what it may have besides is asked for by the functions below.
 Answer = Reply | int | None
-Judge = Callable[[Request], Answer | Awaitable[Answer]]
+
+
+class Judge(Protocol):
+    """Anything that can be called with a request: a function, async or not, or an object.
+
+    It returns a gain, a `Reply`, or None where it cannot tell. It may have a `model` (the name under
+    which its labels are kept), `parameters` (what else decides its replies), a `price`, `max_tokens`
+    and a `timeout`.
+    """
+
+    def __call__(self, request: Request, /) -> Answer | Awaitable[Answer]:
+        """What the document is worth."""
 
 
 def model_of(judge: Any) -> str:
