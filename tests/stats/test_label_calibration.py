@@ -172,6 +172,15 @@ def test_human_queries_correct_the_mean_over_all() -> None:
     assert "rough with 20 human queries" in found.warnings()[-1]
 
 
+def test_what_is_undefined_stays_so_without_a_fuss() -> None:
+    human = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = [{"q1": {"a": 1.0}, "q2": {"b": 1.0}}, {"q1": {"a": 2.0}}]
+    found = calibrate(human, human, runs, "Accuracy", resamples=20)
+    assert math.isnan(found["Kendall's tau of systems by Accuracy"].value)
+    assert all(math.isnan(c.corrected) and math.isnan(c.human) for c in found.corrected)
+    assert "-" in str(found)
+
+
 def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
     generator = np.random.default_rng(0)
     y = generator.normal(size=50)

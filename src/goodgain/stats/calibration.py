@@ -262,6 +262,12 @@ class _Sampler:
     def __init__(self, queries: int, resamples: int, seed: int, confidence: float) -> None:
         import numpy as np
 
+        self.queries, self.resamples, self.seed, self.confidence = (
+            queries,
+            resamples,
+            seed,
+            confidence,
+        )
         self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         generator = np.random.default_rng(seed)
         weights = generator.multinomial(queries, np.full(queries, 1 / queries), size=resamples)
@@ -335,8 +341,8 @@ def _systems(
             mean, error, weight = agreement.ppi_mean(y[keep], f[keep], g[~np.isnan(g)])
             corrected.append(
                 Corrected(
-                    run.name, measure.label, float(np.nanmean(np.concatenate([f, g]))),
-                    float(np.nanmean(y)), mean, mean - reach * error, mean + reach * error, weight,
+                    run.name, measure.label, _mean(np.concatenate([f, g])),
+                    _mean(y), mean, mean - reach * error, mean + reach * error, weight,
                     int(keep.sum()), int((~np.isnan(g)).sum()),
                 )
             )  # fmt: skip
@@ -349,19 +355,27 @@ def _order(label: str, values: Floats, systems: int, sampler: _Sampler) -> Figur
     """Kendall's tau of the systems' means; `values` has systems, label sets, queries."""
     import numpy as np
 
-    per_query = np.nan_to_num(np.moveaxis(values, -1, 0))
+    per_query = np.moveaxis(values, -1, 0)
+    per_query = per_query[~np.isnan(per_query).any((1, 2))]  # defined for all, under both
 
     def tau(sums: Floats) -> Floats:
         return agreement.kendall_tau(sums[..., 0], sums[..., 1])
 
-    if sampler.weights is not None and sampler.weights.shape[1] != len(per_query):
-        sampler = _Sampler(
-            len(per_query), len(sampler.weights), 0, sampler.tails[1] - sampler.tails[0]
-        )
+    if sampler.queries != len(per_query):
+        if not len(per_query):
+            nan = float("nan")
+            return Figure(f"Kendall's tau of systems by {label}", nan, nan, nan, systems)
+        sampler = _Sampler(len(per_query), sampler.resamples, sampler.seed, sampler.confidence)
     value = float(tau(per_query.sum(0)))
     return Figure(
         f"Kendall's tau of systems by {label}", value, *sampler.interval(tau, per_query), systems
     )
+
+
+def _mean(values: Floats) -> float:
+    """Of the values that are defined."""
+    defined = values[values == values]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
 def _plain(value: Any) -> Any:
