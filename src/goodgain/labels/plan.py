@@ -11,7 +11,7 @@ from itertools import count, groupby, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from goodgain.labels.store import Asked, Row
-from goodgain.labels.template import cut, tokens_of
+from goodgain.labels.template import cut
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -101,7 +101,7 @@ class Plan:
         ).rowcount
         if added:
             self.todo += 1
-            self.tokens += sum(map(tokens_of, self.prompt.render(question, [text])))
+            self.tokens += self.prompt.tokens(question, [text])
 
     def drop(self) -> None:
         """Free what was to do; what was wanted stays, for the labels to be read by."""

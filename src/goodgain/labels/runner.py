@@ -17,7 +17,6 @@ from goodgain.errors import JudgeError
 from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, verdicts
 from goodgain.labels.limits import Limits, Pace, Purse
 from goodgain.labels.store import Row
-from goodgain.labels.template import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -234,7 +233,7 @@ class Runner:
 
     async def _reply(self, request: Request) -> tuple[Reply | None, float]:
         """One reply, after as many tries as are allowed; None where the run has stopped."""
-        tokens = sum(map(tokens_of, request.messages()))
+        tokens = request.prompt.tokens(request.question, request.documents)
         most_out = self.most_out * len(request.documents)
         held = self.price.of(tokens, most_out) if self.price else 0.0
         tried = 0

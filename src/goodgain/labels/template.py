@@ -31,6 +31,9 @@ _SEVERAL = (
 )
 
 
+_MARKS = 30  # tokens around a document
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A rubric and how question and document are put to the judge."""
@@ -92,6 +95,14 @@ class Prompt:
         fields = {"{question}": question, "{document}": "\n\n".join(blocks)}
         user = re.sub(r"\{question\}|\{document\}", lambda m: fields[m[0]], self.user)
         return f"{self.system}\n\n{ask}", user
+
+    def tokens(self, question: str, documents: Sequence[str]) -> int:
+        """A cautious guess at the tokens of a call, without putting it together."""
+        return self._frame + tokens_of(question) + sum(tokens_of(d) + _MARKS for d in documents)
+
+    @cached_property
+    def _frame(self) -> int:
+        return tokens_of(self.system + _SEVERAL + self.user)
 
     def schema(self, count: int) -> dict[str, Any]:
         """The JSON schema of a reply about `count` documents."""
