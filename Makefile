@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' \)) CMakeLists.txt pyproject.toml
+SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' \)) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check check-native bench fuzz docs clean
+.PHONY: demo test check check-native bench fuzz soak docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
@@ -45,6 +45,10 @@ bench: $(VENV)/installed
 
 fuzz: $(VENV)/tested-with
 	tests/native/run fuzz
+
+# The labelling process is killed 500 times, where the tests kill it 50 times.
+soak: $(VENV)/tested-with
+	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 
 # The reference pages from the table of measures and --help, and the README's picture.
 docs: $(VENV)/installed

@@ -152,11 +152,12 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "GSB", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult", "Gate", "GoodGain",
-        "GoodgainError", "Identity", "Measure", "Policy", "Qrels", "Run", "RunScores", "Trace",
-        "__version__", "cg", "compare", "dcg", "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
-        "gsb_differences", "gsb_labels", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces",
-        "record", "register", "tune",
+        "GSB", "Calibration", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
+        "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy",
+        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg", "compare",
+        "dcg", "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts", "gsb_differences",
+        "gsb_labels", "label", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces", "record",
+        "register", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from goodgain.experiment import Experiment, ExperimentResult
     from goodgain.identity import Identity
+    from goodgain.labels import Judge, Labels, Store, label
     from goodgain.measures import (
         Measure,
         cg,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         gsb_differences,
         gsb_labels,
     )
+    from goodgain.stats.calibration import Calibration, calibrate
     from goodgain.stats.fusion import fuse, tune
     from goodgain.tables import Qrels, Run, Trace, read_traces
 
@@ -73,11 +75,14 @@ _PUBLIC = {
     **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
     "Identity": "goodgain.identity",
     "record": "goodgain.read.traces",
+    **dict.fromkeys(("Judge", "Labels", "Store", "label"), "goodgain.labels"),
+    **dict.fromkeys(("Calibration", "calibrate"), "goodgain.stats.calibration"),
     "GoodgainError": "goodgain.errors",
 }
 
 __all__ = [
     "GSB",
+    "Calibration",
     "Comparison",
     "Evaluation",
     "Evaluator",
@@ -87,13 +92,17 @@ __all__ = [
     "GoodGain",
     "GoodgainError",
     "Identity",
+    "Judge",
+    "Labels",
     "Measure",
     "Policy",
     "Qrels",
     "Run",
     "RunScores",
+    "Store",
     "Trace",
     "__version__",
+    "calibrate",
     "cg",
     "compare",
     "dcg",
@@ -105,6 +114,7 @@ __all__ = [
     "gsb_counts",
     "gsb_differences",
     "gsb_labels",
+    "label",
     "ndcg",
     "nrdcgl",
     "parse",

@@ -4,6 +4,7 @@ GoodgainError
 ├── InputError         data that cannot be used: a file, a table, a row
 ├── MeasureError       a measure that does not exist, or a parameter it does not take
 ├── UsageError         options that do not fit together
+├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server
 └── MissingExtraError  an optional package that is not installed
 """
 
@@ -47,6 +48,10 @@ class MeasureError(GoodgainError, ValueError):
 
 class UsageError(GoodgainError, ValueError):
     """Options that do not fit together."""
+
+
+class JudgeError(GoodgainError):
+    """A judge of labels that cannot go on."""
 
 
 class MissingExtraError(GoodgainError, ImportError):

@@ -115,7 +115,9 @@ def test_concurrency():
 
     result = experiment({"sync": sleeps, "async": sleeps_async}, concurrency=5, warmup=0).run()
     for t in result.timings.values():
-        assert 0.05 <= t.mean < 0.15  # each call is as long as it is, on a busy machine a little more
+        assert (
+            0.05 <= t.mean < 0.15
+        )  # each call is as long as it is, on a busy machine a little more
         assert t.per_second > 30  # but five run at a time; one by one it would be 20
 
 

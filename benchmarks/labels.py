@@ -1,0 +1,138 @@
+"""What labelling adds to the time of the replies, and whether memory grows with the labels.
+
+The server is the one of the tests, in a process of its own: 50 ms a reply, 64 calls at once. As a program
+this module is one measurement: `labels.py RATE|CLIENT|MEMORY COUNT`.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import table
+from measure import HERE, worker
+from subject import Bar, Context, Section, Subject, at_least
+
+DELAY = 0.05
+CONCURRENCY = 64
+IDEAL = CONCURRENCY / DELAY
+SERVER = HERE.parent / "tests" / "labels" / "server.py"
+TEXT = "A document of some length. " * 40
+
+
+def run(context: Context) -> Section:
+    """Each measurement in a process of its own."""
+    calls = 2_000 if context.quick else 10_000
+    few, many = 10_000, 20_000 if context.quick else 100_000
+    rows = []
+    rates = {}
+    for what, mode in (
+        ("`label`, OpenAI client", "RATE"),
+        ("the OpenAI client alone", "CLIENT"),
+        ("`label`, a function that sleeps", "SLEEP"),
+    ):
+        found = worker("labels", mode, calls)
+        rates[mode] = found["rate"]
+        rows.append([
+            what, f"{calls:,}", f"{found['rate']:,.0f}/s", f"{100 * found['rate'] / IDEAL:.0f} %",
+            f"{found['cpu'] * 1e3:.2f} ms", table.megabytes(found["peak"]),
+        ])  # fmt: skip
+    peaks = [worker("labels", "MEMORY", count)["peak"] for count in (few, many)]
+    for count, peak in zip((few, many), peaks, strict=True):
+        rows.append(["`label`, a function", f"{count:,}", "", "", "", table.megabytes(peak)])
+    share = rates["RATE"] / IDEAL
+    own = rates["SLEEP"] / IDEAL
+    return Section(
+        columns=["what", "labels", "rate", "of the ideal", "processor a label", "peak"],
+        rows=rows,
+        text=f"{DELAY * 1e3:.0f} ms a reply, {CONCURRENCY} calls at once: at best {IDEAL:,.0f} a second.",
+        bars=[
+            Bar("labels: rate with the OpenAI client", ">= 80 %", f"{100 * share:.0f} %", share >= 0.8),
+            at_least("labels: rate over the OpenAI client alone", 0.8, rates["RATE"] / rates["CLIENT"]),
+            Bar("labels: rate of the runner itself", ">= 80 %", f"{100 * own:.0f} %", own >= 0.8),
+            Bar(
+                f"labels: peak memory of {many:,} over {few:,}", "<= 1.1x",
+                f"{peaks[1] / peaks[0]:.2f}x", peaks[1] <= 1.1 * peaks[0],
+            ),
+        ],
+        notes=[
+            "The client alone makes the same calls with the same transport and keeps nothing; where it uses "
+            "up a core, several `goodgain label` on one store use several.",
+        ],
+    )  # fmt: skip
+
+
+class _Served:
+    """The server of the tests while a measurement runs."""
+
+    def __enter__(self) -> str:
+        self._process = subprocess.Popen(
+            [sys.executable, str(SERVER), "--delay", str(DELAY)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        return f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+
+
+def _pairs(count: int):
+    return ((f"q{i % 50}", f"d{i}", f"question {i % 50}", f"{TEXT}{i}") for i in range(count))
+
+
+def _measure(mode: str, count: int) -> dict[str, float]:
+    from goodgain.labels import OpenAIJudge, Reply, Request, label
+
+    async def sleeping(request: Request) -> Reply:
+        await asyncio.sleep(DELAY)
+        return Reply('{"reason": "because", "gain": 2}', tokens_in=400, tokens_out=20)
+
+    async def quick(request: Request) -> Reply:
+        return Reply(
+            json.dumps({"reason": "because " * 20, "gain": 2}), tokens_in=400, tokens_out=20
+        )
+
+    with tempfile.TemporaryDirectory() as folder, _Served() as url:
+        store = Path(folder) / "labels.db"
+        judge = OpenAIJudge("m", base_url=url)
+        if mode in ("RATE", "CLIENT"):
+            judge.prepare()  # its imports are not what is measured
+        if mode == "CLIENT":
+            start, cpu = time.perf_counter(), time.process_time()
+            asyncio.run(_alone(judge, count))
+            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+        else:
+            chosen = {"RATE": judge, "SLEEP": sleeping, "MEMORY": quick}[mode]
+            cpu = time.process_time()
+            done = label(_pairs(count), chosen, store, concurrency=CONCURRENCY).summary
+            seconds, cpu = done.seconds, time.process_time() - cpu
+            assert done.statuses == {"ok": count}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"rate": count / seconds, "cpu": cpu / count, "peak": peak}
+
+
+async def _alone(judge, count: int) -> None:
+    from goodgain.labels import Prompt, Request
+
+    prompt = Prompt.of()
+    pairs = _pairs(count)
+
+    async def one() -> None:
+        for _, _, question, text in pairs:
+            await judge(Request(question, (text,), prompt))
+
+    await asyncio.gather(*(one() for _ in range(CONCURRENCY)))
+    await judge.aclose()
+
+
+SUBJECT = Subject("labels", "Labelling", 70, run)
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,61 @@
+"""A judge behind the Anthropic interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.labels.judges.client import ClientJudge
+from goodgain.labels.judges.protocol import Reply
+
+if TYPE_CHECKING:
+    from goodgain.labels.judges.protocol import Request
+
+
+class AnthropicJudge(ClientJudge):
+    """Messages with a JSON schema; without it where the server does not know schemas."""
+
+    package = "anthropic"
+    client_class = "AsyncAnthropic"
+    path = "/v1/messages"
+    key_name = "ANTHROPIC_API_KEY"
+
+    _structured = True
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        system, user = request.messages()
+        body: dict[str, Any] = {
+            "model": self.model,
+            "system": system,
+            "messages": [{"role": "user", "content": user}],
+            "max_tokens": self.max_tokens * len(request.documents),
+        }
+        if "temperature" in self.parameters:
+            body["temperature"] = self.parameters["temperature"]
+        if self._structured:
+            schema = request.prompt.schema(len(request.documents))
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        return body
+
+    def _without(self, text: str, body: dict[str, Any]) -> bool:
+        names = ("output_config", "output_format", "json_schema", "structured")
+        if "output_config" in body and any(name in text for name in names):
+            self._structured = False
+            return True
+        return False
+
+    def _read(self, data: Any) -> Reply:
+        usage = data.get("usage") or {}
+        read_in = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        taken = (
+            sum(int(usage.get(name) or 0) for name in read_in),
+            int(usage.get("output_tokens") or 0),
+        )
+        blocks = [b["text"] for b in data["content"] if b.get("type") == "text"]
+        text = self._clean("".join(blocks))
+        match data.get("stop_reason"):
+            case "refusal":
+                return Reply(text, "refused", *taken, detail="the model refused")
+            case "max_tokens" | "model_context_window_exceeded":
+                detail = f"the reply was cut at {taken[1]} tokens"
+                return Reply(text, "truncated", *taken, detail=detail)
+        return Reply(text, "ok", *taken)

@@ -1,0 +1,173 @@
+"""What the judges over HTTP share: the key, the call, and which failure means what.
+
+Retries are not left to the clients: the runner makes them, so that one Retry-After holds back all calls.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from goodgain.errors import MissingExtraError, UsageError
+from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
+
+_PASSING = (408, 409, 425, 429)
+_HINTS = {
+    401: "is the key in {key} right, and meant for this server?",
+    403: "may the key in {key} use this model?",
+    404: "are --model and --base-url right?",
+}
+
+
+class ClientJudge:
+    """A judge behind an official client; its subclasses know one service each."""
+
+    package = ""
+    client_class = ""
+    path = ""
+    key_name = ""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        price: Price | None = None,
+        temperature: float | None = 0.0,
+        max_tokens: int = 300,
+        timeout: float = 60.0,
+    ) -> None:
+        if max_tokens < 1 or not timeout > 0:
+            raise UsageError(f"max_tokens={max_tokens} and timeout={timeout} must be above 0")
+        self.model = model
+        self.base_url = base_url
+        self.price = price
+        self.max_tokens = max_tokens
+        self.timeout = timeout
+        self.parameters: dict[str, Any] = {"max_tokens": max_tokens}
+        if temperature is not None:
+            self.parameters["temperature"] = temperature
+        self._client: Any = None
+        self._module: Any = None
+
+    def prepare(self) -> None:
+        """Fail now, not on the first call, where the package or the key is missing."""
+        try:
+            self._module = import_module(self.package)
+        except ImportError:
+            raise MissingExtraError.for_package(
+                self.package, "label", f"the model '{self.model}'"
+            ) from None
+        if not os.environ.get(self.key_name) and self.base_url is None:
+            raise UsageError(
+                f"there is no key for the model '{self.model}'",
+                hint=f"export {self.key_name}=..., or give base_url (--base-url) of a server of your own",
+            )
+
+    async def __call__(self, request: Request) -> Reply:
+        """One call, without retries."""
+        import json
+
+        client = self._opened()
+        module = self._module
+        body = self._body(request)
+        try:
+            response = await client.post(
+                self.path, cast_to=import_module("httpx2").Response, body=body
+            )
+        except module.APIConnectionError as error:  # or none in time
+            cause = error.__cause__ or error
+            raise Retry(self._clean(f"no connection: {type(cause).__name__}: {cause}")) from None
+        except module.APIStatusError as error:
+            return self._failed(error.status_code, error.response, body)
+        try:
+            return self._read(json.loads(response.content))
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            text = self._clean(response.text)
+            return Reply(
+                text, "invalid", detail="the server's reply has not the form of its interface"
+            )
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _opened(self) -> Any:
+        if self._client is None:
+            if self._module is None:
+                self.prepare()
+            given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
+            if find_spec("aiohttp"):  # half the work of the default transport
+                given["http_client"] = self._module.DefaultAioHttpClient(timeout=self.timeout)
+            self._client = getattr(self._module, self.client_class)(
+                api_key=os.environ.get(self.key_name) or "none",
+                max_retries=0,
+                timeout=self.timeout,
+                **given,
+            )
+        return self._client
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _read(self, data: Any) -> Reply:
+        raise NotImplementedError
+
+    def _without(self, text: str, body: dict[str, Any]) -> bool:
+        """Whether the next call can do without what this server just refused in `body`."""
+        return False
+
+    def _failed(self, status: int, response: Any, body: dict[str, Any]) -> Reply:
+        text = self._clean(response.text)
+        said = f"status {status}: {_message(text)}"
+        if "insufficient_quota" in text or ("billing" in text and status in (402, 429)):
+            raise Fatal(said, "the account has no money left")
+        if status in _PASSING or status >= 500:
+            raise Retry(said, _after(response.headers))
+        if status in _HINTS:
+            raise Fatal(said, _HINTS[status].format(key=self.key_name))
+        if "content_filter" in text or "content_policy" in text:
+            return Reply(text, "filtered", detail=said)
+        if self._without(text, body):
+            raise Retry(said, 0.0)
+        return Reply(text, "error", detail=said)
+
+    def _clean(self, text: str) -> str:
+        """Text without the key, whoever put it there."""
+        key = os.environ.get(self.key_name)
+        return text.replace(key, "[key]") if key else text
+
+
+def _message(text: str) -> str:
+    import json
+
+    try:
+        message = json.loads(text)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        message = text
+    return " ".join(str(message).split())[:300]
+
+
+def _after(headers: Any) -> float | None:
+    """What Retry-After asks for, in seconds: a number, or a date."""
+    from email.utils import parsedate_to_datetime
+    from time import time
+
+    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - time()
+            except ValueError:
+                continue
+        if seconds == seconds:
+            return min(max(seconds, 0.0), 600.0)
+    return None

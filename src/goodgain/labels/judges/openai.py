@@ -1,0 +1,64 @@
+"""A judge behind any endpoint that speaks the OpenAI interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.labels.judges.client import ClientJudge
+from goodgain.labels.judges.protocol import Reply
+
+if TYPE_CHECKING:
+    from goodgain.labels.judges.protocol import Request
+
+
+class OpenAIJudge(ClientJudge):
+    """Chat completions with a JSON schema; without it where the server does not know schemas."""
+
+    package = "openai"
+    client_class = "AsyncOpenAI"
+    path = "/chat/completions"
+    key_name = "OPENAI_API_KEY"
+
+    _structured = True
+    _limit_name = "max_completion_tokens"
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        system, user = request.messages()
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            self._limit_name: self.max_tokens * len(request.documents),
+        }
+        if "temperature" in self.parameters:
+            body["temperature"] = self.parameters["temperature"]
+        if self._structured:
+            schema = request.prompt.schema(len(request.documents))
+            form = {"name": "labels", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+    def _without(self, text: str, body: dict[str, Any]) -> bool:
+        if "response_format" in body and ("response_format" in text or "json_schema" in text):
+            self._structured = False
+            return True
+        if "max_completion_tokens" in body and "max_completion_tokens" in text:
+            self._limit_name = "max_tokens"
+            return True
+        return False
+
+    def _read(self, data: Any) -> Reply:
+        choice = data["choices"][0]
+        message = choice["message"]
+        usage = data.get("usage") or {}
+        taken = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        refusal = message.get("refusal")
+        text = self._clean(refusal or message.get("content") or "")
+        if refusal:
+            return Reply(text, "refused", *taken, detail="the model refused")
+        match choice.get("finish_reason"):
+            case "content_filter":
+                return Reply(text, "filtered", *taken, detail="a content filter stopped the reply")
+            case "length":
+                detail = f"the reply was cut at {taken[1]} tokens"
+                return Reply(text, "truncated", *taken, detail=detail)
+        return Reply(text, "ok", *taken)

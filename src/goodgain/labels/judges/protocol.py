@@ -1,0 +1,184 @@
+"""What a judge is given, what it returns, and how a reply becomes gains or a failure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from goodgain.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from goodgain.labels.template import Prompt
+
+Status = Literal["ok", "refused", "filtered", "truncated", "invalid", "error", "no_text"]
+STATUSES: tuple[Status, ...] = (
+    "ok", "refused", "filtered", "truncated", "invalid", "error", "no_text",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call: a question and the documents to judge, usually one."""
+
+    question: str
+    documents: tuple[str, ...]
+    prompt: Prompt
+    replicate: int = 0
+
+    @property
+    def document(self) -> str:
+        """The only document, or the first."""
+        return self.documents[0]
+
+    def messages(self) -> tuple[str, str]:
+        """The system's and the user's message."""
+        return self.prompt.render(self.question, self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: the text as it stands, how it ended, and what it took.
+
+    `status` is `ok` for a reply that ended by itself; whether its text holds a gain is found later.
+    """
+
+    text: str
+    status: Status = "ok"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    detail: str = ""
+
+
+class Retry(Exception):  # noqa: N818 - says what is to be done, not what went wrong
+    """The call failed in a way that may pass; `after` seconds where the server said when."""
+
+    def __init__(self, detail: str, after: float | None = None) -> None:
+        super().__init__(detail)
+        self.after = after
+
+
+class Fatal(Exception):  # noqa: N818
+    """The call failed in a way that will meet every other call too, such as a wrong key."""
+
+    def __init__(self, detail: str, hint: str = "") -> None:
+        super().__init__(detail)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Money for a million tokens, in and out."""
+
+    tokens_in: float
+    tokens_out: float
+
+    @classmethod
+    def parse(cls, text: str) -> Price:
+        """From IN/OUT, for example 0.15/0.60."""
+        try:
+            prices = [float(part) for part in text.split("/")]
+        except ValueError:
+            prices = []
+        if len(prices) != 2 or not all(0 <= p < float("inf") for p in prices):
+            raise UsageError(
+                f"the price '{text}' is not IN/OUT",
+                hint="money for a million tokens in and out, for example 0.15/0.60",
+            )
+        return cls(*prices)
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        """What these tokens cost."""
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+Answer = Reply | int | None
+
+
+class Judge(Protocol):
+    """Anything that can be called with a request: a function, async or not, or an object.
+
+    It returns a gain, a `Reply`, or None where it cannot tell. It may have a `model` (the name under
+    which its labels are kept), `parameters` (what else decides its replies), a `price`, `max_tokens`
+    and a `timeout`.
+    """
+
+    def __call__(self, request: Request, /) -> Answer | Awaitable[Answer]:
+        """What the document is worth."""
+
+
+def model_of(judge: Any) -> str:
+    """The name under which its labels are kept: its `model`, or where the function lives."""
+    named = getattr(judge, "model", None)
+    if named:
+        return str(named)
+    kind = judge if hasattr(judge, "__qualname__") else type(judge)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def parameters_of(judge: Any) -> dict[str, Any]:
+    """What besides prompt and model decides its replies."""
+    given = getattr(judge, "parameters", None)
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reply says about one document: a gain, or why there is none."""
+
+    status: Status
+    gain: int | None = None
+    detail: str = ""
+
+
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
+
+
+def verdicts(reply: Reply, request: Request) -> list[Verdict]:
+    """One verdict a document; a failure is never a gain."""
+    count = len(request.documents)
+    if reply.status != "ok":
+        return [Verdict(reply.status, None, reply.detail)] * count
+    prompt = request.prompt
+    text = reply.text.strip()
+    fenced = _FENCE.fullmatch(text)
+    try:
+        data = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return [
+            Verdict("invalid", None, "the reply is not JSON" if text else "empty reply")
+        ] * count
+    if not isinstance(data, dict):
+        return [Verdict("invalid", None, "the reply is not a JSON object")] * count
+    if count == 1:
+        return [_verdict(data, prompt)]
+    return _several(data.get("labels"), count, prompt)
+
+
+def _several(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
+    found: dict[int, Verdict] = {}
+    for row in rows if isinstance(rows, list) else []:
+        number = row.get("document") if isinstance(row, dict) else None
+        if type(number) is not int or not 1 <= number <= count:
+            continue
+        twice = Verdict("invalid", None, "the reply has the document twice")
+        found[number] = twice if number in found else _verdict(row, prompt)
+    missing = Verdict("invalid", None, "the reply leaves the document out")
+    return [found.get(i, missing) for i in range(1, count + 1)]
+
+
+def _verdict(data: dict[str, Any], prompt: Prompt) -> Verdict:
+    if "gain" not in data:
+        return Verdict("invalid", None, "the reply has no 'gain'")
+    gain = data["gain"]
+    if type(gain) is not int:
+        return Verdict("invalid", None, f"the gain {gain!r:.40} is not a whole number")
+    if not prompt.low <= gain <= prompt.high:
+        return Verdict(
+            "invalid", None, f"the gain {gain} is outside the scale {prompt.low}-{prompt.high}"
+        )
+    return Verdict("ok", gain, str(data.get("reason") or ""))

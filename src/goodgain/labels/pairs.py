@@ -1,0 +1,174 @@
+"""What is to be labelled: pairs of question and document, from rows, files, pools of runs."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from goodgain.errors import InputError
+from goodgain.read.files import open_decompressed
+from goodgain.tables.run import Run
+
+_ID = {
+    "query": ("query_id", "qid", "query-id", "q_id", "topic_id"),
+    "doc": ("doc_id", "docno", "docid", "doc-id", "corpus-id", "pid", "passage_id", "doc"),
+}
+_QUESTION = ("question", "query_text", "query")
+_TEXT = ("text", "document", "passage", "content", "contents", "body", "segment")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question and a document, by their ids and in words."""
+
+    query: str
+    doc: str
+    question: str
+    text: str
+
+
+def pairs_of(source: Any) -> Iterator[Pair]:
+    """Pairs from a JSONL file, or from rows: pairs, objects, or tuples.
+
+    Tuples are (question, text) or (query, doc, question, text).
+    """
+    if isinstance(source, str | os.PathLike):
+        for where, row in read_objects(os.fspath(source)):
+            yield _pair(row, where)
+        return
+    if not isinstance(source, Iterable):
+        raise InputError(f"pairs cannot be read from {source!r:.80}")
+    for i, row in enumerate(source, 1):
+        yield row if isinstance(row, Pair) else _pair(row, f"row {i}")
+
+
+def is_pairs(path: str) -> bool:
+    """Whether a file holds pairs rather than traces, by its first line."""
+    if path == "-":
+        return True
+    try:
+        _, first = next(read_objects(path), ("", {"question": ""}))
+    except InputError:
+        return False
+    return any(name in first for name in (*_QUESTION, *_TEXT)) and "turns" not in first
+
+
+def _pair(row: Any, where: str) -> Pair:
+    from goodgain.labels.store import digest
+
+    if isinstance(row, tuple | list) and len(row) in (2, 4):
+        query, doc, question, text = row if len(row) == 4 else (row[0], digest(row[1])[:12], *row)
+        return Pair(str(query), str(doc), str(question), "" if text is None else str(text))
+    if isinstance(row, Mapping):
+        question = _first(row, _QUESTION)
+        text = _text(row)
+        if question is not None:
+            query = _first(row, _ID["query"])
+            doc = _first(row, _ID["doc"])
+            return Pair(
+                str(question if query is None else query),
+                digest(text)[:12] if doc is None else str(doc),
+                str(question),
+                text,
+            )
+    raise InputError(
+        f"{row!r:.60} is not a pair of question and document",
+        where=where,
+        hint='(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}',
+    )
+
+
+def pool(
+    runs: Iterable[Any],
+    k: int,
+    questions: str | os.PathLike[str] | Mapping[str, str],
+    documents: str | os.PathLike[str] | Mapping[str, str],
+    judged: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Pair]:
+    """The pairs in the top k of any run that are not judged yet.
+
+    Ranks are those of `evaluate`: score descending, then document id descending.
+    """
+    if k < 1:
+        raise InputError(f"a pool of depth {k} is empty", hint="--pool takes a number from 1 on")
+    wanted: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for query, docs in Run.of(run).to_dict().items():
+            top = heapq.nlargest(k, docs.items(), key=lambda item: (item[1], item[0].encode()))
+            known = (judged or {}).get(query, {})
+            wanted.setdefault(query, {}).update((doc, None) for doc, _ in top if doc not in known)
+    of_query = texts(questions, set(wanted))
+    of_doc = texts(documents, {doc for docs in wanted.values() for doc in docs})
+    missing = [query for query in wanted if wanted[query] and not of_query.get(query)]
+    if missing:
+        raise InputError(
+            f"there is no text for query '{missing[0]}'"
+            + (f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""),
+            hint="--queries FILE with id and text",
+        )
+    return [
+        Pair(query, doc, of_query[query], of_doc.get(doc, ""))
+        for query, docs in wanted.items()
+        for doc in docs
+    ]
+
+
+def texts(source: str | os.PathLike[str] | Mapping[str, str], wanted: set[str]) -> dict[str, str]:
+    """{id: text} of the wanted ids: from JSONL (`_id` or `id`, `title`, `text`) or TSV (id, text)."""
+    if isinstance(source, Mapping):
+        return {key: str(source[key]) for key in wanted if key in source}
+    path = os.fspath(source)
+    found: dict[str, str] = {}
+    for where, row in read_objects(path, tabs=True):
+        names = ("_id", "id", *_ID["doc"], *_ID["query"])
+        key = _first(row, names)
+        if key is None:
+            raise InputError(
+                "the line has no id", where=where, hint=f"it is looked for in: {', '.join(names)}"
+            )
+        if str(key) in wanted:
+            found[str(key)] = _text(row) or str(_first(row, _QUESTION) or "")
+    return found
+
+
+def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a file as objects, each with where it stands."""
+    import sys
+
+    try:
+        with sys.stdin.buffer if path == "-" else open_decompressed(path) as file:
+            for number, line in enumerate(file, 1):
+                where = f"{path}:{number}"
+                if not line.strip():
+                    continue
+                if tabs and not line.lstrip().startswith(b"{"):
+                    key, tab, text = line.decode("utf-8", "replace").rstrip("\r\n").partition("\t")
+                    if not tab:
+                        raise InputError("the line is neither JSON nor id, tab, text", where=where)
+                    yield where, {"id": key, "text": text}
+                    continue
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    row = None
+                if not isinstance(row, dict):
+                    raise InputError("the line is not a JSON object", where=where)
+                yield where, row
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no file '{path}'", hint="check the spelling and the folder"
+        ) from None
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    """Title and text; either may be absent."""
+    parts = [row.get("title"), _first(row, _TEXT) or row.get("snippet")]
+    return "\n".join(str(part) for part in parts if part)

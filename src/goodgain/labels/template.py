@@ -1,0 +1,142 @@
+"""Prompts: versioned text files with a rubric; a document in them is data that cannot get out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+FOLDER = Path(__file__).parent / "prompts"
+BUILT_IN = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
+DEFAULT = "gain-0-4"
+
+_FORM = re.compile(r"scale:\s*(\d+)\s*-\s*(\d+)\s*\n--- system\n(.*?)--- user\n(.*)", re.DOTALL)
+_ONE = (
+    'Reply with JSON and nothing else: {{"reason": one short sentence, "gain": a whole number from '
+    "{low} to {high}}}."
+)
+_SEVERAL = (
+    "There are {count} documents. Judge each for itself, as if the others were not there.\n"
+    'Reply with JSON and nothing else: {{"labels": [{{"document": its number, "gain": a whole number '
+    "from {low} to {high}}}, ...]}}, each document once."
+)
+
+
+_MARKS = 30  # tokens around a document
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A rubric and how question and document are put to the judge."""
+
+    name: str
+    low: int
+    high: int
+    system: str
+    user: str
+
+    @classmethod
+    def of(cls, value: Prompt | str | os.PathLike[str] | None = None) -> Prompt:
+        """The prompt itself, a built-in one by name, or that of a file."""
+        if isinstance(value, Prompt):
+            return value
+        if value is None or str(value) in BUILT_IN:
+            return cls.read(FOLDER / f"{value or DEFAULT}.txt")
+        return cls.read(Path(value))
+
+    @classmethod
+    def read(cls, path: Path) -> Prompt:
+        """A prompt from its file."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError(
+                f"there is no prompt '{path}'",
+                hint=f"a file, or one of: {', '.join(BUILT_IN)}",
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the prompt cannot be read: {error}", where=str(path)) from None
+        found = _FORM.fullmatch(text.replace("\r\n", "\n"))
+        if not found:
+            raise InputError(
+                "the file is not a prompt",
+                where=str(path),
+                hint="a line 'scale: 0-4', a line '--- system' with the rubric below it, and a line "
+                "'--- user' with {question} and {document} below it",
+            )
+        low, high, system, user = int(found[1]), int(found[2]), found[3], found[4]
+        for field in ("{question}", "{document}"):
+            if field not in user:
+                raise InputError(f"the prompt has no {field} below '--- user'", where=str(path))
+        if low >= high:
+            raise InputError(f"the scale {low}-{high} has fewer than two gains", where=str(path))
+        return cls(path.stem, low, high, system.strip(), user.strip())
+
+    @cached_property
+    def version(self) -> str:
+        """Its name and a hash of all that it says: another text is another version."""
+        said = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
+        return f"{self.name}@{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+
+    def render(self, question: str, documents: Sequence[str]) -> tuple[str, str]:
+        """The system's and the user's message for one document, or for several at once."""
+        count = len(documents)
+        blocks = [_block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
+        ask = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
+        fields = {"{question}": question, "{document}": "\n\n".join(blocks)}
+        user = re.sub(r"\{question\}|\{document\}", lambda m: fields[m[0]], self.user)
+        return f"{self.system}\n\n{ask}", user
+
+    def tokens(self, question: str, documents: Sequence[str]) -> int:
+        """A cautious guess at the tokens of a call, without putting it together."""
+        return self._frame + tokens_of(question) + sum(tokens_of(d) + _MARKS for d in documents)
+
+    @cached_property
+    def _frame(self) -> int:
+        return tokens_of(self.system + _SEVERAL + self.user)
+
+    def schema(self, count: int) -> dict[str, Any]:
+        """The JSON schema of a reply about `count` documents."""
+        gain = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
+        if count == 1:
+            return _object({"reason": {"type": "string"}, "gain": gain})
+        row = _object({"document": {"type": "integer"}, "gain": gain})
+        return _object({"labels": {"type": "array", "items": row}})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _block(text: str, number: int | None) -> str:
+    """The document between marks made of its own hash: it cannot contain the one that ends it."""
+    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
+    count = "" if number is None else f" {number}"
+    return f"<document{count} mark={mark}>\n{text}\n</document mark={mark}>"
+
+
+def cut(text: str, limit: int) -> tuple[str, int | None]:
+    """Text that can be sent, at most `limit` characters, and its length where it was longer."""
+    if limit < 1:
+        raise UsageError(f"the limit of {limit} characters leaves no text")
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return (text, None) if len(text) <= limit else (text[:limit], len(text))
+
+
+def tokens_of(text: str) -> int:
+    """A cautious guess at the tokens of a text: three bytes each."""
+    return len(text.encode("utf-8", "replace")) // 3 + 1

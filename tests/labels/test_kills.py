@@ -1,0 +1,127 @@
+"""Killed, interrupted, and two at once: nothing is lost, nothing is paid twice beyond what was in flight."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from server import Server
+
+from goodgain.labels import Labels
+
+KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
+LABELS = 700
+
+
+def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
+    pairs = folder / "pairs.jsonl"
+    rows = (
+        {"query_id": "q", "doc_id": f"d{i}", "question": "what?", "text": f"document {i}"}
+        for i in range(count)
+    )
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return [
+        sys.executable, "-m", "goodgain", "label", str(pairs), "--model", "m", "--base-url",
+        server.openai_url, "--store", str(folder / "l.db"), "--price", "1/1", *more,
+    ]  # fmt: skip
+
+
+def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_path: Path) -> None:
+    server.delay = 0.005
+    server.keep_bodies = False
+    script = Path(__file__).parent / "killed.py"
+    store = str(tmp_path / "l.db")
+    done = subprocess.run(
+        [sys.executable, script, server.openai_url, store, str(LABELS), str(KILLS), "7"],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["killed"] == KILLS
+    assert found["while_working"] >= KILLS / 10
+    assert (found["lost"], found["twice"], found["failed"], found["damaged"]) == (0, 0, 0, 0)
+    assert found["labels"] == LABELS
+    paid = sum(server.answered.values())
+    assert LABELS <= paid <= LABELS + KILLS * found["concurrency"]
+    gains = Labels.of(store).to_dict()["q"]
+    assert gains == {f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(LABELS)}
+
+
+def test_two_processes_on_one_store_share_the_work(server: Server, tmp_path: Path) -> None:
+    server.delay = 0.02
+    argv = command(server, tmp_path, 400, "--concurrency", "8", "-q")
+    both = [
+        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors.decode()
+    labels = Labels.of(tmp_path / "l.db")
+    assert labels.statuses == {"ok": 400}
+    twice = sum(server.answered.values()) - 400
+    assert twice < 400 * 0.25
+
+
+def test_ctrl_c_lets_calls_in_flight_finish_and_sums_up(server: Server, tmp_path: Path) -> None:
+    server.delay = 0.2
+    argv = command(server, tmp_path, 2000, "--concurrency", "8")
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while sum(server.answered.values()) < 10 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "the same command goes on from here" in errors
+    assert "labels ok" in out
+    labels = Labels.of(tmp_path / "l.db")
+    assert labels.statuses["ok"] == sum(server.answered.values())  # all that was paid for is kept
+
+
+def test_a_second_ctrl_c_ends_at_once(server: Server, tmp_path: Path) -> None:
+    server.delay = 30
+    argv = command(server, tmp_path, 50, "--concurrency", "4")
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not server.in_flight and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    _, errors = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+def test_the_command_from_estimate_to_qrels(server: Server, tmp_path: Path) -> None:
+    def goodgain(*words: str) -> str:
+        argv = [sys.executable, "-m", "goodgain", *words]
+        done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    label = command(server, tmp_path, 30)[3:]
+    estimate = dict(
+        json.loads(line).values()
+        for line in goodgain(*label, "--dry-run", "--format", "jsonl").splitlines()
+    )
+    assert estimate["calls"] == 30
+    assert not (tmp_path / "l.db").exists()
+    assert not server.requests
+    summary = dict(
+        json.loads(line).values()
+        for line in goodgain(*label, "--canaries", "1", "--format", "jsonl").splitlines()
+    )
+    assert summary["labels ok"] == 33
+    assert summary["money"] == pytest.approx(33 * 110e-6, abs=1e-4)
+    assert "33" in goodgain("labels", "stats", "l.db")
+    goodgain("labels", "export", "l.db", "--to", "qrels", "-o", "qrels.txt")
+    assert len((tmp_path / "qrels.txt").read_text().splitlines()) == 30
+    shown = goodgain("calibrate", "qrels.txt", "l.db", "--format", "csv")
+    assert "Cohen's kappa,1.0" in shown
+    assert "canary injection found good" in shown
