@@ -226,7 +226,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
         if (number == 0) {
           const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
           const Bytes first = docs.get(i + batch.offset, 1, arena);
-          require_same_kinds(*qrels, {query_kind, id}, {doc_kind, first}, name_);
+          require_same_kinds(*qrels, {query_kind, std::string(id)}, {doc_kind, std::string(first)}, name_);
         }
         const uint32_t q = qrels->find(id);
         if (q != IdTable::none) segments.push_back({q, b, i, i + 1, number + 1});

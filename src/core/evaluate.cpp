@@ -113,7 +113,7 @@ void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, con
     const std::string example(is_query ? qrels[0].id : qrels[0].docs[0]);
     bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgements (" +
                   (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) + " in the run (" +
-                  std::string(theirs.example) + ")",
+                  theirs.example + ")",
               run_name, "1 and '1' are two ids: turn one side into the other's type, for example with str()");
   }
 }

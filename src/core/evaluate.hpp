@@ -98,7 +98,7 @@ void require_common_queries(const Scores& scores, const Plan& plan, const std::s
 /// The kind of a table's ids, and one of them as it is shown.
 struct IdSample {
   IdKind kind;
-  std::string_view example;
+  std::string example;
 };
 /// Ids that differ only by their type are an error, not a mismatch in silence.
 void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name);

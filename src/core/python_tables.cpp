@@ -58,7 +58,7 @@ class IdReader {
 
   IdKind kind() const { return kind_; }
   /// The first id as it looks in Python.
-  const std::string& example() const { return example_; }
+  std::string example() const { return first_.is_valid() ? shown(first_.ptr()) : ""; }
 
  private:
   void seen(IdKind kind, PyObject* id) {
@@ -67,7 +67,7 @@ class IdReader {
                     (kind == IdKind::text ? "text" : "a number"),
                 name_, "1 and \"1\" are two ids: use one type, for example with str()");
     kind_ = kind;
-    example_ = shown(id);
+    first_ = nb::borrow(id);
   }
 
   /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
@@ -85,8 +85,14 @@ class IdReader {
   const std::string& name_;
   Arena& arena_;
   IdKind kind_ = IdKind::untyped;
-  std::string example_;
+  nb::object first_;
 };
+
+/// The examples are made only for a message.
+void require_same_kinds(const Qrels& qrels, const IdReader& queries, const IdReader& docs, const std::string& name) {
+  if (qrels.query_kind != queries.kind() || qrels.doc_kind != docs.kind())
+    require_same_kinds(qrels, {queries.kind(), queries.example()}, {docs.kind(), docs.example()}, name);
+}
 
 /// A finite number, or an error that names the place.
 double number(PyObject* value, Table table, PyObject* query, PyObject* doc, const std::string& name) {
@@ -340,7 +346,7 @@ void walk(nb::dict run, bool typed, Scores& scores, std::vector<Row>& rows, cons
       use(q, begin, may_repeat);
     }
   }
-  if (typed) require_same_kinds(qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
+  if (typed) require_same_kinds(qrels, query_id, doc_id, name);
 }
 
 }  // namespace
@@ -400,7 +406,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
-  require_same_kinds(*qrels, {query_id.kind(), query_id.example()}, {doc_id.kind(), doc_id.example()}, name);
+  require_same_kinds(*qrels, query_id, doc_id, name);
   Worker worker(*qrels, plan);
   for (uint32_t q = 0; q < by_query.size(); ++q)
     if (!by_query[q].empty())

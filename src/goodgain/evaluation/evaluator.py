@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain._core import CoreError, Prepared
 from goodgain.cores import available_cores
@@ -82,20 +82,11 @@ class Evaluator:
         self.preset = preset
         # Choices that were made by name hold for every measure, whatever the preset says.
         given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
-        if isinstance(measures, str):
-            found = _text_plan(measures, self.policy, preset, frozenset(given))
-            self.measures, plan, self.missing = found
-        else:
-            self.measures = parse_all(measures)
-            plan, self.missing = _plan(self.measures, self.policy, preset, frozenset(given))
+        recipe = _recipe(measures, self.policy, preset, frozenset(given))
+        self.measures, plan, self.missing, self.places = recipe
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
         self._prepared = Prepared(self.qrels.core, plan, threads or available_cores())
-        in_core = [m for m in self.measures if m.definition.column is None]
-        # Where a measure's values are: their place in the core, or the run's column of time or cost.
-        self.places: dict[str, int | str] = {
-            m.label: m.definition.column or in_core.index(m) for m in self.measures
-        }
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -112,7 +103,7 @@ class Evaluator:
                 )
                 for run in _runs(runs)
             }
-        return Evaluation(found, self.measures, self.policy, self.qrels.source, preset=self.preset)
+        return Evaluation(found, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
 
@@ -144,7 +135,8 @@ class _CoreValues:
             return self._beside(place)
         if bound:
             place = self._scores.width // 3 + 2 * place + (bound == "upper")
-        return self._kept(self._scores.column(place))
+        values = self._scores.column(place)
+        return values if self._evaluator.missing != "skip" else self._kept(values)
 
     def _beside(self, column: str) -> list[float]:
         given = getattr(self._run, column, None) or {}
@@ -205,21 +197,36 @@ def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
             )
 
 
-@lru_cache(maxsize=256)
-def _cached_plan(
-    text: str, policy: Policy, preset: str, given: frozenset[str]
-) -> tuple[tuple[Measure, ...], Plan, str]:
-    measures = parse_all(text)
-    return measures, *_plan(measures, policy, preset, given)
+class _Recipe(NamedTuple):
+    """What an evaluator needs to know of its measures."""
+
+    measures: tuple[Measure, ...]
+    plan: Plan
+    missing: str
+    # Where a measure's values are: their place in the core, or the run's column of time or cost.
+    places: dict[str, int | str]
 
 
-def _text_plan(
-    text: str, policy: Policy, preset: str, given: frozenset[str]
-) -> tuple[tuple[Measure, ...], Plan, str]:
-    """Plans of built-in measures are kept: a loop that evaluates anew each time parses once."""
-    found = _cached_plan(text, policy, preset, given)
-    if any(m.definition.family == "registered" for m in found[0]):
-        _cached_plan.cache_clear()  # a name may be registered again
+def _made_recipe(measures: Measures, policy: Policy, preset: str, given: frozenset[str]) -> _Recipe:
+    found = parse_all(measures)
+    in_core = [m for m in found if m.definition.column is None]
+    places: dict[str, int | str] = {m.label: m.definition.column or in_core.index(m) for m in found}
+    return _Recipe(found, *_plan(found, policy, preset, given), places)
+
+
+_kept_recipe = lru_cache(maxsize=256)(_made_recipe)
+
+
+def _recipe(measures: Measures, policy: Policy, preset: str, given: frozenset[str]) -> _Recipe:
+    """Recipes of built-in measures are kept: a loop that evaluates anew each time parses once."""
+    asked = measures if isinstance(measures, str | Measure) else tuple(measures)
+    try:
+        hash(asked)
+    except TypeError:  # something that is no measure: the parser says so
+        return _made_recipe(asked, policy, preset, given)
+    found = _kept_recipe(asked, policy, preset, given)
+    if any(m.definition.family == "registered" for m in found.measures):
+        _kept_recipe.cache_clear()  # a name may be registered again
     return found
 
 

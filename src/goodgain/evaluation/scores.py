@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goodgain.errors import MeasureError, UsageError
@@ -133,7 +134,11 @@ class RunScores:
         return low, high
 
     def __getitem__(self, measure: str | Measure) -> float:
-        found = self.measure(measure)
+        for found in self.measures:
+            if found.label == measure:  # the usual way to ask, and the shortest
+                break
+        else:
+            found = self.measure(measure)
         return aggregate(found, self._values.column(found.label, ""))
 
     def count(self, measure: str | Measure) -> int:
@@ -158,21 +163,21 @@ class RunScores:
 def aggregate(measure: Measure, values: Sequence[float]) -> float:
     """Over queries, leaving out undefined ones; the same for any order of the queries."""
     kind = measure.definition.aggregate
-    if kind == "mean":
-        total = math.fsum(values)
-        if total == total and values:
+    if kind == "mean" and values:
+        total = fsum(values)
+        if total == total:
             return total / len(values)
     defined = [v for v in values if v == v]
     if kind == "sum":
-        return math.fsum(defined)
+        return fsum(defined)
     if not defined:
         return math.nan
     if kind == "geometric":
-        return math.exp(math.fsum(math.log(max(v, 0.00001)) for v in defined) / len(defined))
+        return math.exp(fsum(math.log(max(v, 0.00001)) for v in defined) / len(defined))
     stat = measure.get("stat") if kind == "stat" else "mean"
     if stat != "mean":
         return percentile(defined, int(str(stat).removeprefix("p")))
-    return math.fsum(defined) / len(defined)
+    return fsum(defined) / len(defined)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
