@@ -230,17 +230,21 @@ class FileEvaluation {
       Worker worker(*qrels_, plan_);
       auto reader = make_reader_();
       std::vector<Row> rows;
-      const QueryJudgments& query = (*qrels_)[pieces[again[a].begin].query];
-      for (size_t i = again[a].begin; i < again[a].end; ++i) {
-        const char* p = file_.data() + pieces[i].begin;
-        const char* end = file_.data() + pieces[i].end;
-        Line line{};
-        while (p < end)
-          if (reader.next(p, end, line)) rows.push_back(row_of(query, line));
-      }
+      std::string text;  // all lines of the query, copied: its stretches may lie anywhere in the file
       const size_t q = pieces[again[a].begin].query;
-      scores.counts[q] = worker.measure(query, rows, true, scores.values.data() + q * scores.width,
-                                        [&](const Row& row) { return place_of(row); });
+      const QueryJudgments& query = (*qrels_)[q];
+      for (size_t i = again[a].begin; i < again[a].end; ++i) file_.append(pieces[i].begin, pieces[i].end, text);
+      Line line{};
+      for (const char *p = text.data(), *end = p + text.size(); p < end;)
+        if (reader.next(p, end, line)) rows.push_back(row_of(query, line));
+      const auto place = [&](const Row& row) {
+        auto offset = static_cast<uint64_t>(row.doc.data() - text.data());
+        if (offset >= text.size()) return file_.name();  // the reader's copy of an id: it has no place
+        size_t i = again[a].begin;
+        for (; offset >= pieces[i].end - pieces[i].begin; ++i) offset -= pieces[i].end - pieces[i].begin;
+        return file_.where(file_.data() + pieces[i].begin + offset);
+      };
+      scores.counts[q] = worker.measure(query, rows, true, scores.values.data() + q * scores.width, place);
     });
     return scores;
   }

@@ -13,7 +13,7 @@
 
 namespace gg {
 
-MappedFile::MappedFile(int descriptor, std::string name) : name_(std::move(name)) {
+MappedFile::MappedFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {
   struct stat info {};
   if (fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
     ::close(descriptor);
@@ -29,11 +29,11 @@ MappedFile::MappedFile(int descriptor, std::string name) : name_(std::move(name)
     data_ = static_cast<const char*>(place);
     madvise(place, size_, MADV_SEQUENTIAL);
   }
-  ::close(descriptor);
 }
 
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<char*>(data_), size_);
+  ::close(descriptor_);
 }
 
 MappedFile MappedFile::open(const std::string& path) {
@@ -44,6 +44,17 @@ MappedFile MappedFile::open(const std::string& path) {
               reason == ENOENT ? "check the spelling and the folder" : "");
   }
   return MappedFile(descriptor, path);
+}
+
+void MappedFile::append(size_t begin, size_t end, std::string& text) const {
+  size_t at = text.size();
+  text.resize(at + (end - begin));
+  while (begin < end) {
+    const ssize_t n = pread(descriptor_, text.data() + at, end - begin, static_cast<off_t>(begin));
+    if (n <= 0) bad_input("the file cannot be read to its end", name_, "did it change while it was read?");
+    begin += static_cast<size_t>(n);
+    at += static_cast<size_t>(n);
+  }
 }
 
 void MappedFile::expect(size_t begin, size_t end) const {

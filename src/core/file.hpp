@@ -21,6 +21,8 @@ class MappedFile {
   size_t size() const { return size_; }
   const std::string& name() const { return name_; }
 
+  /// Appends bytes to `text` without mapping their pages: for reading here and there.
+  void append(size_t begin, size_t end, std::string& text) const;
   /// These bytes are read next: their pages are mapped in one go where the system can.
   void expect(size_t begin, size_t end) const;
   /// These bytes are not needed again soon: their pages leave the resident set.
@@ -30,6 +32,7 @@ class MappedFile {
   uint64_t line_of(const char* place) const;
 
  private:
+  int descriptor_;
   const char* data_ = nullptr;
   size_t size_ = 0;
   std::string name_;
