@@ -361,7 +361,7 @@ def test_saved_and_loaded(tmp_path):
     with pytest.raises(InputError, match="has format 99"):
         gg.GoodGain.load(path)
     path.write_text("{}")
-    with pytest.raises(InputError, match="not a saved Good Gain"):
+    with pytest.raises(InputError, match="not a saved good gain"):
         gg.GoodGain.load(path)
 
 
@@ -525,3 +525,10 @@ def test_threads_change_nothing(tmp_path):
     one, four = (gg.good_gain(path, threads=n) for n in (1, 4))
     assert one["s"].conversations == four["s"].conversations
     assert one["s"].values.tobytes() == four["s"].values.tobytes()
+
+
+def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text('{"goodgain": "good gain", "format": 1}')
+    with pytest.raises(InputError, match="the saved good gain is damaged"):
+        gg.GoodGain.load(path)

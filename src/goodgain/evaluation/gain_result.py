@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from goodgain.errors import InputError
 from goodgain.evaluation.gain_settings import GainSettings
 from goodgain.evaluation.gain_system import Figure, SystemGain
 from goodgain.evaluation.interval import mean_interval
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS
+from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, number, render
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.read.source import Source
 
-FORMAT = 1  # of the saved file; loadable by this and later versions
 ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
 UNLABELLED_ROW = ("R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries", "Tokens", "Seconds")
 SUMMARY = (
@@ -47,9 +46,11 @@ PAIRED = (
 )
 
 
-class GoodGain:
+class GoodGain(SavedAsJson):
     """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
 
+    KIND = "good gain"
+    FORMAT = 1
     __slots__ = ("_created", "_inputs", "_systems", "_version", "facts", "settings")
 
     def __init__(
@@ -410,8 +411,8 @@ class GoodGain:
         ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         return {
-            "goodgain": "good gain",
-            "format": FORMAT,
+            "goodgain": self.KIND,
+            "format": self.FORMAT,
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
@@ -454,41 +455,8 @@ class GoodGain:
         columns, rows = self.rows(per_conversation)
         return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
 
-    def to_json(self) -> str:
-        """All of it as the text that `save` writes."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        import os
-
-        from goodgain.write import write_texts
-
-        write_texts({os.fspath(path): self.to_json()})
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GoodGain:
-        """What `save` wrote, in this version or an earlier one."""
-        import os
-
-        from goodgain.read.files import read_json
-
-        name = os.fspath(path)
-        data = read_json(name)
-        if not isinstance(data, dict) or data.get("goodgain") != "good gain":
-            raise InputError("the file is not a saved Good Gain", where=name)
-        if data["format"] > FORMAT:
-            raise InputError(
-                f"the file has format {data['format']}, this version reads up to {FORMAT}",
-                where=name,
-                hint="pip install --upgrade goodgain",
-            )
-        return cls.from_dict(data)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> GoodGain:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         import datetime
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from goodgain.errors import InputError
 from goodgain.evaluation.policy import Policy
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
+from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
-
-FORMAT = 1  # of the saved file; loadable by this and later versions
 
 
 class Saved(NamedTuple):
@@ -30,13 +27,15 @@ class Saved(NamedTuple):
     inputs: list[dict[str, Any]]
 
 
-class Evaluation:
+class Evaluation(SavedAsJson):
     """Measures of one or several runs over the same judgements.
 
     With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of
     them.
     """
 
+    KIND = "evaluation"
+    FORMAT = 1
     __slots__ = ("_created", "_qrels", "_runs", "_saved", "measures", "policy", "preset")
 
     def __init__(
@@ -234,8 +233,8 @@ class Evaluation:
             ],
         )
         return {
-            "goodgain": "evaluation",
-            "format": FORMAT,
+            "goodgain": self.KIND,
+            "format": self.FORMAT,
             "version": origin.version,
             "created": origin.created,
             "preset": self.preset,
@@ -285,46 +284,8 @@ class Evaluation:
 
     # --- saved ---
 
-    def to_json(self) -> str:
-        """What `save` writes, as text."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        import os
-
-        from goodgain.write import write_texts
-
-        write_texts({os.fspath(path): self.to_json()})
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Evaluation:
-        """What `save` wrote, in this version or an earlier one."""
-        import os
-
-        from goodgain.read.files import read_json
-
-        name = os.fspath(path)
-        data = read_json(name)
-        if not isinstance(data, dict) or data.get("goodgain") != "evaluation":
-            raise InputError("the file is not a saved evaluation", where=name)
-        if data.get("format", 0) > FORMAT:
-            raise InputError(
-                f"the file has format {data['format']}, this version reads up to {FORMAT}",
-                where=name,
-                hint="pip install --upgrade goodgain",
-            )
-        try:
-            return cls.from_dict(data)
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"the saved evaluation is damaged: {error} is missing or wrong", where=name
-            ) from None
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Evaluation:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         measures = tuple(parse(label) for label in data["measures"])
         runs = {

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from goodgain.errors import InputError
+from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
 from goodgain.stats.pareto import TradeOff
 from goodgain.stats.seeds import SeedSpread
 from goodgain.stats.text import stars
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
     from goodgain.stats.gsb import GSB
-
-FORMAT = 1  # of the saved file
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +133,14 @@ LONG_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(SavedAsJson):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
     """
 
+    KIND: ClassVar[str] = "comparison"
+    FORMAT: ClassVar[int] = 1
     settings: Settings
     baselines: tuple[str, ...]
     systems: tuple[str, ...]
@@ -227,7 +226,7 @@ class Comparison:
         data = asdict(self)
         for name in ("pairs", "group_pairs"):
             data[name] = [pair.to_dict() for pair in getattr(self, name)]
-        return {"goodgain": "comparison", "format": FORMAT, **data}
+        return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
     def to_pandas(self) -> Any:
         """A pandas data frame of the long rows."""
@@ -254,46 +253,8 @@ class Comparison:
 
     # --- saved ---
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        import os
-
-        from goodgain.write import write_texts
-
-        write_texts({os.fspath(path): self.to_json()})
-
-    def to_json(self) -> str:
-        """What `save` writes."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
-
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Comparison:
-        """What `save` wrote, in this version or an earlier one."""
-        import os
-
-        from goodgain.read.files import read_json
-
-        name = os.fspath(path)
-        data = read_json(name)
-        if not isinstance(data, dict) or data.get("goodgain") != "comparison":
-            raise InputError("the file is not a saved comparison", where=name)
-        if data["format"] > FORMAT:
-            raise InputError(
-                f"the file has format {data['format']}, this version reads up to {FORMAT}",
-                where=name,
-                hint="pip install --upgrade goodgain",
-            )
-        try:
-            return cls.from_dict(data)
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"the saved comparison is damaged: {error} is missing or wrong", where=name
-            ) from None
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Comparison:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         parts: dict[str, Any] = {
             "pairs": Pair, "group_pairs": Pair, "interactions": Interaction, "seeds": SeedSpread,
