@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +23,7 @@ APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 _WAIT = 60.0  # seconds for another process that is writing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """What decides a label besides question and text."""
 
@@ -32,7 +33,7 @@ class Setting:
     low: int
     high: int
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The same for equal settings."""
         return digest(self.prompt, self.model, self.parameters)
