@@ -50,6 +50,7 @@ class ClientJudge:
         if temperature is not None:
             self.parameters["temperature"] = temperature
         self._client: Any = None
+        self._url = ""
         self._module: Any = None
 
     def prepare(self) -> None:
@@ -75,7 +76,7 @@ class ClientJudge:
         body = self._body(request)
         try:
             response = await client.post(
-                self.path, cast_to=import_module("httpx2").Response, body=body
+                self._url, cast_to=import_module("httpx2").Response, body=body
             )
         except module.APIConnectionError as error:  # or none in time
             cause = error.__cause__ or error
@@ -101,14 +102,17 @@ class ClientJudge:
             if self._module is None:
                 self.prepare()
             given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
-            if find_spec("aiohttp"):  # half the work of the default transport
-                given["http_client"] = self._module.DefaultAioHttpClient(timeout=self.timeout)
+            if find_spec("aiohttp"):
+                direct = import_module("goodgain.labels.judges.direct")
+                given["http_client"] = direct.DirectClient(self.timeout)
             self._client = getattr(self._module, self.client_class)(
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
                 **given,
             )
+            # Whole, or each call would put it together and take it apart again.
+            self._url = str(self._client.base_url).rstrip("/") + self.path
         return self._client
 
     def _body(self, request: Request) -> dict[str, Any]:
