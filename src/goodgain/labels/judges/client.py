@@ -53,6 +53,10 @@ class ClientJudge:
         self._url = ""
         self._module: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is open: another process opens its own."""
+        return {**self.__dict__, "_client": None, "_module": None}
+
     def prepare(self) -> None:
         """Fail now, not on the first call, where the package or the key is missing."""
         try:
