@@ -20,6 +20,12 @@ _HINTS = {
     404: "are --model and --base-url right?",
 }
 
+# What machine calls, which no server needs to know, takes the clients a seventh of a call to say.
+_UNSAID = tuple(
+    f"X-Stainless-{name}"
+    for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
+)
+
 
 class ClientJudge:
     """A judge behind an official client; its subclasses know one service each."""
@@ -113,6 +119,7 @@ class ClientJudge:
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
+                default_headers=dict.fromkeys(_UNSAID, self._module.Omit()),
                 **given,
             )
             # Whole, or each call would put it together and take it apart again.

@@ -28,8 +28,7 @@ class DirectClient(httpx2.AsyncClient):
         self, method: str, url: Any, *, content: Any = None, headers: Any = None, **_: Any
     ) -> httpx2.Request:
         """A request of just these parts: the official clients have merged them already."""
-        given = httpx2.Headers(headers, encoding="utf-8")
-        return httpx2.Request(method, _url(str(url)), headers=given, content=content)
+        return httpx2.Request(method, _url(str(url)), headers=headers, content=content)
 
     async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
         """The reply, or an error of httpx2's, which the official clients know."""
@@ -44,8 +43,9 @@ class DirectClient(httpx2.AsyncClient):
             raise httpx2.NetworkError(
                 f"{type(error).__name__}: {error}", request=request
             ) from error
-        headers = httpx2.Headers(reply.raw_headers, encoding="iso-8859-1")
-        return httpx2.Response(reply.status, headers=headers, content=body, request=request)
+        return httpx2.Response(
+            reply.status, headers=reply.raw_headers, content=body, request=request
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""
