@@ -240,7 +240,10 @@ def _check(path: str) -> None:
     try:
         if Path(path).stat().st_size == 0:
             return
-        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT)
+        # A process that was killed while it made the file left a journal, which a reader cannot undo.
+        mode = "rw" if Path(f"{path}-journal").exists() else "ro"
+        uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
+        db = sqlite3.connect(uri, uri=True, timeout=_WAIT)
         try:
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]
