@@ -37,7 +37,7 @@ def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_p
     store = str(tmp_path / "l.db")
     done = subprocess.run(
         [sys.executable, script, server.openai_url, store, str(LABELS), str(KILLS), "7"],
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=120 + 6 * KILLS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
