@@ -14,7 +14,7 @@ from server import Server
 from goodgain.labels import Labels, label
 
 KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
-LABELS = 700
+LABELS = 14 * KILLS  # so that few kills come after the work
 
 
 def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:

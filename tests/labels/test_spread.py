@@ -129,41 +129,57 @@ def test_a_process_that_dies_costs_its_calls_one_more_try(server: Server) -> Non
     spread_over_two(server, work)
 
 
-@needs_children
-def test_killed_with_its_processes_it_goes_on_and_leaves_none_behind(
-    server: Server, tmp_path: Path
-) -> None:
-    server.delay = 0.05
-    count = 3000
-    pairs = tmp_path / "pairs.jsonl"
+COUNT = 3000
+AT_ONCE = 32
+
+
+def command(server: Server, folder: Path) -> list[str]:
     rows = (
         {"query_id": "q", "doc_id": f"d{i}", "question": "what?", "text": f"document {i}"}
-        for i in range(count)
+        for i in range(COUNT)
     )
-    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    argv = [
-        sys.executable, "-m", "goodgain", "label", str(pairs), "--model", "m", "--base-url",
-        server.openai_url, "--store", str(tmp_path / "l.db"), "--processes", "2", "--concurrency",
-        "32", "-q",
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return [
+        sys.executable, "-m", "goodgain", "label", str(folder / "pairs.jsonl"), "--model", "m",
+        "--base-url", server.openai_url, "--store", str(folder / "l.db"), "--processes", "2",
+        "--concurrency", str(AT_ONCE), "-q",
     ]  # fmt: skip
-    process = subprocess.Popen(argv)
-    deadline = time.monotonic() + 60
-    while sum(server.answered.values()) < 1000 and time.monotonic() < deadline:
+
+
+def stopped(server: Server, folder: Path, how: signal.Signals) -> int:
+    """Stop the command in the middle of its work; its exit status, once its processes are gone too."""
+    server.delay = 0.05
+    process = subprocess.Popen(command(server, folder), stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 90
+    while sum(server.answered.values()) < COUNT / 3 and time.monotonic() < deadline:
         time.sleep(0.02)
     helpers = children(process.pid)
-    process.kill()
-    process.wait()
     assert len(helpers) == 2
+    process.send_signal(how)
+    status = process.wait(60)
     while any(Path(f"/proc/{pid}").exists() for pid in helpers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{pid}").exists() for pid in helpers)
-    subprocess.run(argv, check=True, timeout=120)
+    return status
+
+
+@needs_children
+def test_killed_it_leaves_no_process_behind_and_goes_on(server: Server, tmp_path: Path) -> None:
+    assert stopped(server, tmp_path, signal.SIGKILL) == -signal.SIGKILL
+    subprocess.run(command(server, tmp_path), check=True, timeout=120, stdout=subprocess.DEVNULL)
     labels = Labels.of(tmp_path / "l.db")
-    assert labels.statuses == {"ok": count}
+    assert labels.statuses == {"ok": COUNT}
     assert labels.to_dict()["q"] == {
-        f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(count)
+        f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(COUNT)
     }
-    assert sum(server.answered.values()) <= count + 32  # what was in flight
+    assert sum(server.answered.values()) <= COUNT + AT_ONCE  # what was in flight
+
+
+@needs_children
+def test_ctrl_c_keeps_what_its_processes_have_paid_for(server: Server, tmp_path: Path) -> None:
+    assert stopped(server, tmp_path, signal.SIGINT) == 130
+    labels = Labels.of(tmp_path / "l.db")
+    assert COUNT / 3 <= labels.statuses["ok"] == sum(server.answered.values()) < COUNT
 
 
 def test_a_judge_of_ones_own_cannot_be_spread() -> None:
