@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
-from urllib.request import getproxies
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
@@ -23,6 +23,7 @@ class DirectClient(httpx2.AsyncClient):
         super().__init__(transport=_Nowhere(), timeout=timeout)
         self._limit = aiohttp.ClientTimeout(total=timeout)
         self._session: aiohttp.ClientSession | None = None
+        self._proxies = getproxies()  # once: aiohttp would look for them on every call
 
     def build_request(
         self, method: str, url: Any, *, content: Any = None, headers: Any = None, **_: Any
@@ -34,7 +35,11 @@ class DirectClient(httpx2.AsyncClient):
         """The reply, or an error of httpx2's, which the official clients know."""
         try:
             async with self._opened().request(
-                request.method, str(request.url), headers=request.headers, data=request.content
+                request.method,
+                str(request.url),
+                headers=request.headers,
+                data=request.content,
+                proxy=self._proxy(request.url),
             ) as reply:
                 body = await reply.read()
         except TimeoutError as error:
@@ -53,6 +58,11 @@ class DirectClient(httpx2.AsyncClient):
             await self._session.close()
         await super().aclose()
 
+    def _proxy(self, url: httpx2.URL) -> str | None:
+        if not self._proxies or proxy_bypass(url.host):
+            return None
+        return self._proxies.get(url.scheme) or self._proxies.get("all")
+
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:  # inside the loop that it will be used in
             connector = aiohttp.TCPConnector(limit=0, ssl=httpx2.create_ssl_context())
@@ -61,7 +71,6 @@ class DirectClient(httpx2.AsyncClient):
                 timeout=self._limit,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,  # the response does that, by its headers
-                trust_env=bool(getproxies()),  # aiohttp would look for them on every call
             )
         return self._session
 
