@@ -1,0 +1,1 @@
+"""What people look at: charts, pictures of them, and pages."""
