@@ -10,6 +10,7 @@ from goodgain.evaluation.gain_settings import GainSettings
 from goodgain.evaluation.gain_system import Figure, SystemGain
 from goodgain.evaluation.interval import mean_interval
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, number, render
 
@@ -46,7 +47,7 @@ PAIRED = (
 )
 
 
-class GoodGain(SavedAsJson):
+class GoodGain(SavedAsJson, AsFrames):
     """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
 
     KIND = "good gain"
@@ -434,26 +435,8 @@ class GoodGain(SavedAsJson):
             ],
         }
 
-    def to_pandas(self, per_conversation: bool = True) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows(per_conversation)
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self, per_conversation: bool = True) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows(per_conversation)
-        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
-
-    def to_arrow(self, per_conversation: bool = True) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows(per_conversation)
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self, per_conversation: bool = True) -> tuple[list[str], list[list[Any]]]:
+        return self.rows(per_conversation)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

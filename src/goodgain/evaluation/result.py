@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from goodgain.evaluation.policy import Policy
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
 
@@ -27,7 +28,7 @@ class Saved(NamedTuple):
     inputs: list[dict[str, Any]]
 
 
-class Evaluation(SavedAsJson):
+class Evaluation(SavedAsJson, AsFrames):
     """Measures of one or several runs over the same judgements.
 
     With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of
@@ -261,26 +262,8 @@ class Evaluation(SavedAsJson):
             for bound in bounds
         }
 
-    def to_pandas(self, per_query: bool = True) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows(per_query)
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self, per_query: bool = True) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows(per_query)
-        return pl.DataFrame(rows, schema=columns, orient="row")
-
-    def to_arrow(self, per_query: bool = True) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows(per_query)
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self, per_query: bool = True) -> tuple[list[str], list[list[Any]]]:
+        return self.rows(per_query)
 
     # --- saved ---
 

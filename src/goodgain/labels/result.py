@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
+from goodgain.read.frames import AsFrames
 from goodgain.show import render
 from goodgain.tables.qrels import Qrels
 
@@ -39,7 +40,7 @@ class Label(NamedTuple):
     question: str
 
 
-class Labels:
+class Labels(AsFrames):
     """The labels of one setting; iterating reads them from the store, so memory stays flat."""
 
     __slots__ = ("_table", "setting", "store", "summary")
@@ -126,26 +127,8 @@ class Labels:
         """The labels as text in any of the command line's formats."""
         return render(format, *self.rows())
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame of the rows."""
-        import pandas as pd
-
-        columns, rows = self.rows()
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self) -> Any:
-        """A polars data frame of the rows."""
-        import polars as pl
-
-        columns, rows = self.rows()
-        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
-
-    def to_arrow(self) -> Any:
-        """A pyarrow table of the rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows()
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
+        return self.rows()
 
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
 from goodgain.stats.pareto import TradeOff
@@ -133,7 +134,7 @@ LONG_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(SavedAsJson):
+class Comparison(SavedAsJson, AsFrames):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
@@ -228,28 +229,8 @@ class Comparison(SavedAsJson):
             data[name] = [pair.to_dict() for pair in getattr(self, name)]
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows()
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows()
-        return pl.DataFrame(
-            {c: [row[i] for row in rows] for i, c in enumerate(columns)}, infer_schema_length=None
-        )
-
-    def to_arrow(self) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows()
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
+        return self.rows()
 
     # --- saved ---
 
