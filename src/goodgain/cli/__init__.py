@@ -22,6 +22,7 @@ COMMANDS = {
     "label": "gains from an LLM, kept in a store",
     "labels": "look into a store of labels, take labels out, put labels in",
     "calibrate": "how far to trust labels, against human ones",
+    "view": "look at a folder of saved results in a browser",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",
