@@ -26,7 +26,7 @@ COMMANDS = {
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",
-    "demo": "five retrievers on data that ships with the package, timed and compared",
+    "demo": "five retrievers and an agent on data that ships with the package, and the page about it",
 }
 
 
