@@ -13,6 +13,7 @@ from goodgain.measures.good_gain import BY_COLUMN, LEVELS
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, html_table, number, render
+from goodgain.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ PAIRED = (
 )
 
 
-class GoodGain(SavedAsJson, AsFrames):
+class GoodGain(SavedAsJson, AsFrames, Shown):
     """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
 
     KIND = "good gain"

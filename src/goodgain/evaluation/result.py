@@ -12,6 +12,7 @@ from goodgain.measures.grammar import parse
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, html_table, render
+from goodgain.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ class Saved(NamedTuple):
     inputs: list[dict[str, Any]]
 
 
-class Evaluation(SavedAsJson, AsFrames):
+class Evaluation(SavedAsJson, AsFrames, Shown):
     """Measures of one or several runs over the same judgements.
 
     With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of

@@ -12,11 +12,13 @@ from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluation, Evaluator
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
+from goodgain.shown import Shown
 from goodgain.tables import Qrels, Run
 from goodgain.write import write_texts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from goodgain.stats import Comparison
 
@@ -38,13 +40,22 @@ class Plan:
         return asdict(self)
 
 
-class ExperimentResult:
+class ExperimentResult(Shown):
     """The systems side by side. `result["swarm", "MRR"]` is the pair against the baseline."""
 
-    def __init__(self, folder: Folder, plan: Plan, qrels: Qrels | None = None) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        plan: Plan,
+        qrels: Qrels | None = None,
+        queries: Mapping[str, str] | None = None,
+        documents: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
         self._qrels = qrels
         self.plan = plan
+        self.queries = queries or {}  # their texts; a folder does not keep them
+        self.documents = documents or {}
 
     @classmethod
     def open(
@@ -118,6 +129,16 @@ class ExperimentResult:
 
         if len(self.systems) < 2:
             return None
+        return compare(
+            *self.sources(),
+            baselines=self.plan.baseline,
+            test=self.plan.test,
+            correction=self.plan.correction,
+            by=self.plan.groups or None,
+        )
+
+    def sources(self) -> list[Any]:
+        """The scores of each system, those of several seeds as a list: what `compare` takes."""
         scores = iter(self.scores)
         sources: list[Any] = []
         for name, seeds in self.runs.items():
@@ -125,13 +146,7 @@ class ExperimentResult:
             for one in own:
                 one.name = name
             sources.append(own if len(own) > 1 else own[0])
-        return compare(
-            *sources,
-            baselines=self.plan.baseline,
-            test=self.plan.test,
-            correction=self.plan.correction,
-            by=self.plan.groups or None,
-        )
+        return sources
 
     def __getitem__(self, key: tuple[str, ...]) -> Any:
         if self.comparison is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
+from goodgain.shown import Shown
 from goodgain.stats.pareto import TradeOff
 from goodgain.stats.seeds import SeedSpread
 from goodgain.stats.text import stars
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain.stats.gsb import GSB
+    from goodgain.stats.scores import ScoreSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ LONG_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(SavedAsJson, AsFrames):
+class Comparison(SavedAsJson, AsFrames, Shown):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
@@ -157,6 +159,8 @@ class Comparison(SavedAsJson, AsFrames):
     inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
     version: str = ""
+    # What was compared, query by query; not saved: the evaluations are where it is kept.
+    scores: ScoreSet | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
@@ -224,7 +228,8 @@ class Comparison(SavedAsJson, AsFrames):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
-        data = asdict(self)
+        data = asdict(replace(self, scores=None))
+        del data["scores"]
         for name in ("pairs", "group_pairs"):
             data[name] = [pair.to_dict() for pair in getattr(self, name)]
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
@@ -234,6 +239,9 @@ class Comparison(SavedAsJson, AsFrames):
 
     # --- saved ---
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Comparison.from_dict, (self.to_dict(),)
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
@@ -242,15 +250,14 @@ class Comparison(SavedAsJson, AsFrames):
             "prices": Price, "trade_off": TradeOff,
         }  # fmt: skip
         values: dict[str, Any] = {"settings": Settings(**data["settings"]), "means": data["means"]}
-        for field in fields(cls):
-            if field.name in parts:
-                kind = parts[field.name]
+        for own in fields(cls):
+            if own.name in parts:
+                kind = parts[own.name]
                 known = {f.name for f in fields(kind)}
-                values[field.name] = tuple(
-                    kind(**{k: v for k, v in item.items() if k in known})
-                    for item in data[field.name]
+                values[own.name] = tuple(
+                    kind(**{k: v for k, v in item.items() if k in known}) for item in data[own.name]
                 )
-            elif field.name not in values:
-                value = data[field.name]
-                values[field.name] = tuple(value) if isinstance(value, list) else value
+            elif own.name not in values and own.name != "scores":
+                value = data[own.name]
+                values[own.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values)

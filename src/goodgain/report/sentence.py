@@ -1,0 +1,170 @@
+"""The sentence that a manager needs, made of what was found and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodgain.report.parts import Piece, Strong, User
+from goodgain.show import number
+from goodgain.stats.scores import is_price, measure_of
+from goodgain.stats.text import p_text, signed
+
+if TYPE_CHECKING:
+    from goodgain.report.material import Material
+    from goodgain.stats.comparison import Pair
+
+
+def headline(material: Material) -> list[Piece]:
+    """What was found, for someone who reads nothing else."""
+    if material.comparison is not None and material.quality is not None:
+        return _compared(material)
+    if material.systems and material.quality is not None:
+        return _measured(material)
+    if material.gains:
+        return _gained(material)
+    if material.calibrations:
+        return _calibrated(material)
+    return ["Nothing was measured."]
+
+
+def _compared(material: Material) -> list[Piece]:
+    """The best system against the baseline, with its interval; or that nothing can be told apart."""
+    assert material.comparison is not None
+    quality = material.quality
+    pairs = [
+        p
+        for p in material.comparison.pairs
+        if p.measure == quality and material.baseline in (p.baseline, p.system)
+    ]
+    alpha = material.comparison.settings.alpha
+    better = [p for p in pairs if p.p_corrected < alpha and p.improvement > 0]
+    worse = [p for p in pairs if p.p_corrected < alpha and p.improvement < 0]
+    if better:
+        best = max(better, key=lambda p: p.improvement)
+        pieces: list[Piece] = [User(best.system), " is better than ", User(best.baseline), ": "]
+        pieces += [*_numbers(best, material), *_price(best, material), "."]
+        others = [p for p in pairs if p is not best]
+        if others:
+            pieces += _others(others, alpha)
+        return pieces
+    if worse and len(worse) == len(pairs):
+        least = max(worse, key=lambda p: p.improvement)
+        start = "It is" if len(pairs) == 1 else "Every system is"
+        head: list[Piece] = [User(least.system), " is worse than ", User(least.baseline), ": "]
+        return [*head, *_numbers(least, material), *_price(least, material), ".",
+                *([] if len(pairs) == 1 else [f" {start} worse than the baseline."])]  # fmt: skip
+    best = max(pairs, key=lambda p: p.improvement)
+    pieces = ["No system is shown to be better than ", User(str(material.baseline)), " "]
+    pieces += [
+        "(",
+        User(best.system),
+        f" comes closest by {quality}: " if best.improvement < 0 else ": ",
+    ]
+    pieces += [*_numbers(best, material), ")"]
+    if best.minimum_detectable is not None:
+        pieces.append(
+            f"; {best.queries:,} queries would show a difference of "
+            f"{number(best.minimum_detectable, 3)} four times out of five"
+        )
+    return [*pieces, *_price(best, material), "."]
+
+
+def _numbers(pair: Pair, material: Material) -> list[Piece]:
+    assert material.comparison is not None
+    settings = material.comparison.settings
+    span = (
+        f", {100 * settings.confidence:g}% interval {signed(pair.low, 3)} to {signed(pair.high, 3)}"
+        if pair.low is not None and pair.high is not None
+        else ""
+    )
+    p = p_text(pair.p_corrected, settings.alpha)
+    shown = f"p {p}" if p[0] in "<>" else f"p = {p}"
+    return [
+        f"{pair.measure} ", Strong(number(pair.mean, 3)), f" against {number(pair.baseline_mean, 3)} "
+        f"({signed(pair.difference, 3)}{span}, {shown}), on {pair.queries:,} queries",
+    ]  # fmt: skip
+
+
+def _price(pair: Pair, material: Material) -> list[Piece]:
+    """What it costs beside: time or money, as the first such measure says."""
+    assert material.comparison is not None
+    own = [
+        p
+        for p in material.comparison.pairs
+        if (p.system, p.baseline) == (pair.system, pair.baseline) and is_price(p.measure)
+    ]
+    if not own or own[0].difference == 0:
+        return []
+    price = own[0]
+    measure = measure_of(price.measure)
+    more = price.difference > 0
+    if measure is not None and measure.definition.column == "cost":
+        words = "more" if more else "less"
+        return [f"; it costs {number(abs(price.difference), 4)} {words} a query"]
+    milliseconds = 1000 * abs(price.difference)
+    digits = 0 if milliseconds >= 10 else 1 if milliseconds >= 1 else 3
+    words = "slower" if more else "faster"
+    sure = "" if price.p_corrected < material.comparison.settings.alpha else " (not significant)"
+    return [
+        f"; it is {number(milliseconds, digits) if digits else f'{milliseconds:,.0f}'} ms {words}{sure}"
+    ]
+
+
+def _others(pairs: list[Pair], alpha: float) -> list[Piece]:
+    """How many of the others are better, worse, or not told apart."""
+    better = sum(p.p_corrected < alpha and p.improvement > 0 for p in pairs)
+    worse = sum(p.p_corrected < alpha and p.improvement < 0 for p in pairs)
+    open_ = len(pairs) - better - worse
+    counts = ((better, "better too"), (worse, "worse"), (open_, "not told apart from it"))
+    told = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in counts if n]
+    plural = "the other system" if len(pairs) == 1 else f"the other {len(pairs)} systems"
+    return [f" Of {plural}, {', '.join(told)}."]
+
+
+def _measured(material: Material) -> list[Piece]:
+    """One system, or several without a baseline."""
+    quality = str(material.quality)
+    sign = -1 if material.lower_is_better(quality) else 1
+    known = {s: v for s in material.systems if (v := material.mean(s, quality)) is not None}
+    queries = len(material.units)
+    if not known:
+        return [f"{quality} is undefined for every query."]
+    best = max(known, key=lambda s: sign * known[s])
+    if len(material.systems) == 1:
+        return [User(best), f" reaches {quality} ", Strong(number(known[best], 3)),
+                f" on {queries:,} queries. There is nothing to compare it with."]  # fmt: skip
+    rest = [s for s in known if s != best]
+    second = max(rest, key=lambda s: sign * known[s], default=None)
+    pieces: list[Piece] = [User(best), f" has the best {quality}: ", Strong(number(known[best], 3))]
+    if second is not None:
+        pieces += [" before ", User(second), f" with {number(known[second], 3)}"]
+    return [*pieces, f", on {queries:,} queries. No baseline was named, so nothing is tested."]
+
+
+def _gained(material: Material) -> list[Piece]:
+    """Good Gain of the system that gains most."""
+    pieces: list[Piece] = []
+    for result in material.gains:
+        for system in result:
+            found = result.figure("CG", None, system.name)
+            if found.value != found.value:
+                pieces += [
+                    User(system.name),
+                    " has no labelled results, so its gain is not known. ",
+                ]
+                continue
+            pieces += [User(system.name), " gathers a good gain of ", Strong(number(found.value, 2)),
+                       f" a conversation, over {found.n:,} conversations. "]  # fmt: skip
+    return pieces or ["No conversation was measured."]
+
+
+def _calibrated(material: Material) -> list[Piece]:
+    """How far labels can be trusted."""
+    found = material.calibrations[0]
+    kappa = found["quadratic kappa"]
+    wrong = found["false-good rate"]
+    return [
+        "Labels and people agree with a quadratic kappa of ", Strong(number(kappa.value, 2)),
+        f" over {found.pairs:,} pairs; of what people call bad, the judge calls "
+        f"{100 * wrong.value:.0f}% good." if wrong.value == wrong.value else f" over {found.pairs:,} pairs.",
+    ]  # fmt: skip
