@@ -12,7 +12,7 @@ from goodgain.evaluation.interval import mean_interval
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, number, render
+from goodgain.show import LONG_FORMATS, html_table, number, render
 from goodgain.shown import Shown
 
 if TYPE_CHECKING:
@@ -353,19 +353,8 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {names}; {count:,} conversations)"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        def table(header: list[str], rows: list[list[Any]]) -> str:
-            head = "".join(f"<th>{escape(h)}</th>" for h in header)
-            cells = [
-                [number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows
-            ]
-            body = "".join(
-                "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells
-            )
-            return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-        return table(*self.table()) + table(*self.summary())
+        by_iteration = f"by iteration, {self.settings.align} conversations"
+        return html_table(*self.table(), by_iteration) + html_table(*self.summary())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""

@@ -12,7 +12,7 @@ from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, render
+from goodgain.show import LONG_FORMATS, html_table, render
 from goodgain.shown import Shown
 
 if TYPE_CHECKING:
@@ -176,16 +176,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return f"Evaluation({len(self)} run{'s' * (len(self) != 1)}: {', '.join(self.names)}; {labels})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        header, rows = self._wide()
-        head = "".join(f"<th>{escape(h)}</th>" for h in header)
-        lines = render("tsv", header, [[_text(v) for v in row] for row in rows]).splitlines()[1:]
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line.split("\t")) + "</tr>"
-            for line in lines
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(*self._wide())
 
     def warnings(self) -> list[str]:
         """What a reader of the means should know: missing queries, unjudged ones, undefined values."""
