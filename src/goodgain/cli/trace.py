@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     )
     text = result.render(args.format, args.per_conversation)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
-        text = "\n".join(filter(None, (text, result.plot())))
+        text = "\n".join(filter(None, (text, result.sketch())))
     write(args, text, {args.save: result.to_json()} if args.save else None)
     warn(args, result.warnings())
     return 0

@@ -16,6 +16,7 @@ from goodgain.labels.result import Labels
 from goodgain.measures.grammar import parse_all
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, html_table, render
+from goodgain.shown import Shown
 from goodgain.stats import agreement
 from goodgain.tables.qrels import Qrels
 
@@ -59,7 +60,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration(SavedAsJson):
+class Calibration(SavedAsJson, Shown):
     """What `calibrate` found; `matrix[i][j]` counts human `grades[i]` that the judge calls `grades[j]`."""
 
     KIND: ClassVar[str] = "calibration"
