@@ -7,6 +7,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.saved_inputs import SavedInputs
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
 from goodgain.read.frames import AsFrames
@@ -17,8 +18,10 @@ from goodgain.shown import Shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.evaluation.evaluator import Evaluator
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
+    from goodgain.tables.run import Run
 
 
 class Saved(NamedTuple):
@@ -263,12 +266,14 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         measures = tuple(parse(label) for label in data["measures"])
-        runs = {
-            run["name"]: RunScores(run["name"], measures, _SavedValues(run)) for run in data["runs"]
-        }
         saved = Saved(data["version"], data["created"], data["inputs"])
-        preset = data.get("preset", "default")
-        return cls(runs, measures, Policy(**data["policy"]), None, saved, preset)
+        preset, policy = data.get("preset", "default"), Policy(**data["policy"])
+        inputs = SavedInputs(saved.inputs, measures, policy, preset)
+        runs = {
+            run["name"]: RunScores(run["name"], measures, _SavedValues(run, inputs))
+            for run in data["runs"]
+        }
+        return cls(runs, measures, policy, None, saved, preset)
 
 
 class _SavedValues:
@@ -276,8 +281,12 @@ class _SavedValues:
 
     source: Source | None = None
 
-    def __init__(self, run: dict[str, Any]) -> None:
+    def __init__(self, run: dict[str, Any], inputs: SavedInputs) -> None:
         self._run = run
+        self._inputs = inputs
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        return self._inputs.evaluator, self._inputs.run(self._run["name"])
 
     @property
     def has_bounds(self) -> bool:

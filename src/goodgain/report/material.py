@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluation, GoodGain
 from goodgain.experiment import ExperimentResult
+from goodgain.experiment.texts import Texts, read_texts
 from goodgain.stats import Comparison, compare
 from goodgain.stats.calibration import Calibration
 from goodgain.stats.scores import ScoreSet, collect, is_lower_better, is_price, measure_of
@@ -33,6 +34,7 @@ class Material:
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # their texts
     documents: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)  # addresses of documents
     command: str | None = None
 
     @property
@@ -117,9 +119,10 @@ def gather(
     evaluations = tuple(r for r in found if isinstance(r, Evaluation))
     experiments = tuple(r for r in found if isinstance(r, ExperimentResult))
     comparison, scores = _compared(found, evaluations, experiments, baseline)
-    texts = _texts(queries, "query"), _texts(documents, "document")
+    asked, told = _texts(queries, "query"), _texts(documents, "document")
     for experiment in experiments:
-        texts = {**experiment.queries, **texts[0]}, {**experiment.documents, **texts[1]}
+        asked.texts.update({**experiment.queries, **asked.texts})
+        told.texts.update({**experiment.documents, **told.texts})
     material = Material(
         title or "",
         scores,
@@ -128,7 +131,9 @@ def gather(
         experiments,
         tuple(r for r in found if isinstance(r, GoodGain)),
         tuple(r for r in found if isinstance(r, Calibration)),
-        *texts,
+        asked.texts,
+        told.texts,
+        told.columns.get("url", {}),
         command,
     )
     return material if title else _titled(material)
@@ -163,10 +168,8 @@ def _compared(
     return (made[0] if made else None), (scores if scores.systems else None)
 
 
-def _texts(source: Any, what: str) -> dict[str, str]:
-    from goodgain.experiment.texts import read_texts
-
-    return {} if source is None else read_texts(source, what).texts
+def _texts(source: Any, what: str) -> Texts:
+    return Texts({}, {}) if source is None else read_texts(source, what)
 
 
 def _titled(material: Material) -> Material:

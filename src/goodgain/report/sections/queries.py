@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.report.lists import lists_of
 from goodgain.report.parts import Section, Text, Widget, cut, packed
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def section(material: Material) -> Section | None:
             "as well to see them here."
         )
         return Section("queries", "Queries", [Text([missing], "note")])
-    blocks = {"queries": _table(material)}
-    parts: list[Part] = [Widget("queries", "queries", blocks=blocks)]
+    lists, note = lists_of(material)
+    blocks = {"queries": _table(material), "lists": lists}
+    parts: list[Part] = [Widget("queries", "queries", {"note": note}, blocks)]
     return Section("queries", "Queries", parts)
 
 
