@@ -369,6 +369,27 @@ def test_groups_are_the_pairs_of_groups(results):
     ]
 
 
+def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_path):
+    evaluated = results["Evaluation"]
+    qrels, runs = shown_results.collection()
+    levels = [f"IPrec@{i / 10}" for i in range(11)]
+    direct = gg.evaluate(qrels, runs, " ".join(levels))
+    rows = table(evaluated.plot("precision-recall"))
+    assert rows == table(direct.plot("precision-recall"))
+    for row in rows:
+        values = direct[row["system"]].values(f"IPrec@{row['recall']}")
+        expected = mean_interval(values)
+        assert [row[c] for c in ("precision", "low", "high", "queries")] == pytest.approx(expected)
+    direct.save(tmp_path / "with.json")
+    assert table(gg.Evaluation.load(tmp_path / "with.json").plot("precision-recall")) == rows
+    evaluated.save(tmp_path / "without.json")
+    with pytest.raises(
+        InputError, match="has no precision by recall, and its inputs are gone"
+    ) as caught:
+        gg.Evaluation.load(tmp_path / "without.json").plot("precision-recall")
+    assert "IPrec@0.5" in caught.value.hint
+
+
 @pytest.mark.parametrize("measure", ["CG", "RG@i", "DCG", "SRE", "MarginalGain", "nCG", "Tokens"])
 @pytest.mark.parametrize("align", ["active", "carry"])
 def test_gain_by_iteration_is_the_figures(measure, align):

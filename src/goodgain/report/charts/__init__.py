@@ -43,6 +43,8 @@ KINDS = {
         Kind("leaderboard", "systems.leaderboard", _SCORED, "means with intervals, best first"),
         Kind("differences", "queries.differences", _SCORED, "every query's difference, sorted"),
         Kind("histogram", "queries.histogram", _SCORED, "how many queries have which difference"),
+        Kind("precision-recall", "recall.precision_recall", ("Evaluation", "ExperimentResult"),
+             "precision at eleven levels of recall"),
         Kind("trade-off", "systems.trade_off", ("Evaluation", "Comparison", "ExperimentResult"),
              "quality against time or cost, with the Pareto front"),
         Kind("groups", "systems.groups", _COMPARED, "differences in each group of queries"),

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS, good_gain_definition
-from goodgain.report.charts.frame import NUMBER, altair, by_system, data, make, places, shown_names
+from goodgain.report.charts.frame import (
+    MOST_BANDS,
+    NUMBER,
+    altair,
+    by_system,
+    data,
+    make,
+    places,
+    shown_names,
+)
 
 if TYPE_CHECKING:
     from goodgain.evaluation import GoodGain
@@ -19,7 +28,6 @@ BUDGETS = {
     "tokens": "tokens",
     "cost": "cost",
 }
-_MOST_BANDS = 4  # of more systems they would hide each other
 _COLUMNS = ["system", "iteration", "value", "n", "low", "high", "lower", "upper"]
 
 
@@ -33,7 +41,7 @@ def gain(result: GoodGain, measure: str | None = None) -> Chart:
     values = data(
         {**dict(zip(_COLUMNS, row, strict=True)), "system": names[row[0]]} for row in rows
     )
-    with_bands = len(names) <= _MOST_BANDS
+    with_bands = len(names) <= MOST_BANDS
     y = {"title": _axis(column), "scale": _reach(rows, with_bands)}
     base = alt.Chart().encode(x=_iterations(), **by_system([*names.values()], lines=True))
     bands = base.mark_area(opacity=0.16, strokeWidth=0, clip=True).encode(

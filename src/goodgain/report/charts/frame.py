@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LONGEST = 60  # characters of a name; the axis cuts further, to the pixel
 NUMBER = ".4~f"
+MOST_BANDS = 4  # bands of more systems would hide each other
 
 
 def altair() -> Any:
