@@ -327,7 +327,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
 
-    def plot(self, measure: str | None = None) -> str:
+    def sketch(self, measure: str | None = None) -> str:
         """A measure by iteration as a small plot for a terminal; nothing for a single iteration.
 
         Without any label it is the count of unique results.

@@ -11,6 +11,7 @@ from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
 from goodgain.read.frames import AsFrames
 from goodgain.show import html_table, render
+from goodgain.shown import Plotted
 from goodgain.tables.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Label(NamedTuple):
     question: str
 
 
-class Labels(AsFrames):
+class Labels(AsFrames, Plotted):
     """The labels of one setting; iterating reads them from the store, so memory stays flat."""
 
     __slots__ = ("_table", "setting", "store", "summary")

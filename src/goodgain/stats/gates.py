@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import UsageError
 from goodgain.show import LONG_FORMATS, html_table, number, render
+from goodgain.shown import Plotted
 from goodgain.stats import effect, paired
 from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.paired import TESTS, Resampling
@@ -57,7 +58,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Plotted):
     """The checks, the queries that lost most, and whether all checks passed."""
 
     baseline: str

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.shown import Plotted
 from goodgain.stats.distributions import normal_ppf
 from goodgain.stats.paired import Resampling, bootstrap_means, sign_p
 from goodgain.stats.text import p_text, signed
@@ -33,7 +34,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class GSB:
+class GSB(Plotted):
     """Counts of items, the value, a sign test, an interval, and what they mean."""
 
     good: int

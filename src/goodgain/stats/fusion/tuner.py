@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluator
 from goodgain.show import html_table, number, render
+from goodgain.shown import Plotted
 from goodgain.stats.fusion.fuser import Fuser, rank_runs
 from goodgain.stats.fusion.methods import method_of
 from goodgain.tables import Qrels, Run
@@ -40,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class Tuned(Plotted):
     """A tuned fusion. `held_out_mean` is what to expect; `training_mean` is what to distrust."""
 
     method: str
