@@ -52,6 +52,7 @@ HEAVY = {
     "pyspark",
     "argparse",
     "altair",
+    "vl_convert",
 }
 
 

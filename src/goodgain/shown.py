@@ -1,4 +1,4 @@
-"""What every result can do for people who look: `report`.
+"""What every result can do for people who look: `report` and `plot`.
 
 The one place where an earlier stage reaches for a later one (`report`), and only when it is called.
 """
@@ -10,9 +10,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from goodgain.report.chart import Chart
 
-class Shown:
-    """A result that can be made into a page."""
+
+class Plotted:
+    """A result that can be made into pictures."""
+
+    __slots__ = ()
+
+    def plot(self, kind: str | None = None, **options: Any) -> Chart:
+        """A chart of it: `.save("file.svg")` writes a picture, and notebooks show it.
+
+        `kind` is one of those that `goodgain plot --help` lists, by default the first that fits;
+        `options` say what the chart is about, such as `measure="AP"`.
+        """
+        from goodgain.report.charts import plot
+
+        return plot(self, kind, **options)
+
+
+class Shown(Plotted):
+    """A result that can be made into a page, and into pictures."""
 
     __slots__ = ()
 

@@ -12,7 +12,7 @@ from goodgain.evaluation.interval import mean_interval
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, number, render
+from goodgain.show import LONG_FORMATS, html_table, number, render
 from goodgain.shown import Shown
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
 
-    def plot(self, measure: str | None = None) -> str:
+    def sketch(self, measure: str | None = None) -> str:
         """A measure by iteration as a small plot for a terminal; nothing for a single iteration.
 
         Without any label it is the count of unique results.
@@ -353,19 +353,8 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {names}; {count:,} conversations)"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        def table(header: list[str], rows: list[list[Any]]) -> str:
-            head = "".join(f"<th>{escape(h)}</th>" for h in header)
-            cells = [
-                [number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows
-            ]
-            body = "".join(
-                "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells
-            )
-            return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-        return table(*self.table()) + table(*self.summary())
+        by_iteration = f"by iteration, {self.settings.align} conversations"
+        return html_table(*self.table(), by_iteration) + html_table(*self.summary())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""
@@ -402,15 +391,18 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
 
     # --- as data of other libraries ---
 
+    def inputs(self) -> list[dict[str, Any]]:
+        """Traces and labels: name, kind, and of files their size and the hash of their bytes."""
+        return [
+            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
         import datetime
 
         from goodgain import __version__
 
-        inputs = [
-            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
-        ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         return {
             "goodgain": self.KIND,
@@ -418,7 +410,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
-            "inputs": inputs,
+            "inputs": self.inputs(),
             "facts": self.facts,
             "systems": [
                 {

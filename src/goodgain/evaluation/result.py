@@ -7,18 +7,21 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.saved_inputs import SavedInputs
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, render
+from goodgain.show import LONG_FORMATS, html_table, render
 from goodgain.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.evaluation.evaluator import Evaluator
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
+    from goodgain.tables.run import Run
 
 
 class Saved(NamedTuple):
@@ -173,16 +176,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return f"Evaluation({len(self)} run{'s' * (len(self) != 1)}: {', '.join(self.names)}; {labels})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        header, rows = self._wide()
-        head = "".join(f"<th>{escape(h)}</th>" for h in header)
-        lines = render("tsv", header, [[_text(v) for v in row] for row in rows]).splitlines()[1:]
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line.split("\t")) + "</tr>"
-            for line in lines
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(*self._wide())
 
     def warnings(self) -> list[str]:
         """What a reader of the means should know: missing queries, unjudged ones, undefined values."""
@@ -217,6 +211,15 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
     def __reduce__(self) -> tuple[Any, ...]:
         return Evaluation.from_dict, (self._plain(hashed=False),)
 
+    def inputs(self, hashed: bool = True) -> list[dict[str, Any]]:
+        """Judgements and runs: name, kind, and of files their size and the hash of their bytes."""
+        if self._saved is not None:
+            return self._saved.inputs
+        return [
+            {"role": "qrels", **_provenance(self._qrels, hashed)},
+            *({"role": "run", "run": run.name, **_provenance(run.source, hashed)} for run in self),
+        ]
+
     def _plain(self, hashed: bool) -> dict[str, Any]:
         import datetime
 
@@ -224,15 +227,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
 
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         origin = self._saved or Saved(
-            __version__,
-            created.isoformat(timespec="seconds"),
-            [
-                {"role": "qrels", **_provenance(self._qrels, hashed)},
-                *(
-                    {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
-                    for run in self
-                ),
-            ],
+            __version__, created.isoformat(timespec="seconds"), self.inputs(hashed)
         )
         return {
             "goodgain": self.KIND,
@@ -272,12 +267,14 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         measures = tuple(parse(label) for label in data["measures"])
-        runs = {
-            run["name"]: RunScores(run["name"], measures, _SavedValues(run)) for run in data["runs"]
-        }
         saved = Saved(data["version"], data["created"], data["inputs"])
-        preset = data.get("preset", "default")
-        return cls(runs, measures, Policy(**data["policy"]), None, saved, preset)
+        preset, policy = data.get("preset", "default"), Policy(**data["policy"])
+        inputs = SavedInputs(saved.inputs, measures, policy, preset)
+        runs = {
+            run["name"]: RunScores(run["name"], measures, _SavedValues(run, inputs))
+            for run in data["runs"]
+        }
+        return cls(runs, measures, policy, None, saved, preset)
 
 
 class _SavedValues:
@@ -285,8 +282,12 @@ class _SavedValues:
 
     source: Source | None = None
 
-    def __init__(self, run: dict[str, Any]) -> None:
+    def __init__(self, run: dict[str, Any], inputs: SavedInputs) -> None:
         self._run = run
+        self._inputs = inputs
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        return self._inputs.evaluator, self._inputs.run(self._run["name"])
 
     @property
     def has_bounds(self) -> bool:

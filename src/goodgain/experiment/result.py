@@ -223,6 +223,11 @@ class ExperimentResult(Shown):
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
 
+    def _repr_html_(self) -> str:
+        from goodgain.experiment.tables import experiment_html
+
+        return experiment_html(self)
+
     def __repr__(self) -> str:
         return (
             f"ExperimentResult({len(self.systems)} systems: {', '.join(self.systems)}; "

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png", "pdf", "json")
 SCALE = 2  # of PNG: sharp on today's screens
+_FITTED = {
+    "type": "fit-x",
+    "contains": "padding",
+}  # the width is that of the picture, not of the axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,16 @@ class Chart:
     def themed(self, dark: bool = False, width: int | None = None) -> dict[str, Any]:
         """The specification in colours, with its title: what any Vega-Lite renders."""
         palette = theme.DARK if dark else theme.LIGHT
+        room = width or theme.WIDTH
         return {
             **self.spec,
-            "title": {"text": self.title, **self.spec.get("title", {})},
+            "title": {
+                "text": _lines(self.title, room // 9),
+                "subtitle": _lines(self.description, room // 6),
+            },
             "description": self.description,
-            "config": theme.config(palette),
-            **({} if width is None else {"width": width}),
+            "config": theme.config(palette, room),
+            **({} if width is None else {"width": width, "autosize": _FITTED}),
         }
 
     def svg(self, dark: bool = False, width: int | None = None) -> str:
@@ -103,6 +111,13 @@ def picture_format(path: str | os.PathLike[str]) -> str:
             hint=f"let it end in {', '.join('.' + f for f in FORMATS)}",
         )
     return found
+
+
+def _lines(text: str, longest: int) -> list[str]:
+    """A text in lines that fit above a picture; Vega does not break lines itself."""
+    import textwrap
+
+    return textwrap.wrap(text, longest)
 
 
 def _renderer() -> ModuleType:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluation, GoodGain
 from goodgain.experiment import ExperimentResult
+from goodgain.experiment.texts import Texts, read_texts
 from goodgain.stats import Comparison, compare
 from goodgain.stats.calibration import Calibration
 from goodgain.stats.scores import ScoreSet, collect, is_lower_better, is_price, measure_of
@@ -33,6 +34,7 @@ class Material:
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # their texts
     documents: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)  # addresses of documents
     command: str | None = None
 
     @property
@@ -41,6 +43,13 @@ class Material:
         if self.comparison is not None:
             return self.comparison.systems
         return tuple(self.scores.systems) if self.scores else ()
+
+    @property
+    def subject(self) -> Comparison | Evaluation | ScoreSet | None:
+        """What charts of the ranked systems are made of: the richest that there is."""
+        if self.comparison is not None and self.comparison.scores is not None:
+            return self.comparison
+        return self.evaluations[0] if len(self.evaluations) == 1 else self.scores
 
     @property
     def baseline(self) -> str | None:
@@ -75,6 +84,15 @@ class Material:
             runs = self.scores.runs.get(system) if self.scores else None
             found = runs[0][label] if runs else None
         return None if found is None or found != found else float(found)
+
+    def best_other(self) -> str | None:
+        """The system that is best by the measure of quality, the baseline apart."""
+        if self.quality is None:
+            return None
+        sign = -1 if self.lower_is_better(self.quality) else 1
+        known = {s: self.mean(s, self.quality) for s in self.systems if s != self.baseline}
+        found = {s: sign * v for s, v in known.items() if v is not None}
+        return max(found, key=lambda s: found[s]) if found else None
 
     @property
     def units(self) -> list[str]:
@@ -117,18 +135,23 @@ def gather(
     evaluations = tuple(r for r in found if isinstance(r, Evaluation))
     experiments = tuple(r for r in found if isinstance(r, ExperimentResult))
     comparison, scores = _compared(found, evaluations, experiments, baseline)
-    texts = _texts(queries, "query"), _texts(documents, "document")
+    asked, told = _texts(queries, "query"), _texts(documents, "document")
     for experiment in experiments:
-        texts = {**experiment.queries, **texts[0]}, {**experiment.documents, **texts[1]}
+        asked.texts.update({**experiment.queries, **asked.texts})
+        told.texts.update({**experiment.documents, **told.texts})
     material = Material(
         title or "",
         scores,
         comparison,
-        evaluations + tuple(e.scores for e in experiments),
+        _once(
+            *evaluations, *(e.scores for e in experiments), *(scores.evaluations if scores else ())
+        ),
         experiments,
         tuple(r for r in found if isinstance(r, GoodGain)),
         tuple(r for r in found if isinstance(r, Calibration)),
-        *texts,
+        asked.texts,
+        told.texts,
+        told.columns.get("url", {}),
         command,
     )
     return material if title else _titled(material)
@@ -163,10 +186,13 @@ def _compared(
     return (made[0] if made else None), (scores if scores.systems else None)
 
 
-def _texts(source: Any, what: str) -> dict[str, str]:
-    from goodgain.experiment.texts import read_texts
+def _once(*evaluations: Evaluation) -> tuple[Evaluation, ...]:
+    """Each evaluation once, also where a comparison was made of it."""
+    return tuple({id(e): e for e in evaluations}.values())
 
-    return {} if source is None else read_texts(source, what).texts
+
+def _texts(source: Any, what: str) -> Texts:
+    return Texts({}, {}) if source is None else read_texts(source, what)
 
 
 def _titled(material: Material) -> Material:

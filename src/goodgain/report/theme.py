@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+WIDTH = 560  # of a chart whose width nobody sets
 # Lines of the first eight systems are whole; the colours come again with other dashes.
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
@@ -92,14 +93,14 @@ DARK = Palette(
 )
 
 
-def config(palette: Palette) -> dict[str, Any]:
+def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
     """Vega-Lite's configuration: every colour and size that a chart does not choose itself."""
     text = {"labelColor": palette.text, "titleColor": palette.muted, "labelFontSize": 12}
     return {
         "background": palette.background,
         "font": FONT,
         "padding": 8,
-        "view": {"stroke": None, "continuousWidth": 560, "continuousHeight": 280},
+        "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": 280},
         "axis": {
             **text,
             "domainColor": palette.rule,
@@ -108,9 +109,12 @@ def config(palette: Palette) -> dict[str, Any]:
             "titleFontSize": 12,
             "titleFontWeight": "normal",
             "titlePadding": 10,
-            "labelLimit": 180,
+            "labelLimit": max(70, min(180, width // 3)),
             "labelPadding": 5,
+            "labelOverlap": "greedy",
+            "labelSeparation": 8,
         },
+        "axisQuantitative": {"tickCount": 7, "grid": True},
         "axisY": {"domain": False, "ticks": False},
         "legend": {
             **text,
@@ -118,7 +122,10 @@ def config(palette: Palette) -> dict[str, Any]:
             "direction": "horizontal",
             "titleFontWeight": "normal",
             "titleFontSize": 12,
+            "titleLimit": 400,
             "symbolSize": 90,
+            "symbolBaseFillColor": palette.rule,
+            "symbolBaseStrokeColor": palette.rule,
             "labelLimit": 220,
             "columnPadding": 16,
         },
@@ -129,32 +136,29 @@ def config(palette: Palette) -> dict[str, Any]:
             "subtitleFontSize": 12,
             "fontWeight": 600,
             "anchor": "start",
-            "frame": "group",
+            "frame": "bounds",
             "offset": 14,
             "subtitlePadding": 6,
         },
         "range": {
             "category": list(palette.series),
-            "heatmap": [palette.grid, *(colour for colour, _ in palette.gains[1:])],
             "ordinal": [colour for colour, _ in palette.gains],
-            "diverging": [palette.worse, palette.grid, palette.better],
+            "diverging": [palette.worse, palette.rule, palette.better],
         },
         "line": {"strokeWidth": 2},
         "point": {"filled": True, "size": 60},
         "bar": {"color": palette.series[0]},
         "area": {"line": False},
         "rule": {"color": palette.rule},
-        "text": {"color": palette.text, "fontSize": 12},
+        "text": {"fontSize": 12},
         # Marks that name one of these by `style`.
         "style": {
-            "zero": {"stroke": palette.rule, "strokeWidth": 1},
-            "guide": {"stroke": palette.rule, "strokeDash": [4, 4], "strokeWidth": 1},
-            "band": {"opacity": 0.16, "strokeOpacity": 0},
+            "zero": {"color": palette.rule, "strokeWidth": 1},
+            "guide": {"color": palette.rule, "strokeDash": [4, 4], "strokeWidth": 1},
             "interval": {"strokeWidth": 2, "strokeCap": "round"},
-            "better": {"fill": palette.better, "stroke": palette.better},
-            "worse": {"fill": palette.worse, "stroke": palette.worse},
-            "same": {"fill": palette.rule, "stroke": palette.rule},
-            "note": {"fill": palette.muted, "fontSize": 11},
-            "label": {"fill": palette.text, "fontSize": 12},
+            "note": {"color": palette.muted, "fontSize": 11},
+            "label": {"color": palette.text},
+            "inverse": {"color": palette.background},
+            "accent": {"color": palette.accent},
         },
     }

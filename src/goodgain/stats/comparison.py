@@ -220,9 +220,9 @@ class Comparison(SavedAsJson, AsFrames, Shown):
         )
 
     def _repr_html_(self) -> str:
-        from goodgain.stats.render import comparison_html
+        from goodgain.stats.render import blocks, blocks_html, legend
 
-        return comparison_html(self)
+        return blocks_html(blocks(self), legend(self))
 
     # --- as data of other libraries ---
 

@@ -80,7 +80,9 @@ function block(key) {
 const ARRAYS = { f64: Float64Array, f32: Float32Array, u32: Uint32Array, u16: Uint16Array };
 function numbers(packed) {
   const [[kind, text]] = Object.entries(packed);
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; ++i) bytes[i] = raw.charCodeAt(i);
   return new ARRAYS[kind](bytes.buffer);
 }
 

@@ -3,22 +3,27 @@
 widgets.queries = function (part, box) {
   const data = block("queries");
   const values = data.values.map((measures) => measures.map(numbers));
-  new Queries(data, values, box);
+  new Queries(data, values, box, part.note);
 };
 
 const SHARPEST = 1e-12; // smaller differences are rounding
 
 class Queries {
-  constructor(data, values, box) {
-    Object.assign(this, { data, values, box });
+  constructor(data, values, box, note) {
+    Object.assign(this, { data, values, box, note });
     this.measure = 0;
-    this.lists = null;
     this.place = element("div");
     box.append(this.place);
     this.draw();
     this.dialog = element("dialog", { class: "query", "aria-labelledby": "query-title" });
     this.dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
     document.body.append(this.dialog);
+    this.dialog.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step || /^(input|select)$/i.test(event.target.tagName)) return;
+      const next = this.table.order[this.table.order.indexOf(this.row) + step];
+      if (next !== undefined) this.open(next);
+    });
     const asked = /^#query=(.*)$/.exec(location.hash);
     if (asked) {
       const row = data.units.indexOf(decodeURIComponent(asked[1]));
@@ -56,7 +61,7 @@ class Queries {
         const value = columns[column].of(row);
         return { ...shownCell(columns[column], value), tone: toned(columns[column], value) };
       },
-      note: "Choose a query to see its ranked lists. Printed are the rows that are shown.",
+      note: `Choose a query to see what is behind its numbers. ${this.note} Printed are the rows that are shown.`,
     };
     const filters = [this.measureChoice(), ...this.filters()];
     this.table = new DataTable(table, { open: (row) => this.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });
@@ -97,6 +102,12 @@ class Queries {
       found.push({ element: select, active: () => select.value !== "0", keep: (row) => data.group.values[row] === names[Number(select.value) - 1] });
     }
     return found;
+  }
+
+  // The ranked lists, read when the first query is opened.
+  get lists() {
+    if (this.readLists === undefined) this.readLists = block("lists") && new Lists(block("lists"), this.data);
+    return this.readLists;
   }
 
   open(row) {

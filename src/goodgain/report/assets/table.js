@@ -29,13 +29,15 @@ function tableOfRows(part) {
 }
 
 class DataTable {
-  // `options`: open(row), called when a row's first cell is chosen; filters: [{element, keep(row)}].
+  // `options`: open(row), called when a row's first cell is chosen; filters: [{element, active(), keep(row)}];
+  // nouns: what a row is, one and several; search: false for none. A column may `draw(row, cell)` its own content.
   constructor(table, options = {}) {
     this.table = table;
     this.open = options.open;
     this.filters = options.filters ?? [];
     this.nouns = options.nouns ?? ["row", "rows"];
     this.sorted = options.sorted ?? null;
+    this.searches = options.search ?? true;
     this.orders = new Map();
     this.page = 0;
     this.order = null;
@@ -54,7 +56,7 @@ class DataTable {
     });
     this.status = element("p", { class: "status", role: "status" });
     this.pager = element("nav", { class: "pager", "aria-label": `Pages: ${table.title}` });
-    const many = table.count >= SEARCH_FROM;
+    const many = table.count >= SEARCH_FROM && this.searches;
     this.search = element("input", {
       type: "search", placeholder: "Search", "aria-label": `Search: ${table.title}`, autocomplete: "off", spellcheck: "false",
       oninput: () => this.changed(),
@@ -142,12 +144,13 @@ class DataTable {
     const first = this.page * PAGE_ROWS;
     const all = this.order.length === this.table.count;
     const of = all ? counted(this.table.count, ...this.nouns) : `${this.order.length.toLocaleString("en-US")} of ${counted(this.table.count, ...this.nouns)}`;
-    this.status.textContent = pages > 1 ? `${first + 1}–${first + rows.length} of ${of}` : this.table.count >= SEARCH_FROM || !all ? of : "";
+    this.status.textContent = pages > 1 ? `${first + 1}–${first + rows.length} of ${of}` : (this.table.count >= SEARCH_FROM && this.searches) || !all ? of : "";
     this.drawPager(pages);
   }
 
   drawCell(row, column, i) {
     const cell = this.table.cell(row, i);
+    if (column.draw) return element(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: column.kind }, column.draw(row, cell));
     const text = column.kind === "text" ? userText(cell.text) : document.createTextNode(cell.text);
     const content = cell.link ? webLink(cell.link, cell.text) : cell.best ? element("strong", {}, text) : text;
     const inner = i === 0 && this.open

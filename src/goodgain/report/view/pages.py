@@ -51,6 +51,6 @@ def reason(message: str) -> bytes:
 def page(paths: list[Path]) -> bytes:
     """The page that `goodgain report` writes; of two, the first is the baseline."""
     from goodgain.report import report_text
-    from goodgain.report.opened import open_result
+    from goodgain.report.saved import load_result
 
-    return report_text(*map(open_result, paths)).encode("utf-8")
+    return report_text(*map(load_result, paths)).encode("utf-8")
