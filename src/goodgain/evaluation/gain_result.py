@@ -402,15 +402,18 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
 
     # --- as data of other libraries ---
 
+    def inputs(self) -> list[dict[str, Any]]:
+        """Traces and labels: name, kind, and of files their size and the hash of their bytes."""
+        return [
+            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
         import datetime
 
         from goodgain import __version__
 
-        inputs = [
-            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
-        ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         told = self.conversations
         return {
@@ -419,7 +422,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
-            "inputs": inputs,
+"inputs": self.inputs(),
             **({"reading": told.to_dict()} if told and told.sources else {}),
             "facts": self.facts,
             "systems": [

@@ -211,6 +211,15 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
     def __reduce__(self) -> tuple[Any, ...]:
         return Evaluation.from_dict, (self._plain(hashed=False),)
 
+    def inputs(self, hashed: bool = True) -> list[dict[str, Any]]:
+        """Judgements and runs: name, kind, and of files their size and the hash of their bytes."""
+        if self._saved is not None:
+            return self._saved.inputs
+        return [
+            {"role": "qrels", **_provenance(self._qrels, hashed)},
+            *({"role": "run", "run": run.name, **_provenance(run.source, hashed)} for run in self),
+        ]
+
     def _plain(self, hashed: bool) -> dict[str, Any]:
         import datetime
 
@@ -218,15 +227,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
 
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         origin = self._saved or Saved(
-            __version__,
-            created.isoformat(timespec="seconds"),
-            [
-                {"role": "qrels", **_provenance(self._qrels, hashed)},
-                *(
-                    {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
-                    for run in self
-                ),
-            ],
+            __version__, created.isoformat(timespec="seconds"), self.inputs(hashed)
         )
         return {
             "goodgain": self.KIND,

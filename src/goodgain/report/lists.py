@@ -22,6 +22,7 @@ MANY = 300_000  # documents of all lists from which on they are shallow
 MOST_BYTES = 9_000_000  # of all lists: fewer queries have them where they would take more
 NUMBERS_BYTES = 14  # of one document in one list
 LONGEST_TITLE = 120
+LONGEST_ADDRESS = 2000
 
 
 def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
@@ -155,5 +156,10 @@ def _documents(material: Material, ids: list[str]) -> dict[str, Any]:
     return {
         "ids": [cut(i) for i in ids],
         "titles": [cut(titles.get(i, ""), LONGEST_TITLE) for i in ids] if titles else None,
-        "links": [material.links.get(i) for i in ids] if material.links else None,
+        "links": [_address(material.links.get(i)) for i in ids] if material.links else None,
     }
+
+
+def _address(text: str | None) -> str | None:
+    """An address of a bearable length; one that is cut would lead elsewhere."""
+    return text if text and len(text) <= LONGEST_ADDRESS else None

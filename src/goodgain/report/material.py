@@ -45,6 +45,13 @@ class Material:
         return tuple(self.scores.systems) if self.scores else ()
 
     @property
+    def subject(self) -> Comparison | Evaluation | ScoreSet | None:
+        """What charts of the ranked systems are made of: the richest that there is."""
+        if self.comparison is not None and self.comparison.scores is not None:
+            return self.comparison
+        return self.evaluations[0] if len(self.evaluations) == 1 else self.scores
+
+    @property
     def baseline(self) -> str | None:
         """The system that others are held against."""
         return self.comparison.baselines[0] if self.comparison else None
@@ -77,6 +84,15 @@ class Material:
             runs = self.scores.runs.get(system) if self.scores else None
             found = runs[0][label] if runs else None
         return None if found is None or found != found else float(found)
+
+    def best_other(self) -> str | None:
+        """The system that is best by the measure of quality, the baseline apart."""
+        if self.quality is None:
+            return None
+        sign = -1 if self.lower_is_better(self.quality) else 1
+        known = {s: self.mean(s, self.quality) for s in self.systems if s != self.baseline}
+        found = {s: sign * v for s, v in known.items() if v is not None}
+        return max(found, key=lambda s: found[s]) if found else None
 
     @property
     def units(self) -> list[str]:
@@ -127,7 +143,9 @@ def gather(
         title or "",
         scores,
         comparison,
-        evaluations + tuple(e.scores for e in experiments),
+        _once(
+            *evaluations, *(e.scores for e in experiments), *(scores.evaluations if scores else ())
+        ),
         experiments,
         tuple(r for r in found if isinstance(r, GoodGain)),
         tuple(r for r in found if isinstance(r, Calibration)),
@@ -166,6 +184,11 @@ def _compared(
     for source in sources:
         collect(source, scores)
     return (made[0] if made else None), (scores if scores.systems else None)
+
+
+def _once(*evaluations: Evaluation) -> tuple[Evaluation, ...]:
+    """Each evaluation once, also where a comparison was made of it."""
+    return tuple({id(e): e for e in evaluations}.values())
 
 
 def _texts(source: Any, what: str) -> Texts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.report import theme
 from goodgain.report.chart import Chart
-from goodgain.report.parts import Section, Text, Widget, cut
+from goodgain.report.parts import Section, Text, Widget, cut, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,8 +140,8 @@ def _plain(part: Part) -> dict[str, Any]:
             "title": part.title,
             "description": part.description,
             "spec": part.spec,
-            "columns": part.columns,
-            "rows": part.rows,
+            "columns": [cut(name) for name in part.columns],
+            "rows": [[value_of(v) for v in row] for row in part.rows],
         }
     return part.to_dict()
 

@@ -37,6 +37,7 @@ class ScoreSet:
     notes: list[str] = field(default_factory=list)
     inputs: list[dict[str, Any]] = field(default_factory=list)  # what a saved result says of them
     runs: dict[str, list[RunScores]] = field(default_factory=dict)  # where scores are of runs
+    evaluations: list[Evaluation] = field(default_factory=list)
 
     def add(self, name: str, seeds: list[Columns], runs: list[RunScores] | None = None) -> str:
         """Add a system; a name that is taken is numbered, as runs of the same name are."""
@@ -81,6 +82,7 @@ def collect(
     if isinstance(source, Evaluation):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
         into.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
+        into.evaluations.append(source)
         return [into.add(run.name, [_run_columns(run)], [run]) for run in source]
     if isinstance(source, RunScores):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
@@ -150,6 +152,7 @@ def _seeds(
     into.lower |= apart.lower
     into.groups |= apart.groups
     into.inputs += apart.inputs
+    into.evaluations += apart.evaluations
     name = next(iter(apart.systems))
     seeds = [seed for seeds in apart.systems.values() for seed in seeds]
     return [into.add(name, seeds, [run for runs in apart.runs.values() for run in runs])]

@@ -57,7 +57,12 @@ function build() {
     const box = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` },
       element("h2", { id: `${section.key}-title` }, section.title));
     main.append(box);
-    for (const part of section.parts) PARTS[part.kind](part, box);
+    let row = null; // charts that follow each other stand side by side where there is room
+    for (const part of section.parts) {
+      if (part.kind === "chart" && !row) box.append((row = element("div", { class: "charts" })));
+      if (part.kind !== "chart") row = null;
+      PARTS[part.kind](part, row ?? box);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.report.charts.queries import differences, histogram
 from goodgain.report.lists import lists_of
 from goodgain.report.parts import Section, Text, Widget, cut, packed
 
@@ -26,8 +27,17 @@ def section(material: Material) -> Section | None:
         return Section("queries", "Queries", [Text([missing], "note")])
     lists, note = lists_of(material)
     blocks = {"queries": _table(material), "lists": lists}
-    parts: list[Part] = [Widget("queries", "queries", {"note": note}, blocks)]
+    parts: list[Part] = [*_charts(material), Widget("queries", "queries", {"note": note}, blocks)]
     return Section("queries", "Queries", parts)
+
+
+def _charts(material: Material) -> list[Part]:
+    """How the differences of the best other system are spread over queries."""
+    best = material.best_other()
+    if best is None or material.baseline is None:
+        return []
+    asked = material.quality, best, material.baseline
+    return [differences(material.scores, *asked), histogram(material.scores, *asked)]
 
 
 def _table(material: Material) -> dict[str, Any]:
