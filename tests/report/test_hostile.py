@@ -41,7 +41,10 @@ def pages(tmp_path_factory):
     qrels = {f"{t}": {f"{d}": i % 4 for i, d in enumerate(texts)} for t in texts}
     runs = [
         Run(
-            {q: {d: float((i * 7 + k) % 11) for i, d in enumerate(docs)} for q, docs in qrels.items()},
+            {
+                q: {d: float((i * 7 + k) % 11) for i, d in enumerate(docs)}
+                for q, docs in qrels.items()
+            },
             name=name,
             latency={q: 0.01 * (k + 1) for q in qrels},
         )
@@ -98,7 +101,9 @@ def test_texts_cannot_turn_the_line_around(pages, look):
     page = look(pages[0]).page
     found = page.locator("bdi", has_text="txt.exe").first
     assert "\u202e" not in found.inner_text()
-    assert page.evaluate("e => getComputedStyle(e).unicodeBidi", found.element_handle()) == "isolate"
+    assert (
+        page.evaluate("e => getComputedStyle(e).unicodeBidi", found.element_handle()) == "isolate"
+    )
 
 
 def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
