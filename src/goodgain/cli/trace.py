@@ -149,8 +149,7 @@ def run(args: argparse.Namespace) -> int:
     )
     text = result.render(args.format, args.per_conversation)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
-        text = "
-".join(filter(None, (text, result.sketch())))
+        text = "\n".join(filter(None, (text, result.sketch())))
     write(args, text, beside(args, result))
     warn(args, result.warnings())
     return 0
