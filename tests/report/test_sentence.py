@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from materials import calibration, comparison, evaluation
 
+import goodgain
 from goodgain import Evaluation
 from goodgain.errors import UsageError
 from goodgain.report.material import gather
