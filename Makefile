@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' \)) CMakeLists.txt pyproject.toml
+SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' -o -name '*.js' -o -name '*.css' -o -name '*.html' \)) CMakeLists.txt pyproject.toml
 
 .PHONY: demo test check check-native bench fuzz soak docs clean
 
@@ -24,6 +24,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
 	$(BIN)/pip install --quiet --no-deps beir  # only its evaluation code; the rest needs PyTorch
+	scripts/system.sh chromium=chromium
 	touch $@
 
 check: $(VENV)/tested-with

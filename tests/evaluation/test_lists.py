@@ -66,7 +66,7 @@ def test_lists_are_those_of_explain(policy):
             for term, (doc, score, gain, parts) in zip(told.terms, shown, strict=False):
                 assert (term.doc, term.score, term.judged) == (doc, score, gain)
                 assert parts[measure.label] == pytest.approx(term.contribution, abs=1e-12)
-            if told.value == told.value and not told.base != told.base:
+            if told.value == told.value and told.base == told.base:
                 assert found["a"].bases[measure.label][i] == pytest.approx(told.base, abs=1e-12)
 
 

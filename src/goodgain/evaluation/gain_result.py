@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 from goodgain.errors import InputError
+from goodgain.evaluation.conversations import Conversations
 from goodgain.evaluation.gain_settings import GainSettings
 from goodgain.evaluation.gain_system import Figure, SystemGain
 from goodgain.evaluation.interval import mean_interval
@@ -53,7 +54,15 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
 
     KIND = "good gain"
     FORMAT = 1
-    __slots__ = ("_created", "_inputs", "_systems", "_version", "facts", "settings")
+    __slots__ = (
+        "_created",
+        "_inputs",
+        "_systems",
+        "_version",
+        "conversations",
+        "facts",
+        "settings",
+    )
 
     def __init__(
         self,
@@ -63,9 +72,11 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         facts: Mapping[str, Any],
         created: float | None = None,
         version: str | None = None,
+        conversations: Conversations | None = None,
     ) -> None:
         import time
 
+        self.conversations = conversations  # the way back to the traces
         self._systems = {s.name: s for s in systems}
         self.settings = settings
         self._inputs = inputs
@@ -404,6 +415,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         from goodgain import __version__
 
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
+        told = self.conversations
         return {
             "goodgain": self.KIND,
             "format": self.FORMAT,
@@ -411,6 +423,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
             "inputs": self.inputs(),
+            **({"reading": told.to_dict()} if told and told.sources else {}),
             "facts": self.facts,
             "systems": [
                 {
@@ -439,7 +452,16 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         created = datetime.datetime.fromisoformat(data["created"]).timestamp()
         systems = [_saved_system(s) for s in data["systems"]]
         settings = GainSettings(**data["settings"])
-        return cls(systems, settings, data["inputs"], data["facts"], created, data["version"])
+        conversations = Conversations.saved(data.get("reading"), data["inputs"], settings)
+        return cls(
+            systems,
+            settings,
+            data["inputs"],
+            data["facts"],
+            created,
+            data["version"],
+            conversations,
+        )
 
 
 _HEADINGS = {"MarginalGain": "marginal", "Tokens": "tokens", "Seconds": "seconds"}

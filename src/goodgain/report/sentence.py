@@ -77,12 +77,16 @@ def _numbers(pair: Pair, material: Material) -> list[Piece]:
         if pair.low is not None and pair.high is not None
         else ""
     )
-    p = p_text(pair.p_corrected, settings.alpha)
-    shown = f"p {p}" if p[0] in "<>" else f"p = {p}"
+    p = p_text(pair.p_corrected, settings.alpha).replace("1e-4", "0.0001")
+    shown = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
     return [
         f"{pair.measure} ", Strong(number(pair.mean, 3)), f" against {number(pair.baseline_mean, 3)} "
-        f"({signed(pair.difference, 3)}{span}, {shown}), on {pair.queries:,} queries",
+        f"({signed(pair.difference, 3)}{span}, {shown}), on {_queries(pair.queries)}",
     ]  # fmt: skip
+
+
+def _queries(count: int) -> str:
+    return f"{count:,} quer{'y' if count == 1 else 'ies'}"
 
 
 def _price(pair: Pair, material: Material) -> list[Piece]:
@@ -112,13 +116,20 @@ def _price(pair: Pair, material: Material) -> list[Piece]:
 
 def _others(pairs: list[Pair], alpha: float) -> list[Piece]:
     """How many of the others are better, worse, or not told apart."""
+    if len(pairs) == 1:
+        (pair,) = pairs
+        words = (
+            "not told apart from"
+            if pair.p_corrected >= alpha
+            else ("better than" if pair.improvement > 0 else "worse than")
+        )
+        return [" ", User(pair.system), f" is {words} ", User(pair.baseline), "."]
     better = sum(p.p_corrected < alpha and p.improvement > 0 for p in pairs)
     worse = sum(p.p_corrected < alpha and p.improvement < 0 for p in pairs)
     open_ = len(pairs) - better - worse
     counts = ((better, "better too"), (worse, "worse"), (open_, "not told apart from it"))
     told = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in counts if n]
-    plural = "the other system" if len(pairs) == 1 else f"the other {len(pairs)} systems"
-    return [f" Of {plural}, {', '.join(told)}."]
+    return [f" Of the other {len(pairs)} systems, {', '.join(told)}."]
 
 
 def _measured(material: Material) -> list[Piece]:
@@ -132,13 +143,13 @@ def _measured(material: Material) -> list[Piece]:
     best = max(known, key=lambda s: sign * known[s])
     if len(material.systems) == 1:
         return [User(best), f" reaches {quality} ", Strong(number(known[best], 3)),
-                f" on {queries:,} queries. There is nothing to compare it with."]  # fmt: skip
+                f" on {_queries(queries)}. There is nothing to compare it with."]  # fmt: skip
     rest = [s for s in known if s != best]
     second = max(rest, key=lambda s: sign * known[s], default=None)
     pieces: list[Piece] = [User(best), f" has the best {quality}: ", Strong(number(known[best], 3))]
     if second is not None:
         pieces += [" before ", User(second), f" with {number(known[second], 3)}"]
-    return [*pieces, f", on {queries:,} queries. No baseline was named, so nothing is tested."]
+    return [*pieces, f", on {_queries(queries)}. No baseline was named, so nothing is tested."]
 
 
 def _gained(material: Material) -> list[Piece]:

@@ -6,6 +6,11 @@ widgets.queries = function (part, box) {
   new Queries(data, values, box, part.note);
 };
 
+// The part of an address that opens a query.
+function address(unit) {
+  return "#query=" + encodeURIComponent(unit.toWellFormed());
+}
+
 const SHARPEST = 1e-12; // smaller differences are rounding
 
 class Queries {
@@ -24,11 +29,9 @@ class Queries {
       const next = this.table.order[this.table.order.indexOf(this.row) + step];
       if (next !== undefined) this.open(next);
     });
-    const asked = /^#query=(.*)$/.exec(location.hash);
-    if (asked) {
-      const row = data.units.indexOf(decodeURIComponent(asked[1]));
-      if (row >= 0) this.open(row);
-    }
+    const asked = location.hash.startsWith("#query=");
+    const row = asked ? data.units.findIndex((unit) => location.hash === address(unit)) : -1;
+    if (row >= 0) this.open(row);
   }
 
   difference(row, system, measure = this.measure) {
@@ -112,7 +115,7 @@ class Queries {
 
   open(row) {
     this.row = row;
-    history.replaceState(null, "", "#query=" + encodeURIComponent(this.data.units[row]));
+    history.replaceState(null, "", address(this.data.units[row]));
     drawQuery(this, row);
     if (!this.dialog.open) this.dialog.showModal();
     this.dialog.scrollTop = 0;

@@ -49,7 +49,7 @@ def _pairs(comparison: Comparison) -> Table:
         Column("baseline"),
         Column("difference", signed=True, interval=True),
         Column("corrected p"),
-        Column("", "text"),
+        Column("stars", "text"),
         Column("queries", digits=0),
     ]
     note = f"Below each difference its {100 * settings.confidence:g}% interval."

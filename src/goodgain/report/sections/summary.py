@@ -141,7 +141,7 @@ def differences(material: Material) -> Table:
         Column("change", "number", help="relative to the baseline"),
         Column("p", help="of this test alone"),
         Column("corrected p", help="for all tests of this table together"),
-        Column("", "text"),
+        Column("stars", "text"),
         Column("effect d_z", digits=2, signed=True, help="mean difference over its deviation"),
         Column("wins", digits=0),
         Column("ties", digits=0),
