@@ -422,7 +422,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
-"inputs": self.inputs(),
+            "inputs": self.inputs(),
             **({"reading": told.to_dict()} if told and told.sources else {}),
             "facts": self.facts,
             "systems": [

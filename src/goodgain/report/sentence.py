@@ -79,6 +79,8 @@ def _numbers(pair: Pair, material: Material) -> list[Piece]:
     )
     p = p_text(pair.p_corrected, settings.alpha).replace("1e-4", "0.0001")
     shown = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
+    if settings.correction != "none" and len(material.comparison.pairs) > 1:
+        shown = f"corrected {shown}"
     return [
         f"{pair.measure} ", Strong(number(pair.mean, 3)), f" against {number(pair.baseline_mean, 3)} "
         f"({signed(pair.difference, 3)}{span}, {shown}), on {_queries(pair.queries)}",
