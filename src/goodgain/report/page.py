@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from goodgain.report.theme import Palette
 
 # In the order they run; those of widgets stand before the page's own.
-SCRIPTS = ("dom.js", "export.js", "table.js", "chart.js", "queries.js", "query.js", "page.js")
+SCRIPTS = (
+    "dom.js",
+    "export.js",
+    "table.js",
+    "chart.js",
+    "queries.js",
+    "query.js",
+    "agentic.js",
+    "page.js",
+)
 CHART_SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
 # What would end a script element, and what JSON may hold but a page may not: half a surrogate pair.
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from goodgain.report.material import Material
     from goodgain.report.parts import Section
 
-ORDER = ("summary", "queries", "tradeoffs", "groups", "labels", "provenance")
+ORDER = ("summary", "queries", "agentic", "tradeoffs", "groups", "labels", "provenance")
 
 
 def sections(material: Material) -> list[Section]:
