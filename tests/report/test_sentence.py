@@ -35,7 +35,7 @@ def test_a_better_system_with_its_price():
     means = f"nDCG@10 {pair.mean:.3f} against {pair.baseline_mean:.3f}"
     assert text.startswith(f"hybrid is better than bm25: {means}")
     span = f"95% interval {pair.low:+.3f} to {pair.high:+.3f}"
-    assert f"({pair.difference:+.3f}, {span}, p < 0.0001), on 40 queries" in text
+    assert f"({pair.difference:+.3f}, {span}, corrected p < 0.0001), on 40 queries" in text
     slower = 1000 * comparison()["hybrid", "Latency"].difference
     assert f"; it is {slower:.0f} ms slower." in text
     assert text.endswith("dense is not told apart from bm25.")

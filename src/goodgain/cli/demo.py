@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, command_parser, write
+from goodgain.cli.options import add_output, beside, command_parser, write
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from goodgain.demo import agent_gains, agent_traces, experiment
-    from goodgain.report import report_text
     from goodgain.write import write_texts
 
     chosen, left_out = experiment()
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         })  # fmt: skip
     gains = agent_gains(chosen, traces)
     title = "Five retrievers and an agent search Python's documentation"
-    write(args, _text(args, result, gains), {args.report: report_text(result, gains, title=title)})
+    write(args, _text(args, result, gains), beside(args, result, gains, title=title))
     if not args.quiet:
         print(f"\nThe page with all of it: {args.report}", file=sys.stderr)
     return 0
