@@ -110,6 +110,20 @@ def test_evaluate_writes_its_page_or_nothing(files, capsys):
     assert "cannot write 'nowhere/page.html'" in capsys.readouterr().err
 
 
+def test_bounds_are_told(files):
+    command = ["evaluate", "qrels.txt", "dense.run", "-m", "nDCG@10", "--policy", "unjudged=bounds"]
+    assert run([*command, "--report", "page.html", "--save", "s.json", "-o", "x.txt"]) == 0
+    ((name, measure, value, lower, upper),) = table(files / "page.html", "bounds")
+    assert (name, measure) == ("dense", "nDCG@10") and lower <= value < upper
+
+
+def test_results_of_other_systems_are_not_mixed(files, capsys):
+    run(["compare", "qrels.txt", "bm25.run", "dense.run", "--save", "c.json", "-o", "x.txt"])
+    run(["evaluate", "qrels.txt", "bm25.run", "--save", "e.json", "-o", "x.txt"])
+    assert run(["report", "c.json", "e.json", "-o", "page.html"]) == 2
+    assert "the comparison is of the system 'dense'" in capsys.readouterr().err
+
+
 def test_scores_made_elsewhere(files):
     lines = [f"{s},q{i},{v + i % 5 / 10}\n" for s, v in (("a", 0.1), ("b", 0.3)) for i in range(20)]
     (files / "scores.csv").write_text("system,query,nDCG@10\n" + "".join(lines))

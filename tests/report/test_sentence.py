@@ -6,15 +6,16 @@ import pytest
 from materials import calibration, comparison, evaluation
 
 import goodgain
-from goodgain import Evaluation
+from goodgain import Evaluation, Run
 from goodgain.errors import UsageError
 from goodgain.report.material import gather
 from goodgain.report.parts import Text
-from goodgain.report.sentence import headline
+from goodgain.report.sentence import headlines
 
 
 def said(*results, **options) -> str:
-    return Text(headline(gather(results, **options))).text
+    (pieces,) = headlines(gather(results, **options))
+    return Text(pieces).text
 
 
 def scored(**systems: list[float]) -> dict[str, dict[str, dict[str, float]]]:
@@ -35,7 +36,7 @@ def test_a_better_system_with_its_price():
     means = f"nDCG@10 {pair.mean:.3f} against {pair.baseline_mean:.3f}"
     assert text.startswith(f"hybrid is better than bm25: {means}")
     span = f"95% interval {pair.low:+.3f} to {pair.high:+.3f}"
-    assert f"({pair.difference:+.3f}, {span}, p < 0.0001), on 40 queries" in text
+    assert f"({pair.difference:+.3f}, {span}, corrected p < 0.0001), on 40 queries" in text
     slower = 1000 * comparison()["hybrid", "Latency"].difference
     assert f"; it is {slower:.0f} ms slower." in text
     assert text.endswith("dense is not told apart from bm25.")
@@ -100,3 +101,12 @@ def test_what_cannot_be_reported():
         gather([comparison(), comparison()])
     with pytest.raises(UsageError, match="there is no system 'x' to be the baseline"):
         gather([Evaluation.from_dict(evaluation().to_dict())], baseline="x")
+
+
+def test_each_kind_of_result_has_its_sentence():
+    texts = [Text(p).text for p in headlines(gather([comparison(), calibration()]))]
+    assert [t.split()[0] for t in texts] == ["hybrid", "Labels"]
+    only_time = goodgain.evaluate(
+        {"q": {"a": 1}}, [Run({"q": {"a": 1.0}}, latency={"q": 1})], "Latency"
+    )
+    assert said(only_time) == "Nothing was measured but time and cost."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, command_parser, write
+from goodgain.cli.options import add_output, add_report, beside, command_parser, write
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
         "let an agent answer the same questions, and measure what each of its searches was worth.",
     )
     p.add_argument("--folder", metavar="FOLDER", help="keep runs, scores and latencies there")
+    add_report(p, texts=False)
     add_output(p)
     return p
 
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             result.scores.render(args.format, True)
             if args.per_query
             else result.render(args.format),
+            beside(args, result),
         )
         return 0
     traces = agent_traces(chosen)
@@ -66,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
             f"{args.folder}/judgements.tsv": ["query\tdoc\tgain\n", *judged],
         })  # fmt: skip
     gains = agent_gains(chosen, traces)
-    write(args, f"{result.render(args.format)}\n{_agent_text(gains, args.format)}")
+    text = f"{result.render(args.format)}\n{_agent_text(gains, args.format)}"
+    write(args, text, beside(args, result, gains))
     return 0
 
 

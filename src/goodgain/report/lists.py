@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain.evaluation.lists import RankedLists
+    from goodgain.evaluation.scores import RunScores
     from goodgain.report.material import Material
 
 DEEP, SHALLOW = 20, 10  # ranks that are shown of each list
 MANY = 300_000  # documents of all lists from which on they are shallow
-MOST_BYTES = 9_000_000  # of all lists: fewer queries have them where they would take more
-NUMBERS_BYTES = 14  # of one document in one list
+MOST_BYTES = 10_000_000  # of all lists: fewer queries have them where they would take more
+# Of one document in one list, of one judged one, and of what it adds to one measure.
+DOC_BYTES, HIT_BYTES, PART_BYTES = 11, 6, 6
 LONGEST_TITLE = 120
 LONGEST_ADDRESS = 2000
 
 
 def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
     """The lists of all systems that have tables, and what a reader should know of them."""
+    import numpy as np
+
     assert material.scores is not None
     runs = {s: seeds[0] for s, seeds in material.scores.runs.items() if s in material.systems}
     if not runs:
@@ -41,8 +45,9 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
     except GoodgainError as error:
         where = f" ({error.where})" if error.where else ""
         return None, f"There are no ranked lists: {error.message}{where}."
+    several = {s for s, seeds in material.scores.runs.items() if len(seeds) > 1}
     notes = []
-    if any(len(seeds) > 1 for seeds in material.scores.runs.values()):
+    if several:
         notes.append("Of systems with several seeds the lists are those of the first.")
     size = _size(material, ids, found)
     most = len(units) if size <= MOST_BYTES else max(1, len(units) * MOST_BYTES // size)
@@ -55,13 +60,18 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
     order = {s: _order(chosen, lists) for s, lists in found.items()}
     docs = {s: lists.docs[_places(lists.counts, order[s])] for s, lists in found.items()}
     used, numbered = _numbered(docs)
-    gains = [lists.gains.max(initial=0) for lists in found.values()]
+    gains = np.unique(np.concatenate([lists.gains for lists in found.values()]))
     block = {
         "depth": depth,
-        "top": float(max(gains, default=0)),
+        "gains": gains.tolist(),
         "measures": [m for m in material.measures if all(m in f.parts for f in found.values())],
         "systems": [
-            _columns(found[s], order[s], numbered[s]) if s in found else None
+            {
+                **_columns(found[s], order[s], numbered[s], gains),
+                "values": _values(material, runs[s], found[s]) if s in several else {},
+            }
+            if s in found
+            else None
             for s in material.systems
         ],
         **_documents(material, [ids[i] for i in used]),
@@ -75,7 +85,15 @@ def _size(material: Material, ids: list[str], found: Mapping[str, RankedLists]) 
     if material.documents:
         titles = sum(min(len(material.documents.get(i, "")), LONGEST_TITLE) for i in ids)
     texts = sum(min(len(i), LONGEST) + 3 for i in ids)
-    return texts + titles + NUMBERS_BYTES * sum(len(lists.docs) for lists in found.values())
+    return (
+        texts
+        + titles
+        + sum(
+            DOC_BYTES * len(lists.docs)
+            + len(lists.gains) * (HIT_BYTES + PART_BYTES * len(lists.parts))
+            for lists in found.values()
+        )
+    )
 
 
 def _chosen(material: Material, most: int) -> list[str | None]:
@@ -117,7 +135,10 @@ def _numbered(
 
 
 def _columns(
-    lists: RankedLists, kept: NDArray[np.int64], docs: NDArray[np.int64]
+    lists: RankedLists,
+    kept: NDArray[np.int64],
+    docs: NDArray[np.int64],
+    gains: NDArray[np.float64],
 ) -> dict[str, Any]:
     """One system's lists in the order of the table's queries."""
     import numpy as np
@@ -131,12 +152,23 @@ def _columns(
         "scores": packed("f32", lists.scores[_places(lists.counts, kept)]),
         "hitCounts": packed("u16", np.where(there, lists.hit_counts[kept], 0)),
         "hitRanks": packed("u16", lists.hit_ranks[hits]),
-        "gains": packed("f64", lists.gains[hits]),
-        "parts": {m: packed("f64", p[hits]) for m, p in lists.parts.items()},
+        "gains": packed("u16", np.searchsorted(gains, lists.gains[hits])),
+        "parts": {m: packed("f32", p[hits]) for m, p in lists.parts.items()},
         "bases": {
-            m: packed("f64", np.where(there, b[kept], np.nan)) for m, b in lists.bases.items()
+            m: packed("f32", np.where(there, b[kept], np.nan))
+            for m, b in lists.bases.items()
+            if np.nan_to_num(b).any()  # nearly always 0
         },
     }
+
+
+def _values(material: Material, run: RunScores, lists: RankedLists) -> dict[str, dict[str, str]]:
+    """The values of the seed whose lists are shown: the table has the means over seeds."""
+    found = {}
+    for measure in lists.parts:
+        own = dict(zip(run.queries, run.column(measure), strict=True))
+        found[measure] = packed("f64", [own.get(u, float("nan")) for u in material.units])
+    return found
 
 
 def _places(counts: NDArray[np.uint32], kept: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -183,6 +183,12 @@ def _compared(
     scores = ScoreSet()
     for source in sources:
         collect(source, scores)
+    unknown = [s for s in (made[0].systems if made else ()) if s not in scores.systems]
+    if scores.systems and unknown:
+        raise UsageError(
+            f"the comparison is of the system '{unknown[0]}', which the evaluation does not have",
+            hint=f"the evaluation has: {', '.join(scores.systems)}",
+        )
     return (made[0] if made else None), (scores if scores.systems else None)
 
 

@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from goodgain.stats.comparison import Pair
 
 
-def headline(material: Material) -> list[Piece]:
-    """What was found, for someone who reads nothing else."""
+def headlines(material: Material) -> list[list[Piece]]:
+    """What was found, for someone who reads nothing else: a sentence for each kind of result."""
+    found = []
     if material.comparison is not None and material.quality is not None:
-        return _compared(material)
-    if material.systems and material.quality is not None:
-        return _measured(material)
+        found.append(_compared(material))
+    elif material.systems and material.quality is not None:
+        found.append(_measured(material))
     if material.gains:
-        return _gained(material)
+        found.append(_gained(material))
     if material.calibrations:
-        return _calibrated(material)
-    return ["Nothing was measured."]
+        found.append(_calibrated(material))
+    return found or [["Nothing was measured but time and cost."]]
 
 
 def _compared(material: Material) -> list[Piece]:
@@ -79,6 +80,8 @@ def _numbers(pair: Pair, material: Material) -> list[Piece]:
     )
     p = p_text(pair.p_corrected, settings.alpha).replace("1e-4", "0.0001")
     shown = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
+    if settings.correction != "none" and len(material.comparison.pairs) > 1:
+        shown = f"corrected {shown}"
     return [
         f"{pair.measure} ", Strong(number(pair.mean, 3)), f" against {number(pair.baseline_mean, 3)} "
         f"({signed(pair.difference, 3)}{span}, {shown}), on {_queries(pair.queries)}",

@@ -28,7 +28,7 @@ function plain(text) {
 
 // A user's text, kept apart from the direction of what stands beside it.
 function userText(text) {
-  const box = element("bdi");
+  const box = element("bdi", { class: /\S{33}/.test(text) && "long" });
   if (!UNSEEN.test(text)) {
     box.textContent = text;
     return box;
@@ -57,11 +57,12 @@ function webLink(address, text) {
 // A number for people: undefined is a dash, and nothing is rounded to a false 0 or 1.
 function number(value, digits = 4, signed = false) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Math.abs(value) < 1e-12) value = 0; // rounding
   if (digits === 0) return (signed && value > 0 ? "+" : "") + value.toLocaleString("en-US", { maximumFractionDigits: 0 });
+  if (signed && value === 0) return "0";
   let text = value.toFixed(digits);
   if (Number(text) === 0 && value !== 0) text = value.toExponential(1);
   else if (Number(text) === 1 && value < 1) text = (1 - 10 ** -digits).toFixed(digits);
-  if (signed && value === 0) return "0";
   return (signed && value > 0 ? "+" : "") + text.replace("-", "−");
 }
 

@@ -46,7 +46,7 @@ class Queries {
   draw() {
     const { data, values } = this;
     const columns = [{ name: "query", kind: "text", of: (row) => data.units[row] }];
-    if (data.texts) columns.push({ name: "text", kind: "text", of: (row) => data.texts[row] });
+    if (data.texts) columns.push({ name: "text", kind: "text", wide: true, of: (row) => data.texts[row] });
     if (data.group) columns.push({ name: data.group.name, kind: "text", of: (row) => data.group.values[row] });
     data.systems.forEach((name, s) => columns.push({ name, kind: "number", help: data.measures[this.measure].help, of: (row) => values[s][this.measure][row] }));
     if (data.baseline !== null)

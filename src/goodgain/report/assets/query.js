@@ -44,7 +44,7 @@ class Lists {
   unpacked(system) {
     const found = {};
     for (const [name, value] of Object.entries(system))
-      found[name] = name === "parts" || name === "bases"
+      found[name] = ["parts", "bases", "values"].includes(name)
         ? Object.fromEntries(Object.entries(value).map(([m, v]) => [m, numbers(v)])) : numbers(value);
     const starts = (counts) => {
       const places = new Uint32Array(counts.length + 1);
@@ -66,7 +66,7 @@ class Lists {
     const items = Array.from({ length: from.counts[row] }, (_, i) => ({ rank: i + 1, doc: from.docs[begin + i], score: from.scores[begin + i], gain: null, part: 0 }));
     for (let h = from.hitStarts[row]; h < from.hitStarts[row + 1]; ++h) {
       const item = items[from.hitRanks[h] - 1];
-      item.gain = from.gains[h];
+      item.gain = this.packed.gains[from.gains[h]];
       if (measure !== null) item.part = from.parts[measure][h];
     }
     return items;
@@ -123,7 +123,7 @@ function oneList(queries, row, system, measure, base, most) {
   };
   const drawGain = (i) => items[i].gain === null
     ? element("span", { class: "gain unknown" }, "unjudged")
-    : element("span", { class: `gain gain-${gainLevel(items[i].gain, packed.top)}` }, number(items[i].gain, Number.isInteger(items[i].gain) ? 0 : 2));
+    : element("span", { class: `gain gain-${gainLevel(items[i].gain, packed.gains.at(-1))}` }, number(items[i].gain, Number.isInteger(items[i].gain) ? 0 : 2));
   const drawPart = (i) => {
     const { part } = items[i];
     const bar = element("span", { class: part < 0 ? "part worse" : "part", "aria-hidden": "true" });
@@ -133,7 +133,7 @@ function oneList(queries, row, system, measure, base, most) {
   const columns = [
     { name: "#", kind: "number", digits: 0, help: "rank", of: (i) => items[i].rank },
     ...(base === null ? [] : [{ name: "moved", kind: "text", help: "ranks up or down from the baseline's list", of: (i) => moved(items[i], base), draw: drawMove }]),
-    { name: "document", kind: "text", of: (i) => packed.ids[items[i].doc], draw: drawDoc },
+    { name: "document", kind: "text", wide: true, of: (i) => packed.ids[items[i].doc], draw: drawDoc },
     { name: "gain", kind: "number", help: "as judged", of: (i) => items[i].gain, draw: drawGain },
     ...(measure === null ? [] : [{ name: "adds", kind: "number", help: `to ${measure}`, of: (i) => items[i].part, draw: drawPart }]),
     { name: "score", kind: "number", of: (i) => ({ value: items[i].score, text: String(Number(items[i].score.toPrecision(5))) }) },
@@ -159,12 +159,12 @@ function belowList(queries, row, system, measure, items, base) {
   else if (rest > 0) said.push(`${counted(rest, "more document")} further down.`);
   const place = measure === null ? -1 : data.measures.findIndex((m) => m.name === measure);
   if (place >= 0 && !Number.isNaN(values[system][place][row])) {
-    const start = from.bases[measure][row];
-    const value = values[system][place][row];
+    const start = from.bases[measure] ? from.bases[measure][row] : 0;
+    const value = (from.values[measure] ?? values[system][place])[row]; // of several seeds, the one that is listed
     const shown = items.reduce((sum, item) => sum + item.part, 0);
     const below = value - shown - (Number.isNaN(start) ? 0 : start);
     said.push(`${measure} ${number(value)}` + (start ? `, of it ${number(start)} before any judgement` : "") +
-      (Math.abs(below) > 1e-9 ? `, of it ${number(below, 4, true)} from further down.` : "."));
+      (Math.abs(below) > 1e-6 ? `, of it ${number(below, 4, true)} from further down.` : "."));
   }
   const notes = [element("p", { class: "note" }, said.join(" "))];
   if (base) {

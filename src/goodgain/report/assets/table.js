@@ -28,6 +28,11 @@ function tableOfRows(part) {
   };
 }
 
+// A column that is `wide` takes the room that the others leave.
+function cellClass(column) {
+  return (column.kind === "text" ? "text" : "number") + (column.wide ? " wide" : "");
+}
+
 class DataTable {
   // `options`: open(row), called when a row's first cell is chosen; filters: [{element, active(), keep(row)}];
   // nouns: what a row is, one and several; search: false for none. A column may `draw(row, cell)` its own content.
@@ -51,7 +56,7 @@ class DataTable {
     this.body = element("tbody");
     this.buttons = table.columns.map((column, i) => {
       const button = element("button", { type: "button", class: "sort", title: column.help, onclick: () => this.sortBy(i) }, userText(column.name));
-      this.head.append(element("th", { scope: "col", class: column.kind === "text" ? "text" : "number" }, button));
+      this.head.append(element("th", { scope: "col", class: cellClass(column) }, button));
       return button;
     });
     this.status = element("p", { class: "status", role: "status" });
@@ -150,7 +155,7 @@ class DataTable {
 
   drawCell(row, column, i) {
     const cell = this.table.cell(row, i);
-    if (column.draw) return element(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: column.kind }, column.draw(row, cell));
+    if (column.draw) return element(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: cellClass(column) }, column.draw(row, cell));
     const text = column.kind === "text" ? userText(cell.text) : document.createTextNode(cell.text);
     const content = cell.link ? webLink(cell.link, cell.text) : cell.best ? element("strong", {}, text) : text;
     const inner = i === 0 && this.open
@@ -161,7 +166,7 @@ class DataTable {
       : null;
     const mark = cell.mark ? element("sup", {}, cell.mark) : null;
     const best = cell.best ? element("span", { class: "hidden" }, " (best)") : null;
-    const kind = column.kind === "text" ? "text" : "number";
+    const kind = cellClass(column);
     const tone = cell.tone ? " " + cell.tone : "";
     return i === 0
       ? element("th", { scope: "row", class: kind }, inner, mark, best, span)

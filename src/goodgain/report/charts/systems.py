@@ -306,7 +306,8 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
 def _around(values: Sequence[float], kind: str = "linear") -> Any:
     """A scale with room for names around the points, also where all are in one place."""
     if len(set(values)) > 1:
-        return altair().Scale(type=kind, padding=40, nice=False, zero=False)
+        zero = {} if kind == "log" else {"zero": False}
+        return altair().Scale(type=kind, padding=40, nice=False, **zero)
     reach = abs(values[0]) / 2 if values and values[0] else 1
     return altair().Scale(domain=[v + d for v in values[:1] for d in (-reach, reach)] or [0, 1])
 

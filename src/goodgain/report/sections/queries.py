@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from goodgain.report.material import Material
     from goodgain.report.parts import Part
 
-LONGEST_TEXT = 500  # characters of a query's text
+LONGEST_TEXT = 300  # characters of a query's text
 
 
 def section(material: Material) -> Section | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodgain.evaluation.interval import mean_interval
+from goodgain.evaluation.policy import CHOICES
 from goodgain.report.parts import Cell, Column, Piece, Section, Table, Text, User
-from goodgain.report.sentence import headline
+from goodgain.report.sentence import headlines
 from goodgain.show import number
 from goodgain.stats.text import STARS, p_text
 
 if TYPE_CHECKING:
+    from goodgain.evaluation import Evaluation
     from goodgain.report.material import Material
     from goodgain.report.parts import Part
     from goodgain.stats.comparison import Pair
@@ -20,11 +22,12 @@ CONFIDENCE = 0.95
 
 def section(material: Material) -> Section | None:
     """The first thing that is read; every page has it."""
-    parts: list[Part] = [Text(headline(material), "lead")]
+    parts: list[Part] = [Text(pieces, "lead") for pieces in headlines(material)]
     if material.scores or material.comparison:
         parts += [Text(_what(material)), leaderboard(material)]
         if material.comparison:
             parts += [differences(material), Text(_tested(material), "note")]
+    parts += [bounds(e, i) for i, e in enumerate(material.evaluations) if e.policy.has_bounds]
     parts += [Text([User(warning)], "warning") for warning in material.warnings()]
     return Section("summary", "Summary", parts)
 
@@ -126,6 +129,20 @@ def _pairs(material: Material, system: str, label: str) -> list[Pair]:
 def _stars(material: Material, system: str, label: str) -> str:
     own = [p for p in _pairs(material, system, label) if p.baseline == material.baseline]
     return own[0].stars if own and own[0].stars != "ns" else ""
+
+
+def bounds(evaluation: Evaluation, number_: int) -> Table:
+    """What the means could be, under a policy that asks for bounds."""
+    columns = [Column("run", "text"), Column("measure", "text"), Column("value"), Column("lower"),
+               Column("upper")]  # fmt: skip
+    rows = [
+        [run.name, m.label, run[m], *run.bounds(m)]
+        for run in evaluation
+        for m in evaluation.measures
+    ]
+    unknown = "ties" if evaluation.policy.ties == "bounds" else "unjudged"
+    note = f"Over what is not known: {CHOICES[unknown]['bounds']}."
+    return Table(f"bounds{number_ or ''}", "Bounds of the means", columns, rows, note)
 
 
 def differences(material: Material) -> Table:
