@@ -501,7 +501,7 @@ def test_what_cannot_be_drawn_is_said(results):
         results["Evaluation"].plot("differences", baseline="nope")
     with pytest.raises(UsageError, match="there is no measure 'AreaSearches' by iteration"):
         results["GoodGain"].plot("gain", measure="AreaSearches")
-    with pytest.raises(UsageError, match="there is no chart of a int"):
+    with pytest.raises(UsageError, match="there is no chart of an int"):
         plot(3)
 
 

@@ -141,3 +141,17 @@ def test_policies_without_one_order_have_lists_without_parts(tmp_path, look):
     assert dialog.locator("#table-list-0 thead .sort").all_inner_texts() == [
         "#", "document", "gain", "score",
     ]  # fmt: skip
+
+
+def test_parts_of_a_seed_add_up_to_its_own_value(tmp_path, look):
+    """The table has means over seeds, the list is of the first of them."""
+    scores = list(evaluation())
+    path = tmp_path / "seeds.html"
+    seeds = [scores[1], scores[2]]
+    goodgain.compare(scores[0], seeds).report(path)
+    page = look(path).page
+    assert "the lists are those of the first" in page.locator("#table-queries .note").inner_text()
+    dialog = opened(page, "q3")
+    found = told("dense", "q3")
+    note = dialog.locator("#table-list-1 .note").first.inner_text()
+    assert note.endswith(f"nDCG@10 {found.value:.4f}.")

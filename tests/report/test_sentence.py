@@ -6,15 +6,16 @@ import pytest
 from materials import calibration, comparison, evaluation
 
 import goodgain
-from goodgain import Evaluation
+from goodgain import Evaluation, Run
 from goodgain.errors import UsageError
 from goodgain.report.material import gather
 from goodgain.report.parts import Text
-from goodgain.report.sentence import headline
+from goodgain.report.sentence import headlines
 
 
 def said(*results, **options) -> str:
-    return Text(headline(gather(results, **options))).text
+    (pieces,) = headlines(gather(results, **options))
+    return Text(pieces).text
 
 
 def scored(**systems: list[float]) -> dict[str, dict[str, dict[str, float]]]:
@@ -43,8 +44,21 @@ def test_a_better_system_with_its_price():
 
 def test_nothing_significant_is_said_to_be_so():
     text = said(goodgain.compare(scored(old=GOOD, new=SAME)))
-    assert text.startswith("No system is shown to be better than old (new")
+    assert text.startswith("No system is shown to be better than old by nDCG@10 (new")
     assert "30 queries would show a difference of" in text
+
+
+def test_what_another_measure_shows_is_said():
+    scores = {
+        name: {
+            "Hit@1": {f"q{i}": float(i % 2) for i in range(30)},
+            "MRR": {f"q{i}": value for i, value in enumerate(values)},
+        }
+        for name, values in {"old": BAD, "new": GOOD}.items()
+    }
+    text = said(goodgain.compare(scores))
+    assert text.startswith("No system is shown to be better than old by Hit@1 (")
+    assert " new is, by MRR 0.528 against 0.220 (" in text
 
 
 def test_worse_systems():
@@ -100,3 +114,12 @@ def test_what_cannot_be_reported():
         gather([comparison(), comparison()])
     with pytest.raises(UsageError, match="there is no system 'x' to be the baseline"):
         gather([Evaluation.from_dict(evaluation().to_dict())], baseline="x")
+
+
+def test_each_kind_of_result_has_its_sentence():
+    texts = [Text(p).text for p in headlines(gather([comparison(), calibration()]))]
+    assert [t.split()[0] for t in texts] == ["hybrid", "Labels"]
+    only_time = goodgain.evaluate(
+        {"q": {"a": 1}}, [Run({"q": {"a": 1.0}}, latency={"q": 1})], "Latency"
+    )
+    assert said(only_time) == "Nothing was measured but time and cost."

@@ -25,6 +25,7 @@ COMMANDS = {
     "calibrate": "how far to trust labels, against human ones",
     "report": "one HTML page of saved results, to look at and to send",
     "view": "look at a folder of saved results in a browser",
+    "plot": "pictures of saved results: SVG, PNG, PDF",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain.evaluation.lists import RankedLists
+    from goodgain.evaluation.scores import RunScores
     from goodgain.report.material import Material
 
 DEEP, SHALLOW = 20, 10  # ranks that are shown of each list
@@ -44,8 +45,9 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
     except GoodgainError as error:
         where = f" ({error.where})" if error.where else ""
         return None, f"There are no ranked lists: {error.message}{where}."
+    several = {s for s, seeds in material.scores.runs.items() if len(seeds) > 1}
     notes = []
-    if any(len(seeds) > 1 for seeds in material.scores.runs.values()):
+    if several:
         notes.append("Of systems with several seeds the lists are those of the first.")
     size = _size(material, ids, found)
     most = len(units) if size <= MOST_BYTES else max(1, len(units) * MOST_BYTES // size)
@@ -64,7 +66,12 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
         "gains": gains.tolist(),
         "measures": [m for m in material.measures if all(m in f.parts for f in found.values())],
         "systems": [
-            _columns(found[s], order[s], numbered[s], gains) if s in found else None
+            {
+                **_columns(found[s], order[s], numbered[s], gains),
+                "values": _values(material, runs[s], found[s]) if s in several else {},
+            }
+            if s in found
+            else None
             for s in material.systems
         ],
         **_documents(material, [ids[i] for i in used]),
@@ -153,6 +160,15 @@ def _columns(
             if np.nan_to_num(b).any()  # nearly always 0
         },
     }
+
+
+def _values(material: Material, run: RunScores, lists: RankedLists) -> dict[str, dict[str, str]]:
+    """The values of the seed whose lists are shown: the table has the means over seeds."""
+    found = {}
+    for measure in lists.parts:
+        own = dict(zip(run.queries, run.column(measure), strict=True))
+        found[measure] = packed("f64", [own.get(u, float("nan")) for u in material.units])
+    return found
 
 
 def _places(counts: NDArray[np.uint32], kept: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,21 +10,24 @@ from goodgain.errors import InputError
 
 
 def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
-    """A saved evaluation, comparison, Good Gain or calibration, or the folder of an experiment.
+    """A saved evaluation, comparison, Good Gain or calibration, an experiment's folder, a store of labels.
 
     A folder does not keep the judgements: with `qrels` its ranked lists can be shown.
     """
     from goodgain.evaluation import Evaluation, GoodGain
     from goodgain.experiment import ExperimentResult
+    from goodgain.labels import Labels
     from goodgain.read.files import read_json
     from goodgain.stats import Comparison
-    from goodgain.stats.calibration import Calibration
+    from goodgain.stats.calibration import Calibration, is_store
 
     name = os.fspath(path)
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
         raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder")
+    if is_store(name):
+        return Labels.of(name)
     kinds = {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
     data = read_json(name)
     said = data.get("goodgain") if isinstance(data, dict) else None

@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from goodgain.stats.comparison import Pair
 
 
-def headline(material: Material) -> list[Piece]:
-    """What was found, for someone who reads nothing else."""
+def headlines(material: Material) -> list[list[Piece]]:
+    """What was found, for someone who reads nothing else: a sentence for each kind of result."""
+    found = []
     if material.comparison is not None and material.quality is not None:
-        return _compared(material)
-    if material.systems and material.quality is not None:
-        return _measured(material)
+        found.append(_compared(material))
+    elif material.systems and material.quality is not None:
+        found.append(_measured(material))
     if material.gains:
-        return _gained(material)
+        found.append(_gained(material))
     if material.calibrations:
-        return _calibrated(material)
-    return ["Nothing was measured."]
+        found.append(_calibrated(material))
+    return found or [["Nothing was measured but time and cost."]]
 
 
 def _compared(material: Material) -> list[Piece]:

@@ -231,7 +231,7 @@ def _labels(
     labels: Any, threshold: float
 ) -> tuple[dict[str, dict[str, float]], set[tuple[str, str]], tuple[tuple[str, int, int], ...]]:
     """Gains, pairs without one, and what became of the canaries."""
-    if isinstance(labels, str | os.PathLike) and _is_store(os.fspath(labels)):
+    if isinstance(labels, str | os.PathLike) and is_store(os.fspath(labels)):
         labels = Labels.of(labels)
     if not isinstance(labels, Labels):
         return Qrels.of(labels).to_dict(), set(), ()
@@ -252,7 +252,8 @@ def _labels(
     return gains, failed, tuple((kind, seen[kind], good[kind]) for kind in sorted(seen))
 
 
-def _is_store(path: str) -> bool:
+def is_store(path: str) -> bool:
+    """Whether a file is a store of labels."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return file.read(16) == b"SQLite format 3\0"

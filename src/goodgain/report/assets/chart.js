@@ -19,7 +19,9 @@ class ChartView {
     if (!width || typeof vega === "undefined") return;
     this.width = width;
     if (this.view) this.view.finalize();
-    const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: block("page").themes[theme] };
+    const themed = block("page").themes[theme];
+    const axis = { ...themed.axis, labelLimit: Math.max(70, Math.min(180, Math.floor(width / 3))) }; // as theme.py has it
+    const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
     const compiled = vegaLite.compile(spec).spec;
     this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
       expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true, logLevel: vega.Warn,
@@ -32,6 +34,8 @@ class ChartView {
 
 function mountChart(chart, box) {
   const canvas = element("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${chart.description}` });
+  // Room for axis and legend, so that what stands below does not move when it is drawn.
+  canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 90}px`);
   const view = new ChartView(chart, canvas);
   const table = {
     ...chart, note: "",

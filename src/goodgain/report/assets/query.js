@@ -44,7 +44,7 @@ class Lists {
   unpacked(system) {
     const found = {};
     for (const [name, value] of Object.entries(system))
-      found[name] = name === "parts" || name === "bases"
+      found[name] = ["parts", "bases", "values"].includes(name)
         ? Object.fromEntries(Object.entries(value).map(([m, v]) => [m, numbers(v)])) : numbers(value);
     const starts = (counts) => {
       const places = new Uint32Array(counts.length + 1);
@@ -160,7 +160,7 @@ function belowList(queries, row, system, measure, items, base) {
   const place = measure === null ? -1 : data.measures.findIndex((m) => m.name === measure);
   if (place >= 0 && !Number.isNaN(values[system][place][row])) {
     const start = from.bases[measure] ? from.bases[measure][row] : 0;
-    const value = values[system][place][row];
+    const value = (from.values[measure] ?? values[system][place])[row]; // of several seeds, the one that is listed
     const shown = items.reduce((sum, item) => sum + item.part, 0);
     const below = value - shown - (Number.isNaN(start) ? 0 : start);
     said.push(`${measure} ${number(value)}` + (start ? `, of it ${number(start)} before any judgement` : "") +

@@ -67,14 +67,14 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Chart:
     """A chart of a result: the kind that was asked for, or the first that fits."""
     fitting = [k for k in KINDS.values() if type(result).__name__ in k.of]
     if not fitting:
-        raise UsageError(f"there is no chart of a {type(result).__name__}")
+        raise UsageError(f"there is no chart of {_named(result)}")
     if kind is None:
         chosen = fitting[0]
     elif kind not in KINDS:
         raise UsageError(f"there is no chart '{kind}'", hint=f"one of: {', '.join(KINDS)}")
     elif KINDS[kind] not in fitting:
         raise UsageError(
-            f"there is no chart '{kind}' of a {type(result).__name__}",
+            f"there is no chart '{kind}' of {_named(result)}",
             hint=f"one of: {', '.join(k.name for k in fitting)}",
         )
     else:
@@ -82,6 +82,11 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Chart:
     function = chosen.function()
     _check_options(chosen, function, options)
     return function(_subject(result, chosen), **options)
+
+
+def _named(result: Any) -> str:
+    name = type(result).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
 
 def _check_options(kind: Kind, function: Callable[..., Chart], options: dict[str, Any]) -> None:
@@ -96,10 +101,8 @@ def _check_options(kind: Kind, function: Callable[..., Chart], options: dict[str
 
 def _subject(result: Any, kind: Kind) -> Any:
     """Of an experiment, the part that the chart is about."""
-    if type(result).__name__ != "ExperimentResult":
+    if type(result).__name__ != "ExperimentResult" or "Comparison" not in kind.of:
         return result
-    if "Comparison" not in kind.of:
-        return result.scores
     if result.comparison is not None:
         return result.comparison
     if "Evaluation" not in kind.of:

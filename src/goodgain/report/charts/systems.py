@@ -114,7 +114,8 @@ def effects(
         f"{cut(measure)}: differences from {cut(baseline, 30)}",
         f"System minus {cut(baseline, 30)}, query by query, with {level} intervals; "
         f"{_LOWER if pairs and pairs[0].lower_is_better else _HIGHER}. "
-        f"Coloured where the corrected p is below {comparison.settings.alpha:g}.",
+        f"Coloured where p, corrected for all tests, is below {comparison.settings.alpha:g}; intervals "
+        "are of each difference alone.",
         _forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
         _PAIR_COLUMNS,
         [[p.system, *_pair_row(p)] for p in pairs],
@@ -305,7 +306,8 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
 def _around(values: Sequence[float], kind: str = "linear") -> Any:
     """A scale with room for names around the points, also where all are in one place."""
     if len(set(values)) > 1:
-        return altair().Scale(type=kind, padding=40, nice=False, zero=False)
+        zero = {} if kind == "log" else {"zero": False}
+        return altair().Scale(type=kind, padding=40, nice=False, **zero)
     reach = abs(values[0]) / 2 if values and values[0] else 1
     return altair().Scale(domain=[v + d for v in values[:1] for d in (-reach, reach)] or [0, 1])
 

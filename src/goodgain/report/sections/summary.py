@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from goodgain.evaluation.interval import mean_interval
 from goodgain.evaluation.policy import CHOICES
 from goodgain.report.parts import Cell, Column, Piece, Section, Table, Text, User
-from goodgain.report.sentence import headline
+from goodgain.report.sentence import headlines
 from goodgain.show import number
 from goodgain.stats.text import STARS, p_text
 
@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 
 def section(material: Material) -> Section | None:
     """The first thing that is read; every page has it."""
-    parts: list[Part] = [Text(headline(material), "lead")]
+    parts: list[Part] = [Text(pieces, "lead") for pieces in headlines(material)]
     if material.scores or material.comparison:
         parts += [Text(_what(material)), leaderboard(material)]
         if material.comparison:
