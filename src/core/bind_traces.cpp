@@ -88,14 +88,9 @@ nb::dict verdict_dict(const Verdict& v, const Rules& rules) {
   return d;
 }
 
-nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
-  TraceParser parser(max_gain);
-  Clusters clusters(rules);
-  clusters.keep_audit(true);
-  std::vector<uint32_t> numbers;
-  for (const Result& r : parser.parse_results(list)) numbers.push_back(clusters.add(r));
+nb::list audit_list(const std::vector<Decision>& decisions, const Rules& rules) {
   nb::list audit;
-  for (const Decision& d : clusters.decisions()) {
+  for (const Decision& d : decisions) {
     nb::dict entry = verdict_dict(d.verdict, rules);
     entry["result"] = d.result;
     entry["other"] = d.other;
@@ -104,9 +99,27 @@ nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
     entry["contradicted"] = d.contradicted;
     audit.append(entry);
   }
+  return audit;
+}
+
+nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
+  TraceParser parser(max_gain);
+  Clusters clusters(rules);
+  clusters.keep_audit(true);
   nb::list found;
-  for (const uint32_t n : numbers) found.append(n);
-  return nb::make_tuple(found, audit);
+  for (const Result& r : parser.parse_results(list)) found.append(clusters.add(r));
+  return nb::make_tuple(found, audit_list(clusters.decisions(), rules));
+}
+
+nb::object counted(const Rules& rules, Bytes line, const Qrels* labels, const TraceOptions& options) {
+  const CountedConversation found = count_conversation(line, rules, labels, options);
+  nb::list first, gains, repeats;
+  for (const auto& seen : found.results) {
+    first.append(seen.first);
+    gains.append(seen.labelled ? nb::object(nb::float_(seen.gain)) : nb::none());
+  }
+  for (const bool repeat : found.repeats) repeats.append(repeat);
+  return nb::make_tuple(first, gains, repeats, audit_list(found.decisions, rules));
 }
 
 nb::dict compare(const Rules& rules, Bytes pair) {
@@ -166,6 +179,9 @@ void bind_traces(nb::module_& m) {
         for (const auto& [name, value] : reduced.parameters) parameters.append(nb::make_tuple(to_python(name), to_python(value)));
         return nb::make_tuple(to_python(reduced.page), parameters);
       })
+      .def("counted", [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
+        return counted(rules, {line.c_str(), line.size()}, labels.get(), options_from(options));
+      }, nb::arg(), nb::arg().none(), nb::arg())
       .def("score_file", [](const Rules& rules, int fd, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options, unsigned threads) {
         const TraceOptions how = options_from(options);
         const nb::gil_scoped_release release;

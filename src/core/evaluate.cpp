@@ -63,6 +63,12 @@ void Worker::measure(const Plan::Group& group, const Ranked& ranked, const std::
   }
 }
 
+void Worker::add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows) {
+  if (group == 0) list = plan_.lists->begin(ranked, rows, ranker_.order());
+  for (const uint32_t m : plan_.groups[group].measures)
+    plan_.lists->explain(list, ranked, plan_.groups[group].policy, plan_.measures[m], m);
+}
+
 void Worker::measure_missing(const QueryJudgments& query, double* out) {
   static const std::string invented = "a document that is not in the run";
   std::vector<Row> rows;

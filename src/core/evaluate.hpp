@@ -9,6 +9,7 @@
 #include "qrels.hpp"
 #include "ranking.hpp"
 #include "spec.hpp"
+#include "top_lists.hpp"
 
 namespace gg {
 
@@ -28,6 +29,7 @@ struct Plan {
   std::vector<Group> groups;
   bool has_customs = false;
   bool may_be_disjoint = false;  // a run without any judged query is no error
+  TopLists* lists = nullptr;     // where the first ranks of every query are kept, if someone wants them
 
   /// Puts the next measure into the group of its policy.
   void group_next(const Policy& of_measure);
@@ -62,6 +64,7 @@ class Worker {
   template <class Where>
   QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out, Where&& where) {
     QueryCounts found;
+    TopList list;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const bool last = g + 1 == plan_.groups.size();
       if (!last) kept_ = rows;  // ranking changes the rows
@@ -70,7 +73,9 @@ class Worker {
                                          [&](const Row& row) { duplicate(query, row, where(row)); });
       measure(plan_.groups[g], ranked, own, out);
       if (g == 0) found = counts(ranked);
+      if (plan_.lists) add_to(list, g, ranked, own);
     }
+    if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &qrels_[0]), std::move(list));
     return found;
   }
 
@@ -81,6 +86,8 @@ class Worker {
   [[noreturn]] static void duplicate(const QueryJudgments& query, const Row& row, std::string where);
   static QueryCounts counts(const Ranked& ranked);
   void measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out);
+  /// The first ranks as the first group orders them, and what they add to the measures of each group.
+  void add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows);
 
   const Qrels& qrels_;
   const Plan& plan_;

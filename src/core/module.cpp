@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_lists.hpp"
 #include "bind_stats.hpp"
 #include "bind_traces.hpp"
 #include "error.hpp"
@@ -174,6 +175,7 @@ struct Prepared {
   std::shared_ptr<const Qrels> qrels;
   std::shared_ptr<const Plan> plan;
   unsigned threads;
+  std::shared_ptr<TopLists> lists;  // kept while the plan points to them
 };
 
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
@@ -244,7 +246,13 @@ NB_MODULE(_core, m) {
 
   nb::class_<Prepared>(m, "Prepared")
       .def("__init__", [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
-        new (self) Prepared{std::move(qrels), std::move(plan), threads};
+        new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
+      })
+      // The same, keeping the first ranks of every query of the run that is measured next.
+      .def("listing", [](const Prepared& p, std::shared_ptr<TopLists> lists) {
+        auto plan = std::make_shared<Plan>(*p.plan);
+        plan->lists = lists.get();
+        return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
       })
       .def("file", [](const Prepared& p, int fd, std::string name, nb::dict format) {
         const LineFormat how = format_from(format);
@@ -319,6 +327,7 @@ NB_MODULE(_core, m) {
       });
 
   bind_compat(m);
+  bind_lists(m);
 
   // One list of gains, best rank first, measured as if it were all that is judged.
   m.def("measure_list", [](std::vector<double> gains, nb::dict options) {

@@ -304,13 +304,8 @@ class TraceWorker {
 
   void score(Bytes line, uint64_t place, Piece& piece) {
     const Conversation& c = parser_.parse(line);
-    std::vector<const std::vector<Search>*> iterations;
-    const auto turns = static_cast<int>(c.turns.size());
-    for (int t = 1; t <= turns; ++t)
-      if (options_.turn == TraceOptions::all_turns || t == options_.turn || (options_.turn == TraceOptions::last_turn && t == turns))
-        for (const auto& iteration : c.turns[static_cast<size_t>(t - 1)]) iterations.push_back(&iteration);
     const size_t before = piece.rows.values.size();
-    identify(c, iterations, piece);
+    identify(c, counting(c), piece);
     if (!iterations_.empty()) append_good_gain(iterations_, missed_, options_.gain, piece.rows);
     const size_t width = gain_columns().size();
     piece.conversations.emplace_back(c.id);
@@ -319,7 +314,34 @@ class TraceWorker {
     piece.row_counts.push_back(static_cast<uint32_t>((piece.rows.values.size() - before) / width));
   }
 
+  CountedConversation count(Bytes line) {
+    const Conversation& c = parser_.parse(line);
+    Piece piece;
+    clusters_.keep_audit(true);
+    identify(c, counting(c), piece);
+    CountedConversation counted;
+    for (const Iteration& iteration : iterations_)
+      for (const Searched& s : iteration) counted.repeats.push_back(s.repeats_query);
+    for (const uint32_t first : of_first_) {
+      const Place& at = first_[first];
+      const Returned& original = iterations_[at.iteration][at.search].results[at.rank];
+      counted.results.push_back({first, original.labelled, original.gain});
+    }
+    counted.decisions = clusters_.decisions();
+    return counted;
+  }
+
  private:
+  /// The iterations of the turns that count.
+  std::vector<const std::vector<Search>*> counting(const Conversation& c) const {
+    std::vector<const std::vector<Search>*> iterations;
+    const auto turns = static_cast<int>(c.turns.size());
+    for (int t = 1; t <= turns; ++t)
+      if (options_.turn == TraceOptions::all_turns || t == options_.turn || (options_.turn == TraceOptions::last_turn && t == turns))
+        for (const auto& iteration : c.turns[static_cast<size_t>(t - 1)]) iterations.push_back(&iteration);
+    return iterations;
+  }
+
   /// Which results are new, and the gain of each new one: its own, or that of its first labelled duplicate.
   void identify(const Conversation& c, const std::vector<const std::vector<Search>*>& iterations, Piece& piece) {
     const QueryJudgments* judged = nullptr;
@@ -332,6 +354,7 @@ class TraceWorker {
     clusters_.clear();
     iterations_.clear();
     first_.clear();
+    of_first_.clear();
     std::unordered_set<std::string> queries;
     for (const auto* iteration : iterations) {
       iterations_.emplace_back();
@@ -346,6 +369,7 @@ class TraceWorker {
           bool labelled = r.labelled;
           if (judged) label(*judged, r, matched, gain, labelled);
           const bool is_new = cluster == first_.size();
+          of_first_.push_back(cluster);
           first_.push_back({iterations_.size() - 1, iterations_.back().size() - 1, iterations_.back().back().results.size()});
           iterations_.back().back().results.push_back({is_new, labelled, gain, r.aspects.empty() ? nullptr : &r.aspects});
           if (is_new || !labelled) continue;
@@ -394,7 +418,8 @@ class TraceWorker {
   TraceParser parser_;
   Clusters clusters_;
   std::vector<Iteration> iterations_;
-  std::vector<Place> first_;
+  std::vector<Place> first_;        // the place of each result
+  std::vector<uint32_t> of_first_;  // the first result that each is the same as
   std::vector<double> missed_;
   uint64_t left_out_ = 0;
 };
@@ -402,6 +427,10 @@ class TraceWorker {
 bool is_blank(Bytes line) { return line.find_first_not_of(" \t\r") == Bytes::npos; }
 
 }  // namespace
+
+CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels, const TraceOptions& options) {
+  return TraceWorker(rules, labels, options).count(line);
+}
 
 TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* file, const Rules& rules,
                          const Qrels* labels, const TraceOptions& options, unsigned threads) {

@@ -58,4 +58,18 @@ struct TraceScores {
 TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* file, const Rules& rules,
                          const Qrels* labels, const TraceOptions& options, unsigned threads);
 
+/// One conversation as it was counted: each result's first occurrence and gain, and why results were merged.
+struct CountedConversation {
+  struct Seen {
+    uint32_t first;  // the number of the first result that is the same; its own where it is new
+    bool labelled;
+    double gain;  // of the first, which may have it from a duplicate
+  };
+  std::vector<Seen> results;   // of the turns that count, in order
+  std::vector<bool> repeats;   // of each search: whether its query was asked before
+  std::vector<Decision> decisions;
+};
+
+CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels, const TraceOptions& options);
+
 }  // namespace gg

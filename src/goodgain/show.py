@@ -1,8 +1,9 @@
-"""Tables as text: for people (aligned, Markdown, LaTeX) and for machines (CSV, TSV, JSON)."""
+"""Tables as text: for people (aligned, Markdown, LaTeX, HTML) and for machines (CSV, TSV, JSON)."""
 
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,16 @@ if TYPE_CHECKING:
 WIDE_FORMATS = ("table", "markdown", "latex")
 LONG_FORMATS = ("json", "jsonl", "csv", "tsv")
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
+HTML_ROWS = 200  # of a table in a notebook; more are counted
+
+
+@dataclass
+class Cell:
+    """A number as text with its marks: stars, or letters of the baselines it differs from."""
+
+    text: str
+    mark: str = ""
+    best: bool = False
 
 
 def number(value: float | int | None, digits: int = 4) -> str:
@@ -82,7 +93,7 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
 def _right(rows: Sequence[Row], column: int) -> bool:
     """Numbers, and texts made of them such as intervals, stand to the right."""
     return bool(rows) and all(
-        v is None or isinstance(v, int | float) or (str(v)[:1].isdigit() and "[" in str(v))
+        v is None or isinstance(v, int | float | Cell) or (str(v)[:1].isdigit() and "[" in str(v))
         for v in (row[column] for row in rows)
     )
 
@@ -95,6 +106,41 @@ def _markdown(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
     rule = "|" + "|".join(" ---: " if _right(rows, i) else " --- " for i in range(len(columns)))
     return line([plain(c) for c in columns]) + rule + "|\n" + "".join(line(c) for c in _cells(rows))
+
+
+def html_table(
+    columns: Sequence[str], rows: Sequence[Row], caption: str = "", left_out: int = 0
+) -> str:
+    """A table for notebooks, escaped and without colours, so that it is readable in light and dark.
+
+    Rows past `HTML_ROWS`, and those that the caller has `left_out`, are counted below it.
+    """
+    from html import escape
+
+    shown, left_out = rows[:HTML_ROWS], left_out + max(0, len(rows) - HTML_ROWS)
+    right = [_right(shown, i) for i in range(len(columns))]
+    align = [f' style="text-align: {"right" if r else "left"}"' for r in right]
+    title = f'<caption style="text-align: left">{escape(plain(caption))}</caption>'
+    head = "".join(f"<th{a}>{escape(plain(c))}</th>" for a, c in zip(align, columns, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{a}>{_html(v)}</td>" for a, v in zip(align, row, strict=True))
+        + "</tr>"
+        for row in shown
+    )
+    more = f"<p>and {left_out:,} more rows</p>" if left_out else ""
+    top = f"{title if caption else ''}<thead><tr>{head}</tr></thead>"
+    return f"<table>{top}<tbody>{body}</tbody></table>{more}"
+
+
+def _html(value: Any) -> str:
+    from html import escape
+
+    if isinstance(value, Cell):
+        text = f"<b>{escape(value.text)}</b>" if value.best else escape(value.text)
+        return f"{text}<sup>{escape(value.mark)}</sup>" if value.mark else text
+    is_number = isinstance(value, int | float) or value is None
+    return escape(number(value) if is_number else plain(str(value)))
 
 
 _LATEX = str.maketrans({

@@ -241,9 +241,9 @@ def test_unlabelled_is_not_zero_and_leaves_bounds():
 def test_without_any_label_only_what_is_known_is_shown():
     found = gg.good_gain([trace([[result("a")], [result("a"), result("b")]])])
     assert found.table()[0] == ["i", "n", "R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries"]
-    assert found.plot().startswith("UR@i by iteration")
-    assert gg.good_gain([EXAMPLE]).plot().startswith("CG by iteration")
-    assert gg.good_gain([trace([[result("a", 2)]])]).plot() == ""
+    assert found.sketch().startswith("UR@i by iteration")
+    assert gg.good_gain([EXAMPLE]).sketch().startswith("CG by iteration")
+    assert gg.good_gain([trace([[result("a", 2)]])]).sketch() == ""
 
 
 def test_a_duplicate_lends_its_label():

@@ -6,6 +6,7 @@ is used. Exit status: 0 done, 1 a gate or check failed, 2 bad input or use.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib import import_module
 
@@ -22,10 +23,13 @@ COMMANDS = {
     "label": "gains from an LLM, kept in a store",
     "labels": "look into a store of labels, take labels out, put labels in",
     "calibrate": "how far to trust labels, against human ones",
+    "report": "one HTML page of saved results, to look at and to send",
+    "view": "look at a folder of saved results in a browser",
+    "plot": "pictures of saved results: SVG, PNG, PDF",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",
-    "demo": "five retrievers on data that ships with the package, timed and compared",
+    "demo": "five retrievers and an agent on data that ships with the package, and the page about it",
 }
 
 
@@ -41,7 +45,9 @@ def run(arguments: list[str]) -> int:
         return _unknown(command)
     module = import_module(f"goodgain.cli.{command.replace('-', '_')}")
     try:
-        return int(module.run(module.parser().parse_args(rest)))
+        args = module.parser().parse_args(rest)
+        args.command_line = shlex.join(["goodgain", *arguments])  # for what says how it was made
+        return int(module.run(args))
     except GoodgainError as error:
         print(f"goodgain: {error}", file=sys.stderr)
         return 2

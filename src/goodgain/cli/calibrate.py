@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, command_parser, warn, write
+from goodgain.cli.options import add_output, add_report, beside, command_parser, warn, write
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--model", metavar="NAME", help="the labels of this model in the store")
     p.add_argument("--prompt", metavar="NAME", help="the labels of this prompt in the store")
     p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
+    add_report(p, texts=False)
     add_output(p, per_query=False)
     return p
 
@@ -62,8 +63,6 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.resamples,
         seed=args.seed,
     )
-    if args.save:
-        result.save(args.save)
-    write(args, result.render(args.format))
+    write(args, result.render(args.format), beside(args, result))
     warn(args, result.warnings())
     return 0

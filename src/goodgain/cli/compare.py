@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
+from goodgain.cli.options import (
+    add_evaluation,
+    add_output,
+    add_report,
+    beside,
+    command_parser,
+    warn,
+    write,
+)
 from goodgain.cli.runs import evaluated, named_files
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+
+    from goodgain.evaluation import Evaluation
 
 DEFAULT_MEASURES = "nDCG@10 AP RR"
 
@@ -68,8 +78,9 @@ def parser() -> argparse.ArgumentParser:
     add_choice(group, "--unpaired", UNPAIRED, "drop")
     group.add_argument("--by", metavar="COLUMN", help="a table for each group, and the interaction")
     group.add_argument(
-        "--queries", metavar="FILE", help="the table of queries that has the column of --by"
-    )
+        "--queries", metavar="FILE",
+        help="the table of queries that has the column of --by, and their texts for --report",
+    )  # fmt: skip
     group.add_argument(
         "--permutations",
         type=int,
@@ -83,6 +94,10 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
     p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
     add_evaluation(p)
+    page = add_report(p, texts=False)
+    page.add_argument(
+        "--documents", metavar="FILE", help="the documents' texts: columns for id and text"
+    )
     add_output(p, per_query=False)
     return p
 
@@ -122,7 +137,9 @@ def run(args: argparse.Namespace) -> int:
         return _gsb(args)
     notes: list[str] = []
     inputs: list[dict[str, Any]] = []
-    sources = score_sources(args) if args.scores else _run_sources(args, notes, inputs)
+    evaluations: list[Evaluation] = []
+    sources = score_sources(args) if args.scores else _run_sources(args, inputs, evaluations)
+    notes += [warning for evaluation in evaluations for warning in evaluation.warnings()]
     result = compare(
         *sources,
         measures=args.measures if args.scores else None,
@@ -145,8 +162,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if inputs:
         result = replace(result, inputs=tuple(inputs))
-    saved = {args.save: result.to_json()} if args.save else {}
-    write(args, result.render(args.format), saved)
+    texts = {"queries": _queries_with_texts(args.queries)} if args.report else {}
+    write(args, result.render(args.format), beside(args, result, *evaluations, **texts))
     warn(args, [*notes, *result.warnings()])
     return 0
 
@@ -194,8 +211,22 @@ def score_sources(args: argparse.Namespace) -> list[Any]:
     return list(args.scores)
 
 
+def _queries_with_texts(path: str | None) -> str | None:
+    """The table of queries, where it has texts: one that only has groups is as good for --by."""
+    from goodgain.errors import InputError
+    from goodgain.experiment.texts import read_texts
+
+    if path is None:
+        return None
+    try:
+        read_texts(path, "query")
+    except InputError:
+        return None
+    return path
+
+
 def _run_sources(
-    args: argparse.Namespace, notes: list[str], inputs: list[dict[str, Any]]
+    args: argparse.Namespace, inputs: list[dict[str, Any]], evaluations: list[Evaluation]
 ) -> list[Any]:
     from goodgain.tables import Run
 
@@ -210,7 +241,7 @@ def _run_sources(
         systems[name] = [Run(f, name=name[1:]) if name.startswith("=") else f for f in files]
         flat += systems[name]
     result = evaluated(args, flat, args.measures or DEFAULT_MEASURES)
-    notes += result.warnings()
+    evaluations.append(result)
     if args.save:  # hashes of large files are made only where they are kept
         data = result.to_dict()
         inputs += [*data["inputs"], {"kind": "evaluation", "policy": data["policy"]}]

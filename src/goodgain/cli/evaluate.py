@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
+from goodgain.cli.options import (
+    add_evaluation,
+    add_output,
+    add_report,
+    beside,
+    command_parser,
+    warn,
+    write,
+)
 from goodgain.cli.runs import evaluated
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
     add_evaluation(p)
+    add_report(p)
     add_output(p)
     return p
 
@@ -40,7 +49,6 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Evaluate and print."""
     result = evaluated(args, args.runs, args.measures or DEFAULT_MEASURES)
-    saved = {args.save: result.to_json()} if args.save else {}
-    write(args, result.render(args.format, args.per_query), saved)
+    write(args, result.render(args.format, args.per_query), beside(args, result))
     warn(args, result.warnings())
     return 0

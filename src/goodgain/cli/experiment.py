@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, command_parser, warn, write
+from goodgain.cli.options import add_output, add_report, beside, command_parser, warn, write
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--details", action="store_true", help="every difference with interval and p"
     )
+    add_report(p, texts=False)
     add_output(p)
     return p
 
@@ -94,6 +95,6 @@ def run(args: argparse.Namespace) -> int:
         text = result.comparison.render(args.format)
     else:
         text = result.render(args.format)
-    write(args, text)
+    write(args, text, beside(args, result))
     warn(args, result.warnings())
     return 0

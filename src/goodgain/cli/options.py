@@ -43,6 +43,41 @@ def add_output(parser: argparse.ArgumentParser, per_query: bool = True) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no progress")
 
 
+def add_texts(parser: Any) -> None:
+    """--queries, --documents: what a page shows of them."""
+    parser.add_argument(
+        "--queries", metavar="FILE", help="the queries' texts for the page: columns for id and text"
+    )
+    parser.add_argument(
+        "--documents", metavar="FILE",
+        help="the documents' texts for the page: columns for id and text, and perhaps title and url",
+    )  # fmt: skip
+
+
+def add_report(parser: argparse.ArgumentParser, texts: bool = True) -> Any:
+    """--report, and where there are ranked lists --queries and --documents."""
+    group = parser.add_argument_group("page")
+    group.add_argument("--report", metavar="FILE", help="also write it all as one HTML page")
+    if texts:
+        add_texts(group)
+    return group
+
+
+def beside(args: argparse.Namespace, result: Any, *more: Any, **options: Any) -> dict[str, str]:
+    """The other files that were asked for, --save and --report, with what is to stand in them.
+
+    `more` are results that the page shows besides.
+    """
+    files = {args.save: result.to_json()} if getattr(args, "save", None) else {}
+    if args.report:
+        from goodgain.report import report_text
+
+        texts = {name: getattr(args, name, None) for name in ("queries", "documents")}
+        options = {**texts, "command": args.command_line, **options}
+        files[args.report] = report_text(result, *more, **options)
+    return files
+
+
 def add_evaluation(parser: argparse.ArgumentParser) -> None:
     """--policy, --preset, --threads, --columns."""
     from goodgain.evaluation.policy import CHOICES, PRESETS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, command_parser, warn, write
+from goodgain.cli.options import add_output, add_report, beside, command_parser, warn, write
 
 if TYPE_CHECKING:
     import argparse
@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )
     group.add_argument("--threads", type=int, metavar="N", help="(default: all cores)")
     add_identity(p)
+    add_report(p, texts=False)
     add_output(p, per_query=False)
     p.add_argument(
         "--per-conversation",
@@ -148,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     )
     text = result.render(args.format, args.per_conversation)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
-        text = "\n".join(filter(None, (text, result.plot())))
-    write(args, text, {args.save: result.to_json()} if args.save else None)
+        text = "\n".join(filter(None, (text, result.sketch())))
+    write(args, text, beside(args, result))
     warn(args, result.warnings())
     return 0

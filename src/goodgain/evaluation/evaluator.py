@@ -65,7 +65,7 @@ def evaluate(
 class Evaluator:
     """Judgements and measures prepared once, for any number of runs: for training loops."""
 
-    __slots__ = ("_prepared", "measures", "missing", "places", "policy", "preset", "qrels")
+    __slots__ = ("measures", "missing", "places", "policy", "prepared", "preset", "qrels")
 
     def __init__(
         self,
@@ -86,20 +86,20 @@ class Evaluator:
         self.measures, plan, self.missing, self.places = recipe
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
-        self._prepared = Prepared(self.qrels.core, plan, threads or available_cores())
+        self.prepared = Prepared(self.qrels.core, plan, threads or available_cores())
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
         if type(runs) is dict and _is_plain_run(runs):  # the shortest way, for training loops
             try:
-                scores = self._prepared.dict(runs, "run", True)
+                scores = self.prepared.dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
-            found = {"run": RunScores("run", self.measures, _CoreValues(self, scores, None))}
+            found = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
         else:
             found = {
                 run.name: RunScores(
-                    run.name, self.measures, _CoreValues(self, run.scores(self._prepared), run)
+                    run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
                 )
                 for run in _runs(runs)
             }
@@ -113,14 +113,20 @@ class _CoreValues:
 
     __slots__ = ("_evaluator", "_run", "_scores")
 
-    def __init__(self, evaluator: Evaluator, scores: Scores, run: Run | None) -> None:
+    def __init__(self, evaluator: Evaluator, scores: Scores, run: Run | dict[Any, Any]) -> None:
         self._evaluator = evaluator
         self._scores = scores
         self._run = run
 
     @property
     def source(self) -> Source | None:
-        return self._run.source if self._run else None
+        return self._run.source if isinstance(self._run, Run) else None
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        run = Run.of(self._run)
+        for source in (self._evaluator.qrels.source, run.source):
+            source.require_unchanged()
+        return self._evaluator, run
 
     @property
     def has_bounds(self) -> bool:

@@ -114,11 +114,21 @@ class Explanation:
         ]  # fmt: skip
         return [*columns, *(["ideal"] if with_ideal else [])], rows
 
+    def _title(self) -> str:
+        from goodgain.show import number, plain
+
+        return f"{self.measure} of query {plain(self.query)}: {number(self.value)}"
+
+    def _repr_html_(self) -> str:
+        from goodgain.show import html_table
+
+        return html_table(*self.rows(), self._title())
+
     def __str__(self) -> str:
-        from goodgain.show import number, plain, render
+        from goodgain.show import number, render
 
         columns, rows = self.rows()
-        lines = [f"{self.measure} of query {plain(self.query)}: {number(self.value)}\n\n"]
+        lines = [f"{self._title()}\n\n"]
         lines.append(render("table", columns, rows) if rows else "nothing was retrieved\n")
         if hidden := len(self.terms) - len(rows):
             plural = "document that adds" if hidden == 1 else "documents that add"
@@ -176,14 +186,24 @@ class Difference:
         columns = ["cause", self.ours, self.theirs, "share", "where"]
         return columns, [[c.cause, c.ours, c.theirs, _signed(c.share), c.note] for c in self.causes]
 
-    def __str__(self) -> str:
-        from goodgain.show import number, plain, render
+    def _title(self) -> str:
+        from goodgain.show import number, plain
 
         of = f"query {plain(self.query)}" if self.query is not None else "all queries"
-        head = (
+        return (
             f"{self.measure} of {of}: {self.ours} {number(self.value)}, {self.theirs} "
-            f"{number(self.other)}, difference {_signed(self.difference)}\n\n"
+            f"{number(self.other)}, difference {_signed(self.difference)}"
         )
+
+    def _repr_html_(self) -> str:
+        from goodgain.show import html_table
+
+        return html_table(*self.rows(), self._title())
+
+    def __str__(self) -> str:
+        from goodgain.show import render
+
+        head = f"{self._title()}\n\n"
         if not self.causes:
             return head + "the two compute it alike"
         total = math.fsum(c.share for c in self.causes)

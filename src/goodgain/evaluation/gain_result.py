@@ -6,12 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 from goodgain.errors import InputError
+from goodgain.evaluation.conversations import Conversations
 from goodgain.evaluation.gain_settings import GainSettings
 from goodgain.evaluation.gain_system import Figure, SystemGain
 from goodgain.evaluation.interval import mean_interval
 from goodgain.measures.good_gain import BY_COLUMN, LEVELS
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, number, render
+from goodgain.show import LONG_FORMATS, html_table, number, render
+from goodgain.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,12 +49,20 @@ PAIRED = (
 )
 
 
-class GoodGain(SavedAsJson):
+class GoodGain(SavedAsJson, AsFrames, Shown):
     """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
 
     KIND = "good gain"
     FORMAT = 1
-    __slots__ = ("_created", "_inputs", "_systems", "_version", "facts", "settings")
+    __slots__ = (
+        "_created",
+        "_inputs",
+        "_systems",
+        "_version",
+        "conversations",
+        "facts",
+        "settings",
+    )
 
     def __init__(
         self,
@@ -61,9 +72,11 @@ class GoodGain(SavedAsJson):
         facts: Mapping[str, Any],
         created: float | None = None,
         version: str | None = None,
+        conversations: Conversations | None = None,
     ) -> None:
         import time
 
+        self.conversations = conversations  # the way back to the traces
         self._systems = {s.name: s for s in systems}
         self.settings = settings
         self._inputs = inputs
@@ -325,7 +338,7 @@ class GoodGain(SavedAsJson):
                     rows.append([s.name, c, i, *cells])
         return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in shown)], rows
 
-    def plot(self, measure: str | None = None) -> str:
+    def sketch(self, measure: str | None = None) -> str:
         """A measure by iteration as a small plot for a terminal; nothing for a single iteration.
 
         Without any label it is the count of unique results.
@@ -351,19 +364,8 @@ class GoodGain(SavedAsJson):
         return f"GoodGain({len(self)} system{'s' * (len(self) != 1)}: {names}; {count:,} conversations)"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        def table(header: list[str], rows: list[list[Any]]) -> str:
-            head = "".join(f"<th>{escape(h)}</th>" for h in header)
-            cells = [
-                [number(v) if isinstance(v, int | float) else str(v) for v in row] for row in rows
-            ]
-            body = "".join(
-                "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in cells
-            )
-            return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-        return table(*self.table()) + table(*self.summary())
+        by_iteration = f"by iteration, {self.settings.align} conversations"
+        return html_table(*self.table(), by_iteration) + html_table(*self.summary())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""
@@ -400,47 +402,34 @@ class GoodGain(SavedAsJson):
 
     # --- as data of other libraries ---
 
+    def inputs(self) -> list[dict[str, Any]]:
+        """Traces and labels: name, kind, and of files their size and the hash of their bytes."""
+        return [
+            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
         import datetime
 
         from goodgain import __version__
 
-        inputs = [
-            i if isinstance(i, dict) else {"role": i[0], **i[1].provenance()} for i in self._inputs
-        ]
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
+        told = self.conversations
         return {
             "goodgain": self.KIND,
             "format": self.FORMAT,
             "version": self._version or __version__,
             "created": created.isoformat(timespec="seconds"),
             "settings": self.settings.to_dict(),
-            "inputs": inputs,
+            "inputs": self.inputs(),
+            **({"reading": told.to_dict()} if told and told.sources else {}),
             "facts": self.facts,
             "systems": [s.to_dict() for s in self],
         }
 
-    def to_pandas(self, per_conversation: bool = True) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows(per_conversation)
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self, per_conversation: bool = True) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows(per_conversation)
-        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
-
-    def to_arrow(self, per_conversation: bool = True) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows(per_conversation)
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self, per_conversation: bool = True) -> tuple[list[str], list[list[Any]]]:
+        return self.rows(per_conversation)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -450,7 +439,16 @@ class GoodGain(SavedAsJson):
         created = datetime.datetime.fromisoformat(data["created"]).timestamp()
         systems = [SystemGain.from_dict(s) for s in data["systems"]]
         settings = GainSettings(**data["settings"])
-        return cls(systems, settings, data["inputs"], data["facts"], created, data["version"])
+        conversations = Conversations.saved(data.get("reading"), data["inputs"], settings)
+        return cls(
+            systems,
+            settings,
+            data["inputs"],
+            data["facts"],
+            created,
+            data["version"],
+            conversations,
+        )
 
 
 _HEADINGS = {"MarginalGain": "marginal", "Tokens": "tokens", "Seconds": "seconds"}

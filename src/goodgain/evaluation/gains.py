@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.errors import InputError, UsageError, core_errors
+from goodgain.errors import UsageError, core_errors
+from goodgain.evaluation.conversations import (
+    Conversations,
+    KeptLines,
+    Reading,
+    TraceSource,
+    line_of,
+)
 from goodgain.evaluation.gain_result import GoodGain
 from goodgain.evaluation.gain_settings import Align, GainSettings
 from goodgain.evaluation.gain_system import SystemGain
@@ -57,14 +64,31 @@ def good_gain(
     )
     found = _Collected()
     inputs: list[tuple[str, Source]] = []
-    for name, source in _sources(traces):
-        default = name or (_stem(source) if _is_path(source) else "agent")
-        for scores in scorer.scores(source):
-            found.add(scores, default, everything=by == "file" or name is not None)
-        inputs.append(("traces", _provenance(source, default)))
+    remembered = []
+    for name, value in _sources(traces):
+        default = name or (_stem(value) if _is_path(value) else "agent")
+        provenance = _provenance(value, default)
+        source = TraceSource(
+            _readable_again(value), default, by == "file" or name is not None, provenance.stat
+        )
+        for scores in scorer.scores(value, source.value):
+            found.add(scores, source)
+        inputs.append(("traces", provenance))
+        remembered.append(source)
     if judged is not None:
         inputs.append(("labels", judged.source))
-    return GoodGain(found.systems(), settings, inputs, found.facts(scorer))
+    reading = Reading(format, tuple(search_tools), skip_bad)
+    conversations = Conversations(remembered, rules, judged, settings, reading)
+    return GoodGain(
+        found.systems(), settings, inputs, found.facts(scorer), conversations=conversations
+    )
+
+
+def _readable_again(value: Any) -> Any:
+    """What the conversations can be read from a second time: an iterator is kept as it passes."""
+    if _is_path(value):
+        return os.fspath(value)
+    return value if isinstance(value, list | tuple) else KeptLines()
 
 
 def _cores() -> int:
@@ -119,7 +143,7 @@ class _Scorer:
         self.skipped = 0
         self.examples: list[str] = []
 
-    def scores(self, source: Any) -> Iterator[TraceScores]:
+    def scores(self, source: Any, kept: Any) -> Iterator[TraceScores]:
         options = self.settings.for_core(self.skip_bad)
         if _is_path(source):
             from goodgain.read.traces import open_traces
@@ -137,7 +161,9 @@ class _Scorer:
             name = opened.name
         else:
             opened = None
-            lines, name = (_line(t) for t in source), "traces"
+            lines, name = map(line_of, source), "traces"
+            if isinstance(kept, KeptLines):
+                lines = kept.passing(iter(lines))
         for batch in _batches(lines):
             with core_errors():
                 yield self.core.score_lines(batch, name, self.labels, options, self.threads)
@@ -145,19 +171,6 @@ class _Scorer:
             self.notes.extend(opened.notes)
             self.skipped += opened.skipped
             self.examples.extend(opened.context.examples)
-
-
-def _line(trace: Any) -> bytes:
-    import json
-
-    if isinstance(trace, Trace):
-        return trace.to_json().encode("utf-8", "surrogateescape")
-    if not isinstance(trace, Mapping):
-        raise InputError(
-            f"a {type(trace).__name__} is not a trace",
-            hint="Trace objects, or dictionaries in the canonical form",
-        )
-    return json.dumps(trace, ensure_ascii=False).encode("utf-8", "surrogateescape")
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -183,11 +196,11 @@ class _Collected:
         )
         self.examples: list[str] = []
 
-    def add(self, scores: TraceScores, default: str, everything: bool) -> None:
+    def add(self, scores: TraceScores, source: TraceSource) -> None:
         names = scores.conversations
         groups: dict[str, list[int]] = {}
         for i, system in enumerate(scores.systems):
-            groups.setdefault(default if everything or not system else system, []).append(i)
+            groups.setdefault(source.system_of(system), []).append(i)
         for system, members in groups.items():
             conversations = [names[i] for i in members] if len(members) < len(names) else names
             self.parts.setdefault(system, []).append((scores, members, conversations))

@@ -7,16 +7,21 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.evaluation.policy import Policy
+from goodgain.evaluation.saved_inputs import SavedInputs
 from goodgain.evaluation.scores import Coverage, RunScores
 from goodgain.measures.grammar import parse
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
-from goodgain.show import LONG_FORMATS, render
+from goodgain.show import LONG_FORMATS, html_table, render
+from goodgain.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.evaluation.evaluator import Evaluator
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
+    from goodgain.tables.run import Run
 
 
 class Saved(NamedTuple):
@@ -27,7 +32,7 @@ class Saved(NamedTuple):
     inputs: list[dict[str, Any]]
 
 
-class Evaluation(SavedAsJson):
+class Evaluation(SavedAsJson, AsFrames, Shown):
     """Measures of one or several runs over the same judgements.
 
     With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of
@@ -171,16 +176,7 @@ class Evaluation(SavedAsJson):
         return f"Evaluation({len(self)} run{'s' * (len(self) != 1)}: {', '.join(self.names)}; {labels})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        header, rows = self._wide()
-        head = "".join(f"<th>{escape(h)}</th>" for h in header)
-        lines = render("tsv", header, [[_text(v) for v in row] for row in rows]).splitlines()[1:]
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line.split("\t")) + "</tr>"
-            for line in lines
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(*self._wide())
 
     def warnings(self) -> list[str]:
         """What a reader of the means should know: missing queries, unjudged ones, undefined values."""
@@ -215,6 +211,15 @@ class Evaluation(SavedAsJson):
     def __reduce__(self) -> tuple[Any, ...]:
         return Evaluation.from_dict, (self._plain(hashed=False),)
 
+    def inputs(self, hashed: bool = True) -> list[dict[str, Any]]:
+        """Judgements and runs: name, kind, and of files their size and the hash of their bytes."""
+        if self._saved is not None:
+            return self._saved.inputs
+        return [
+            {"role": "qrels", **_provenance(self._qrels, hashed)},
+            *({"role": "run", "run": run.name, **_provenance(run.source, hashed)} for run in self),
+        ]
+
     def _plain(self, hashed: bool) -> dict[str, Any]:
         import datetime
 
@@ -222,15 +227,7 @@ class Evaluation(SavedAsJson):
 
         created = datetime.datetime.fromtimestamp(self._created, datetime.UTC)
         origin = self._saved or Saved(
-            __version__,
-            created.isoformat(timespec="seconds"),
-            [
-                {"role": "qrels", **_provenance(self._qrels, hashed)},
-                *(
-                    {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
-                    for run in self
-                ),
-            ],
+            __version__, created.isoformat(timespec="seconds"), self.inputs(hashed)
         )
         return {
             "goodgain": self.KIND,
@@ -261,26 +258,8 @@ class Evaluation(SavedAsJson):
             for bound in bounds
         }
 
-    def to_pandas(self, per_query: bool = True) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows(per_query)
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self, per_query: bool = True) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows(per_query)
-        return pl.DataFrame(rows, schema=columns, orient="row")
-
-    def to_arrow(self, per_query: bool = True) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows(per_query)
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self, per_query: bool = True) -> tuple[list[str], list[list[Any]]]:
+        return self.rows(per_query)
 
     # --- saved ---
 
@@ -288,12 +267,14 @@ class Evaluation(SavedAsJson):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         measures = tuple(parse(label) for label in data["measures"])
-        runs = {
-            run["name"]: RunScores(run["name"], measures, _SavedValues(run)) for run in data["runs"]
-        }
         saved = Saved(data["version"], data["created"], data["inputs"])
-        preset = data.get("preset", "default")
-        return cls(runs, measures, Policy(**data["policy"]), None, saved, preset)
+        preset, policy = data.get("preset", "default"), Policy(**data["policy"])
+        inputs = SavedInputs(saved.inputs, measures, policy, preset)
+        runs = {
+            run["name"]: RunScores(run["name"], measures, _SavedValues(run, inputs))
+            for run in data["runs"]
+        }
+        return cls(runs, measures, policy, None, saved, preset)
 
 
 class _SavedValues:
@@ -301,8 +282,12 @@ class _SavedValues:
 
     source: Source | None = None
 
-    def __init__(self, run: dict[str, Any]) -> None:
+    def __init__(self, run: dict[str, Any], inputs: SavedInputs) -> None:
         self._run = run
+        self._inputs = inputs
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        return self._inputs.evaluator, self._inputs.run(self._run["name"])
 
     @property
     def has_bounds(self) -> bool:

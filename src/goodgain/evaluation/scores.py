@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.evaluation.evaluator import Evaluator
     from goodgain.measures.grammar import Measure
     from goodgain.read.source import Source
+    from goodgain.tables.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ class Values(Protocol):
     def coverage(self) -> Coverage:
         """How well judgements and run meet."""
 
+    def tables(self) -> tuple[Evaluator, Run]:
+        """The judgements, ready to measure, and the run; InputError where they are gone."""
+
 
 class RunScores:
     """One run's values. `scores["nDCG@10"]` is the mean."""
@@ -82,6 +87,10 @@ class RunScores:
     def source(self) -> Source | None:
         """Where the run came from; a dictionary has no more to tell."""
         return self._values.source
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        """The judgements, ready to measure, and the run itself; InputError where they are gone."""
+        return self._values.tables()
 
     def measure(self, wanted: str | Measure) -> Measure:
         """The measure as it was evaluated; a text may be written in any way that means the same."""

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluation, Evaluator
 from goodgain.experiment.folder import Folder
+from goodgain.experiment.kept import DOCUMENTS, QUERIES, kept_of, kept_qrels, kept_texts
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
+from goodgain.shown import Shown
 from goodgain.tables import Qrels, Run
 from goodgain.write import write_texts
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from goodgain.stats import Comparison
 
@@ -38,13 +41,22 @@ class Plan:
         return asdict(self)
 
 
-class ExperimentResult:
+class ExperimentResult(Shown):
     """The systems side by side. `result["swarm", "MRR"]` is the pair against the baseline."""
 
-    def __init__(self, folder: Folder, plan: Plan, qrels: Qrels | None = None) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        plan: Plan,
+        qrels: Qrels | None = None,
+        queries: Mapping[str, str] | None = None,
+        documents: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
         self._qrels = qrels
         self.plan = plan
+        self.queries = queries or {}  # their texts
+        self.documents = documents or {}
 
     @classmethod
     def open(
@@ -53,7 +65,7 @@ class ExperimentResult:
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment; another baseline, test or correction compares it anew.
 
-        Other measures need the judgements again.
+        `qrels` are other judgements than those that the folder keeps.
         """
         folder = Folder.existing(path)
         saved = folder.settings["plan"]
@@ -61,9 +73,12 @@ class ExperimentResult:
             "baseline": baseline, "test": test, "correction": correction, "measures": measures,
         }  # fmt: skip
         plan = Plan(**{**saved, **{k: v for k, v in changed.items() if v is not None}})
-        if measures is not None and qrels is None:
+        assert folder.path is not None
+        judged = kept_qrels(folder.path) if qrels is None else Qrels.of(qrels)
+        if measures is not None and judged is None:
             raise UsageError("other measures need the judgements again", hint="qrels=...")
-        return cls(folder, plan, None if qrels is None else Qrels.of(qrels))
+        texts = (kept_of(folder.path, name) for name in (QUERIES, DOCUMENTS))
+        return cls(folder, plan, judged, *texts)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -118,6 +133,16 @@ class ExperimentResult:
 
         if len(self.systems) < 2:
             return None
+        return compare(
+            *self.sources(),
+            baselines=self.plan.baseline,
+            test=self.plan.test,
+            correction=self.plan.correction,
+            by=self.plan.groups or None,
+        )
+
+    def sources(self) -> list[Any]:
+        """The scores of each system, those of several seeds as a list: what `compare` takes."""
         scores = iter(self.scores)
         sources: list[Any] = []
         for name, seeds in self.runs.items():
@@ -125,13 +150,7 @@ class ExperimentResult:
             for one in own:
                 one.name = name
             sources.append(own if len(own) > 1 else own[0])
-        return compare(
-            *sources,
-            baselines=self.plan.baseline,
-            test=self.plan.test,
-            correction=self.plan.correction,
-            by=self.plan.groups or None,
-        )
+        return sources
 
     def __getitem__(self, key: tuple[str, ...]) -> Any:
         if self.comparison is None:
@@ -188,6 +207,10 @@ class ExperimentResult:
                 own = run.name.partition(" (seed")[0]
                 name = own if len(seeds) == 1 else f"{own}.seed{self.settings['seeds'][number]}"
                 texts[str(path / "runs" / f"{_file_name(name)}.run")] = _trec(run, own)
+        if self._qrels is not None:
+            runs = (seeds[0] for seeds in self.runs.values())
+            kept = kept_texts(self._qrels, self.queries, self.documents, runs)
+            texts |= {str(path / name): text for name, text in kept.items()}
         self.scores.save(path / "scores.json")
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
@@ -207,6 +230,11 @@ class ExperimentResult:
 
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from goodgain.experiment.tables import experiment_html
+
+        return experiment_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -154,7 +154,7 @@ class Experiment:
             Session(self, kept, progress).run()
         finally:
             kept.close()
-        result = ExperimentResult(kept, self.plan, self.qrels)
+        result = ExperimentResult(kept, self.plan, self.qrels, self.queries, self.documents)
         result.write()
         return result
 

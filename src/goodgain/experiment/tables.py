@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.show import number, render
-from goodgain.stats.render import Block, Cell, block_text, blocks, header, legend
+from goodgain.show import Cell, number
+from goodgain.stats.render import Block, block_text, blocks, blocks_html, header, legend
 
 if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
@@ -14,16 +14,35 @@ if TYPE_CHECKING:
 
 def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     """The tables of an experiment and how to read them."""
+    parts = [block_text(block, format) for block in _shown(result)]
+    if result.comparison is None:
+        parts.insert(0, result.scores.render(format))
+    mark = "% " if format == "latex" else ""
+    return "\n".join(parts) + "\n" + "".join(f"{mark}{line}\n" for line in _foot(result))
+
+
+def experiment_html(result: ExperimentResult) -> str:
+    """The same for notebooks."""
+    scores = result.scores._repr_html_() if result.comparison is None else ""
+    return scores + blocks_html(_shown(result), _foot(result))
+
+
+def _shown(result: ExperimentResult) -> list[Block]:
     c = result.comparison
-    parts = []
     if c is None:
-        parts.append(result.scores.render(format))
-    else:
-        parts.append(block_text(_short(blocks(c)[0], result.plan.rel), format))
-    parts.append(_timings(result, format))
+        return [_timings(result)]
+    means, *groups = (
+        _short(block, result.plan.rel)
+        for block in (blocks(c)[0], *(_group(c, g) for g in c.groups))
+    )
+    return [means, _timings(result), *groups]
+
+
+def _foot(result: ExperimentResult) -> list[str]:
+    """How to read the tables."""
+    c = result.comparison
     lines = []
     if c is not None:
-        parts += [block_text(_short(_group(c, g), result.plan.rel), format) for g in c.groups]
         lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
         if c.seeds:
             names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
@@ -32,8 +51,7 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
             )
     if result.plan.rel != 1:
         lines.append(f"Relevant is a document with a gain from {result.plan.rel:g} on.")
-    mark = "% " if format == "latex" else ""
-    return "\n".join(parts) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
+    return lines
 
 
 def _short(block: Block, rel: float) -> Block:
@@ -69,7 +87,7 @@ def _group(c: Comparison, group: str) -> Block:
     return block
 
 
-def _timings(result: ExperimentResult, format: str) -> str:  # noqa: A002
+def _timings(result: ExperimentResult) -> Block:
     columns = [
         "system",
         "mean ms",
@@ -82,12 +100,13 @@ def _timings(result: ExperimentResult, format: str) -> str:  # noqa: A002
         "calls",
         "failed",
     ]
-    rows = []
+    block = Block("latency", columns)
     for name, t in result.timings.items():
         times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
         size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
         indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
         failed = f"{t.failed + t.timed_out:,}"
-        rows.append([name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed])
-    title = "latency" if format == "table" else ""
-    return f"{title}\n{render(format, columns, rows)}" if title else render(format, columns, rows)
+        block.rows.append(
+            [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]
+        )
+    return block

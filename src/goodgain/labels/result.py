@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, islice
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
-from goodgain.show import render
+from goodgain.read.frames import AsFrames
+from goodgain.show import html_table, render
+from goodgain.shown import Plotted
 from goodgain.tables.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Label(NamedTuple):
     question: str
 
 
-class Labels:
+class Labels(AsFrames, Plotted):
     """The labels of one setting; iterating reads them from the store, so memory stays flat."""
 
     __slots__ = ("_table", "setting", "store", "summary")
@@ -114,41 +116,27 @@ class Labels:
         """The gains as judgements."""
         return Qrels(self.to_dict(), name=f"labels of {self.setting.model}")
 
-    def rows(self) -> tuple[list[str], list[list[Any]]]:
-        """Column names and a row for every question and document."""
+    def rows(self, first: int | None = None) -> tuple[list[str], list[list[Any]]]:
+        """Column names and a row for every question and document, or for the first of them."""
         return _COLUMNS, [
             [label.query, label.doc, whole(label.gain), label.status, label.replicates,
              whole(label.spread), label.detail]
-            for label in self
+            for label in islice(self, first)
         ]  # fmt: skip
 
     def render(self, format: str = "table") -> str:  # noqa: A002
         """The labels as text in any of the command line's formats."""
         return render(format, *self.rows())
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame of the rows."""
-        import pandas as pd
-
-        columns, rows = self.rows()
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self) -> Any:
-        """A polars data frame of the rows."""
-        import polars as pl
-
-        columns, rows = self.rows()
-        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
-
-    def to_arrow(self) -> Any:
-        """A pyarrow table of the rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows()
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
+        return self.rows()
 
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        columns, rows = self.rows(first=20)
+        return html_table(columns, rows, repr(self), left_out=len(self) - len(rows))
 
     def __repr__(self) -> str:
         found = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())

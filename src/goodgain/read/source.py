@@ -29,8 +29,15 @@ class Source:
             return {"name": self.name, "kind": self.kind}
         facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
         if hashed and _stat(self.name) == self.stat:  # else it is no longer what was read
-            facts["sha256"] = _sha256(self.name)
+            facts["sha256"] = sha256_of(self.name)
         return facts
+
+    def require_unchanged(self) -> None:
+        """That it can be read once more and is what it was; else an error that says why not."""
+        if self.kind == "file" and self.stat is None:
+            raise InputError("standard input can be read only once", where=self.name)
+        if self.kind == "file" and _stat(self.name) != self.stat:
+            raise InputError("the file is gone or has changed since it was read", where=self.name)
 
 
 def resolve(
@@ -108,8 +115,12 @@ def _stat(path: str) -> tuple[int, int] | None:
     return info.st_size, info.st_mtime_ns
 
 
-def _sha256(path: str) -> str:
+def sha256_of(path: str) -> str | None:
+    """The hash of a file's bytes; None where there is no file."""
     import hashlib
 
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

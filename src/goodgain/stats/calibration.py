@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
 from goodgain.evaluation import Evaluator
@@ -14,7 +14,9 @@ from goodgain.evaluation.evaluator import named_runs
 from goodgain.labels.canaries import PREFIX
 from goodgain.labels.result import Labels
 from goodgain.measures.grammar import parse_all
-from goodgain.show import LONG_FORMATS, render
+from goodgain.read.saved import SavedAsJson
+from goodgain.show import LONG_FORMATS, html_table, render
+from goodgain.shown import Shown
 from goodgain.stats import agreement
 from goodgain.tables.qrels import Qrels
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FORMAT = 1
 MEASURES = "nDCG@10"
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
@@ -59,9 +60,11 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(SavedAsJson, Shown):
     """What `calibrate` found; `matrix[i][j]` counts human `grades[i]` that the judge calls `grades[j]`."""
 
+    KIND: ClassVar[str] = "calibration"
+    FORMAT: ClassVar[int] = 1
     grades: tuple[float, ...]
     matrix: tuple[tuple[int, ...], ...]
     figures: tuple[Figure, ...]
@@ -98,21 +101,27 @@ class Calibration:
         """As text: for machines the figures, for people also the matrix and the corrected means."""
         if format in LONG_FORMATS:
             return render(format, *self.rows())
+        return "\n".join(render(format, *table) for table in self._tables())
+
+    def _tables(self) -> list[tuple[list[str], list[list[Any]]]]:
+        """For people: the matrix, the figures, the canaries, the corrected means."""
         names = [f"{g:g}" for g in self.grades]
         matrix = [[f"human {n}", *row] for n, row in zip(names, self.matrix, strict=True)]
-        parts = [
-            render(format, ["", *(f"judge {n}" for n in names)], matrix),
-            render(format, _FIGURES, [list(asdict(f).values()) for f in self.figures]),
+        found: list[tuple[list[str], list[list[Any]]]] = [
+            (["", *(f"judge {n}" for n in names)], matrix),
+            (_FIGURES, [list(asdict(f).values()) for f in self.figures]),
         ]
         if self.canaries:
-            rows = [[*canary] for canary in self.canaries]
-            parts.append(render(format, ["canary", "labelled", "found good"], rows))
+            found.append((["canary", "labelled", "found good"], [[*c] for c in self.canaries]))
         if self.corrected:
             rows = [list(asdict(c).values()) for c in self.corrected]
             header = ["run", "measure", "judge", "human", "corrected", "low", "high", "weight",
                       "human queries", "other queries"]  # fmt: skip
-            parts.append(render(format, header, rows))
-        return "\n".join(parts)
+            found.append((header, rows))
+        return found
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(*table) for table in self._tables())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""
@@ -138,15 +147,22 @@ class Calibration:
         from goodgain import __version__
 
         data = _plain(asdict(self))
-        return {"goodgain": "calibration", "format": FORMAT, "version": __version__, **data}
+        return {"goodgain": self.KIND, "format": self.FORMAT, "version": __version__, **data}
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        import json
-
-        from goodgain.write import write_texts
-
-        write_texts({str(path): json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"})
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The reverse of `to_dict`."""
+        values = {field.name: data[field.name] for field in fields(cls)}
+        return cls(
+            **values
+            | {
+                "grades": tuple(data["grades"]),
+                "matrix": tuple(tuple(row) for row in data["matrix"]),
+                "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
+                "canaries": tuple(tuple(canary) for canary in data["canaries"]),
+                "corrected": tuple(Corrected(**_numbers(c)) for c in data["corrected"]),
+            }
+        )
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")
@@ -215,7 +231,7 @@ def _labels(
     labels: Any, threshold: float
 ) -> tuple[dict[str, dict[str, float]], set[tuple[str, str]], tuple[tuple[str, int, int], ...]]:
     """Gains, pairs without one, and what became of the canaries."""
-    if isinstance(labels, str | os.PathLike) and _is_store(os.fspath(labels)):
+    if isinstance(labels, str | os.PathLike) and is_store(os.fspath(labels)):
         labels = Labels.of(labels)
     if not isinstance(labels, Labels):
         return Qrels.of(labels).to_dict(), set(), ()
@@ -236,7 +252,8 @@ def _labels(
     return gains, failed, tuple((kind, seen[kind], good[kind]) for kind in sorted(seen))
 
 
-def _is_store(path: str) -> bool:
+def is_store(path: str) -> bool:
+    """Whether a file is a store of labels."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return file.read(16) == b"SQLite format 3\0"
@@ -376,6 +393,11 @@ def _mean(values: Floats) -> float:
     """Of the values that are defined."""
     defined = values[values == values]
     return float(defined.mean()) if len(defined) else float("nan")
+
+
+def _numbers(saved: dict[str, Any]) -> dict[str, Any]:
+    """Undefined is null in a file."""
+    return {name: float("nan") if value is None else value for name, value in saved.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -177,6 +177,7 @@ def compare_scores(
         tuple(scores.inputs),
         made,
         __version__,
+        scores,
     )
 
 

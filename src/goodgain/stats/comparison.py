@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
+from goodgain.shown import Shown
 from goodgain.stats.pareto import TradeOff
 from goodgain.stats.seeds import SeedSpread
 from goodgain.stats.text import stars
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain.stats.gsb import GSB
+    from goodgain.stats.scores import ScoreSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ LONG_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(SavedAsJson):
+class Comparison(SavedAsJson, AsFrames, Shown):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
@@ -156,6 +159,8 @@ class Comparison(SavedAsJson):
     inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
     version: str = ""
+    # What was compared, query by query; not saved: the evaluations are where it is kept.
+    scores: ScoreSet | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
@@ -215,43 +220,27 @@ class Comparison(SavedAsJson):
         )
 
     def _repr_html_(self) -> str:
-        from goodgain.stats.render import comparison_html
+        from goodgain.stats.render import blocks, blocks_html, legend
 
-        return comparison_html(self)
+        return blocks_html(blocks(self), legend(self))
 
     # --- as data of other libraries ---
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
-        data = asdict(self)
+        data = asdict(replace(self, scores=None))
+        del data["scores"]
         for name in ("pairs", "group_pairs"):
             data[name] = [pair.to_dict() for pair in getattr(self, name)]
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame of the long rows."""
-        import pandas as pd
-
-        columns, rows = self.rows()
-        return pd.DataFrame(rows, columns=columns)
-
-    def to_polars(self) -> Any:
-        """A polars data frame of the long rows."""
-        import polars as pl
-
-        columns, rows = self.rows()
-        return pl.DataFrame(
-            {c: [row[i] for row in rows] for i, c in enumerate(columns)}, infer_schema_length=None
-        )
-
-    def to_arrow(self) -> Any:
-        """A pyarrow table of the long rows."""
-        import pyarrow as pa
-
-        columns, rows = self.rows()
-        return pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
+        return self.rows()
 
     # --- saved ---
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Comparison.from_dict, (self.to_dict(),)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -261,15 +250,14 @@ class Comparison(SavedAsJson):
             "prices": Price, "trade_off": TradeOff,
         }  # fmt: skip
         values: dict[str, Any] = {"settings": Settings(**data["settings"]), "means": data["means"]}
-        for field in fields(cls):
-            if field.name in parts:
-                kind = parts[field.name]
+        for own in fields(cls):
+            if own.name in parts:
+                kind = parts[own.name]
                 known = {f.name for f in fields(kind)}
-                values[field.name] = tuple(
-                    kind(**{k: v for k, v in item.items() if k in known})
-                    for item in data[field.name]
+                values[own.name] = tuple(
+                    kind(**{k: v for k, v in item.items() if k in known}) for item in data[own.name]
                 )
-            elif field.name not in values:
-                value = data[field.name]
-                values[field.name] = tuple(value) if isinstance(value, list) else value
+            elif own.name not in values and own.name != "scores":
+                value = data[own.name]
+                values[own.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values)

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import UsageError
-from goodgain.show import LONG_FORMATS, number, render
+from goodgain.show import LONG_FORMATS, html_table, number, render
+from goodgain.shown import Plotted
 from goodgain.stats import effect, paired
 from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.paired import TESTS, Resampling
@@ -57,7 +58,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Plotted):
     """The checks, the queries that lost most, and whether all checks passed."""
 
     baseline: str
@@ -162,6 +163,14 @@ class Gate:
             text += f"\n{title}{render(format, *losses)}"
         comment = "% " if format == "latex" else ""
         return f"{text}\n{comment}{self._how()}\n{comment}{self.sentence}\n"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        checks, losses = self._tables()
+        lost = html_table(*losses, "queries that lost most") if self.losses else ""
+        below = f"<p>{escape(self._how())}</p>"
+        return html_table(*checks, self.sentence) + lost + below
 
     def _markdown(self) -> str:
         """A summary for a pull request."""

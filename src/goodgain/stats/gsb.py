@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.shown import Plotted
 from goodgain.stats.distributions import normal_ppf
 from goodgain.stats.paired import Resampling, bootstrap_means, sign_p
 from goodgain.stats.text import p_text, signed
@@ -33,7 +34,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class GSB:
+class GSB(Plotted):
     """Counts of items, the value, a sign test, an interval, and what they mean."""
 
     good: int
@@ -105,6 +106,10 @@ class GSB:
         if format in LONG_FORMATS:
             data = self.to_dict()
             return render(format, list(data), [list(data.values())])
+        table = render(format, *self._table())
+        return f"{table}% {self.sentence}\n" if format == "latex" else f"{table}\n{self.sentence}\n"
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
         columns = [
             "GSB",
             "good",
@@ -121,8 +126,12 @@ class GSB:
         if self.annotators > 1:
             columns += ["annotators", "agreement", "kappa"]
             row += [self.annotators, self.agreement, self.kappa]
-        table = render(format, columns, [row])
-        return f"{table}% {self.sentence}\n" if format == "latex" else f"{table}\n{self.sentence}\n"
+        return columns, [row]
+
+    def _repr_html_(self) -> str:
+        from goodgain.show import html_table
+
+        return html_table(*self._table(), self.sentence)
 
     def __str__(self) -> str:
         return self.sentence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from goodgain.show import latex_escape, number, render
+from goodgain.show import Cell, html_table, latex_escape, number, plain, render
 from goodgain.stats.paired import TESTS
 from goodgain.stats.text import STARS, interval, p_text, percent, signed
 
@@ -20,15 +20,6 @@ _CORRECTIONS = {
     "bh": "Benjamini-Hochberg",
     "none": "no",
 }
-
-
-@dataclass
-class Cell:
-    """A mean with its marks: stars, or letters of the baselines it differs from."""
-
-    text: str
-    mark: str = ""
-    best: bool = False
 
 
 @dataclass
@@ -51,25 +42,16 @@ def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
 
 def block_text(block: Block, format: str) -> str:  # noqa: A002
     """One table with its title."""
-    return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](block)
+    titled = replace(block, title=plain(block.title))
+    return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](titled)
 
 
-def comparison_html(c: Comparison) -> str:
-    """For notebooks."""
+def blocks_html(shown: Sequence[Block], foot: Sequence[str]) -> str:
+    """For notebooks: the tables, and below them how to read them."""
     from html import escape
 
-    parts = []
-    for block in blocks(c):
-        head = "".join(f"<th>{escape(h)}</th>" for h in block.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{_html_cell(v)}</td>" for v in row) + "</tr>"
-            for row in block.rows
-        )
-        parts.append(
-            f"<table><caption>{escape(block.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
-    return "".join(parts) + f"<p>{'<br>'.join(escape(line) for line in legend(c))}</p>"
+    tables = "".join(html_table(block.columns, block.rows, block.title) for block in shown)
+    return f"{tables}<p>{'<br>'.join(escape(line) for line in foot)}</p>"
 
 
 # --- what is shown ---
@@ -246,7 +228,7 @@ def legend(c: Comparison) -> list[str]:
         lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")
-    return lines
+    return [plain(line) for line in lines]
 
 
 # --- how it is drawn ---
@@ -303,12 +285,3 @@ def _latex(block: Block) -> str:
         f"% {block.title}\n\\begin{{tabular}}{{{spec}}}\n  \\toprule\n{line(block.columns)}"
         f"  \\midrule\n{''.join(line(row) for row in block.rows)}  \\bottomrule\n\\end{{tabular}}\n"
     )
-
-
-def _html_cell(value: str | Cell) -> str:
-    from html import escape
-
-    if isinstance(value, str):
-        return escape(value)
-    text = f"<b>{value.text}</b>" if value.best else value.text
-    return f"{text}<sup>{value.mark}</sup>" if value.mark else text

@@ -36,14 +36,18 @@ class ScoreSet:
     lower: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     inputs: list[dict[str, Any]] = field(default_factory=list)  # what a saved result says of them
+    runs: dict[str, list[RunScores]] = field(default_factory=dict)  # where scores are of runs
+    evaluations: list[Evaluation] = field(default_factory=list)
 
-    def add(self, name: str, seeds: list[Columns]) -> str:
+    def add(self, name: str, seeds: list[Columns], runs: list[RunScores] | None = None) -> str:
         """Add a system; a name that is taken is numbered, as runs of the same name are."""
         unique, number = name, 1
         while unique in self.systems:
             number += 1
             unique = f"{name}#{number}"
         self.systems[unique] = seeds
+        if runs:
+            self.runs[unique] = runs
         return unique
 
     @property
@@ -78,10 +82,11 @@ def collect(
     if isinstance(source, Evaluation):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
         into.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
-        return [into.add(run.name, [_run_columns(run)]) for run in source]
+        into.evaluations.append(source)
+        return [into.add(run.name, [_run_columns(run)], [run]) for run in source]
     if isinstance(source, RunScores):
         into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
-        return [into.add(source.name, [_run_columns(source)])]
+        return [into.add(source.name, [_run_columns(source)], [source])]
     if isinstance(source, HasUnitScores):
         into.lower |= set(getattr(source, "lower_is_better", ()))
         return _from_mapping(source.per_unit_scores(), into)
@@ -147,8 +152,10 @@ def _seeds(
     into.lower |= apart.lower
     into.groups |= apart.groups
     into.inputs += apart.inputs
+    into.evaluations += apart.evaluations
     name = next(iter(apart.systems))
-    return [into.add(name, [seed for seeds in apart.systems.values() for seed in seeds])]
+    seeds = [seed for seeds in apart.systems.values() for seed in seeds]
+    return [into.add(name, seeds, [run for runs in apart.runs.values() for run in runs])]
 
 
 def measure_of(name: str) -> Measure | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluator
-from goodgain.show import number, render
+from goodgain.show import html_table, number, render
+from goodgain.shown import Plotted
 from goodgain.stats.fusion.fuser import Fuser, rank_runs
 from goodgain.stats.fusion.methods import method_of
 from goodgain.tables import Qrels, Run
@@ -40,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class Tuned(Plotted):
     """A tuned fusion. `held_out_mean` is what to expect; `training_mean` is what to distrust."""
 
     method: str
@@ -67,8 +68,7 @@ class Tuned:
         systems = {**self.singles, f"{self.method} (held out)": self.held_out}
         return {name: {self.measure: values} for name, values in systems.items()}
 
-    def render(self, format: str = "table") -> str:  # noqa: A002
-        """The folds, the final choice, and the runs alone."""
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
         rows: list[list[Any]] = [
             [f"fold {i}", str(f), f.training_mean, f.held_out_mean, f.held_out_queries]
             for i, f in enumerate(self.folds, 1)
@@ -76,9 +76,18 @@ class Tuned:
         rows.append(
             ["all", str(self.best), self.training_mean, self.held_out_mean, len(self.held_out)]
         )
-        table = render(format, ["tuned on", "chosen", "training", "held out", "queries"], rows)
+        return ["tuned on", "chosen", "training", "held out", "queries"], rows
+
+    def _alone(self) -> str:
         alone = ", ".join(f"{name} {number(_mean(v.values()))}" for name, v in self.singles.items())
-        return f"{table}\n{self.measure}; {self.method} over {self.norm}. Runs alone: {alone}.\n"
+        return f"{self.measure}; {self.method} over {self.norm}. Runs alone: {alone}."
+
+    def render(self, format: str = "table") -> str:  # noqa: A002
+        """The folds, the final choice, and the runs alone."""
+        return f"{render(format, *self._table())}\n{self._alone()}\n"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), self._alone())
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Install what tests need from the system, where that may be done: scripts/system.sh PROGRAM=PACKAGE ...
+# A program that is there is left alone. Without the right to install, it is said what to do.
+set -eu
+
+missing=""
+for pair in "$@"; do
+  command -v "${pair%%=*}" > /dev/null 2>&1 || missing="$missing ${pair#*=}"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get > /dev/null 2>&1; then
+  echo "tests that need$missing are skipped: install it with your system's package manager" >&2
+  exit 0
+fi
+if [ "$(id -u)" -eq 0 ]; then
+  sudo=""
+elif command -v sudo > /dev/null 2>&1 && sudo -n true 2> /dev/null; then
+  sudo="sudo -n"
+else
+  echo "tests that need$missing are skipped: as root, run apt-get install$missing" >&2
+  exit 0
+fi
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+# shellcheck disable=SC2086 # several packages are several words
+$sudo apt-get install -qq --yes --no-install-recommends $missing

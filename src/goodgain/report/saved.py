@@ -1,0 +1,40 @@
+"""Saved results of any kind, told apart by what their files say they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from goodgain.errors import InputError
+
+
+def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
+    """A saved evaluation, comparison, Good Gain or calibration, an experiment's folder, a store of labels.
+
+    A folder does not keep the judgements: with `qrels` its ranked lists can be shown.
+    """
+    from goodgain.evaluation import Evaluation, GoodGain
+    from goodgain.experiment import ExperimentResult
+    from goodgain.labels import Labels
+    from goodgain.read.files import read_json
+    from goodgain.stats import Comparison
+    from goodgain.stats.calibration import Calibration, is_store
+
+    name = os.fspath(path)
+    if Path(name).is_dir():
+        return ExperimentResult.open(name, qrels=qrels)
+    if not Path(name).exists():
+        raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder")
+    if is_store(name):
+        return Labels.of(name)
+    kinds = {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    data = read_json(name)
+    said = data.get("goodgain") if isinstance(data, dict) else None
+    if said not in kinds:
+        raise InputError(
+            "the file is not a saved result",
+            where=name,
+            hint=f"one of: {', '.join(kinds)}, as --save writes them, or the folder of an experiment",
+        )
+    return kinds[said].load(name)

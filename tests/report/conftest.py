@@ -1,0 +1,81 @@
+"""A real browser, opened once: pages are looked at as people see them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; `make test` installs it."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("GOODGAIN_CHROMIUM") or shutil.which("chromium")
+    if not path:
+        pytest.skip("no Chromium: apt-get install chromium, or set GOODGAIN_CHROMIUM")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield found
+        found.close()
+
+
+class Opened:
+    """A page that was opened from disk, and everything that went wrong on it."""
+
+    def __init__(self, page: Page, path: Path) -> None:
+        self.page = page
+        self.path = path
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("dialog", lambda dialog: self.problems.append(f"dialog: {dialog.message}"))
+        page.goto(path.as_uri())
+
+    def _heard(self, message: object) -> None:
+        if getattr(message, "type", "") in ("error", "warning"):
+            self.problems.append(f"console: {getattr(message, 'text', '')}")
+
+    def well(self) -> None:
+        """Nothing was written to the console, nothing ran that should not, nothing was fetched."""
+        assert self.problems == []
+        asked = {url.partition("#")[0] for url in self.requests if not url.startswith("blob:")}
+        assert asked == {self.path.as_uri()}
+        assert self.page.evaluate("window.ran") is None
+
+
+@pytest.fixture
+def look(browser: Browser) -> Iterator[Callable[..., Opened]]:
+    """Opens a page: `look(path)`, `look(path, dark=True, width=390)`; at the end all must be well."""
+    opened: list[tuple[object, Opened]] = []
+
+    def open_page(path: Path, *, dark: bool = False, width: int = 1280) -> Opened:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            accept_downloads=True,
+        )
+        found = Opened(context.new_page(), path)
+        opened.append((context, found))
+        return found
+
+    yield open_page
+    for context, page in opened:
+        page.well()
+        context.close()  # type: ignore[attr-defined]
