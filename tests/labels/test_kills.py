@@ -42,11 +42,11 @@ def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_p
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["killed"] == KILLS
-    assert found["while_working"] >= KILLS / 10
     assert (found["lost"], found["twice"], found["failed"], found["damaged"]) == (0, 0, 0, 0)
     assert found["labels"] == LABELS
     paid = sum(server.answered.values())
     assert LABELS <= paid <= LABELS + KILLS * found["concurrency"]
+    assert found["while_working"] >= KILLS / 10  # or the kills prove nothing
     gains = Labels.of(store).to_dict()["q"]
     assert gains == {f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(LABELS)}
 
