@@ -38,7 +38,7 @@ function mountChart(chart, box) {
   canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 90}px`);
   const view = new ChartView(chart, canvas);
   const table = {
-    ...chart, note: "",
+    ...chart, key: `${chart.key}-data`, note: "",
     columns: chart.columns.map((name, i) => ({ name, kind: chart.rows.every((r) => typeof r[i] !== "string") ? "number" : "text",
       digits: chart.rows.every((r) => r[i] === null || Number.isInteger(r[i])) ? 0 : 4 })),
   };
