@@ -24,7 +24,8 @@ class ChartView {
     const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
     const compiled = vegaLite.compile(spec).spec;
     this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-      expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true, logLevel: vega.Warn,
+      expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true,
+      logLevel: vega.Error, // a column without any value is no reason to warn
     });
     this.view.run();
     const picture = this.box.querySelector("svg");
