@@ -51,10 +51,11 @@ fuzz: $(VENV)/tested-with
 soak: $(VENV)/tested-with
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 
-# The reference pages from the table of measures and --help, and the README's picture.
+# The reference pages from the table of measures and --help, and the pictures.
 docs: $(VENV)/installed
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
+	$(BIN)/python scripts/plots.py docs/plots
 
 clean:
 	rm -rf $(VENV) build dist

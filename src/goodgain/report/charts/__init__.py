@@ -101,10 +101,8 @@ def _check_options(kind: Kind, function: Callable[..., Chart], options: dict[str
 
 def _subject(result: Any, kind: Kind) -> Any:
     """Of an experiment, the part that the chart is about."""
-    if type(result).__name__ != "ExperimentResult":
+    if type(result).__name__ != "ExperimentResult" or "Comparison" not in kind.of:
         return result
-    if "Comparison" not in kind.of:
-        return result.scores
     if result.comparison is not None:
         return result.comparison
     if "Evaluation" not in kind.of:

@@ -74,11 +74,6 @@ class _Differences:
         return _OUTCOMES[2] if (value < 0) == self.lower else _OUTCOMES[0]
 
 
-def _colour() -> Any:
-    alt = altair()
-    return alt.Color("outcome:N", title=None, scale=_outcomes())
-
-
 def _outcomes() -> Any:
     return altair().Scale(domain=list(_OUTCOMES), range="diverging")
 
@@ -121,7 +116,7 @@ def differences(
             x2="end:Q",
             y=alt.Y("zero:Q", title=found.axis),
             y2="difference:Q",
-            color=_colour(),
+            fill=alt.Fill("outcome:N", title=None, scale=_outcomes()),
             stroke=alt.Stroke("outcome:N", legend=None, scale=_outcomes()),
             tooltip=[
                 alt.Tooltip("query:N", title="query"),
@@ -169,7 +164,7 @@ def histogram(
             x=alt.X("low:Q", bin="binned", title=found.axis),
             x2="high:Q",
             y=alt.Y("queries:Q", title="queries", axis=alt.Axis(tickMinStep=1, format=",d")),
-            color=_colour(),
+            color=alt.Color("outcome:N", title=None, scale=_outcomes()),
             tooltip=[
                 alt.Tooltip("low:Q", title="from", format="+.4~f"),
                 alt.Tooltip("high:Q", title="to", format="+.4~f"),

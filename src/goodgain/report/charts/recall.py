@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.evaluation.interval import mean_interval
+from goodgain.experiment import ExperimentResult
 from goodgain.report.charts.frame import (
     MOST_BANDS,
     NUMBER,
@@ -19,27 +20,29 @@ from goodgain.report.charts.frame import (
 )
 
 if TYPE_CHECKING:
-    from goodgain.evaluation import Evaluation
+    from goodgain.evaluation import Evaluation, RunScores
     from goodgain.report.chart import Chart
 
 LEVELS = tuple(f"IPrec@{level / 10:.1f}" for level in range(11))
 _COLUMNS = ["system", "recall", "precision", "low", "high", "queries"]
 
 
-def precision_recall(evaluation: Evaluation) -> Chart:
-    """Interpolated precision at eleven levels of recall, a curve for each system."""
+def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
+    """Interpolated precision at eleven levels of recall, a curve for each system, over its seeds."""
+    import numpy as np
+
     alt = altair()
-    measured = _measured(evaluation)
-    names = shown_names(measured.names)
+    measured = _measured(result)
+    names = shown_names(measured)
     rows: list[list[Any]] = []
-    for run in measured:
-        for m in measured.measures:
+    for system, seeds in measured.items():
+        for m in seeds[0].measures:
             if m.name == "IPrec" and m.cutoff is not None:
-                mean, low, high, n = mean_interval(run.values(m))
+                values = np.mean([seed.values(m) for seed in seeds], axis=0)
+                mean, low, high, n = mean_interval(values)
                 if not math.isnan(mean):
-                    rows.append([run.name, float(m.cutoff), mean, low, high, n])
-    rows.sort(key=lambda row: (measured.names.index(row[0]), row[1]))
-    values = data(
+                    rows.append([system, float(m.cutoff), mean, low, high, n])
+    values_of_rows = data(
         {**dict(zip(_COLUMNS, row, strict=True)), "system": names[row[0]]} for row in rows
     )
     axis, scale = alt.Axis(format="%"), alt.Scale(domain=[0, 1])
@@ -65,7 +68,7 @@ def precision_recall(evaluation: Evaluation) -> Chart:
                 ),
             ],
         ),
-        data=values,
+        data=values_of_rows,
     ).properties(height=320)
     count = max((row[5] for row in rows), default=0)
     return make(
@@ -79,20 +82,27 @@ def precision_recall(evaluation: Evaluation) -> Chart:
     )
 
 
-def _measured(evaluation: Evaluation) -> Evaluation:
-    """Itself where it has the levels, else its tables measured at them."""
+def _measured(result: Evaluation | ExperimentResult) -> dict[str, list[RunScores]]:
+    """The runs of each system with the levels: as they are, or measured again from their tables."""
+    sources = result.sources() if isinstance(result, ExperimentResult) else list(result)
+    systems = {
+        one[0].name: one for s in sources if (one := s if isinstance(s, list) else [s])
+    }  # seeds of a system have one name
+    return {name: [_at_levels(run) for run in seeds] for name, seeds in systems.items()}
+
+
+def _at_levels(scores: RunScores) -> RunScores:
     from goodgain.evaluation import Evaluator
 
-    if sum(m.name == "IPrec" for m in evaluation.measures) > 1:
-        return evaluation
+    if sum(m.name == "IPrec" for m in scores.measures) > 1:
+        return scores
     try:
-        tables = [scores.tables() for scores in evaluation]
+        known, run = scores.tables()
     except InputError as error:
         raise InputError(
             f"the evaluation has no precision by recall, and its inputs are gone: {error.message}",
             where=error.where,
             hint=f'evaluate with -m "{" ".join(LEVELS)}"',
         ) from None
-    known = tables[0][0]
     again = Evaluator(known.qrels, " ".join(LEVELS), policy=known.policy, preset=known.preset)
-    return again.evaluate([run for _, run in tables])
+    return again.evaluate([run]).runs[0]

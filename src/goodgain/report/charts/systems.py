@@ -114,7 +114,8 @@ def effects(
         f"{cut(measure)}: differences from {cut(baseline, 30)}",
         f"System minus {cut(baseline, 30)}, query by query, with {level} intervals; "
         f"{_LOWER if pairs and pairs[0].lower_is_better else _HIGHER}. "
-        f"Coloured where the corrected p is below {comparison.settings.alpha:g}.",
+        f"Coloured where p, corrected for all tests, is below {comparison.settings.alpha:g}; intervals "
+        "are of each difference alone.",
         _forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
         _PAIR_COLUMNS,
         [[p.system, *_pair_row(p)] for p in pairs],

@@ -1,0 +1,30 @@
+"""The pictures of docs/plots.md, of the demo and its agent: `python scripts/plots.py docs/plots`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from goodgain.demo.experiments import agent_gains, agent_traces, experiment
+
+MEASURE = "Recall(rel=2)@20"
+
+
+def main(folder: Path) -> None:
+    """Run the demo and draw what docs/plots.md shows of it."""
+    folder.mkdir(exist_ok=True)
+    made = experiment().experiment
+    result = made.run(progress=False)
+    agent = agent_gains(made, agent_traces(made))
+    for name, chart in {
+        "effects": result.plot("effects", measure=MEASURE),
+        "differences": result.plot("differences", measure=MEASURE, system="hybrid"),
+        "precision-recall": result.plot("precision-recall"),
+        "trade-off": result.plot("trade-off", measure=MEASURE),
+        "gain": agent.plot("gain"),
+    }.items():
+        chart.save(folder / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
