@@ -223,3 +223,31 @@ def test_real_conversations_add_up(shared_data):
             continue
         counted += check_counts(result)
     assert counted > 500
+
+
+@pytest.mark.parametrize("budget", ["searches", "seconds", "tokens"])
+def test_budget_curves_are_the_means_of_what_was_gained_by_then(budget):
+    traces = [trace(n, labelled=1.0) for n in range(12)] + [{"conversation": "none", "turns": []}]
+    chance = random.Random(4)
+    for t in traces[:11]:  # the twelfth does not say what it took
+        for turn in t["turns"]:
+            for iteration in turn["iterations"]:
+                for search in iteration["searches"]:
+                    search |= {
+                        "latency": chance.choice((0.5, 1, 2)),
+                        "tokens": chance.randrange(90),
+                    }
+    result = gg.good_gain({"agent": traces})
+    system = result["agent"]
+    spent, gains = (system.values[:, system.column(c)] for c in (budget.capitalize(), "CG"))
+    conversations = [
+        list(zip(spent[b:e], gains[b:e], strict=True))
+        for b, e in zip(system.first_row[:-1], system.first_row[1:], strict=True)
+        if e > b and not (spent[b:e] != spent[b:e]).any()
+    ]
+    assert len(conversations) == (12 if budget == "searches" else 11)
+    curve = result.budget_curve(budget)
+    assert len(curve) > 3
+    for step, value in curve:
+        by_then = [max([0, *(g for s, g in c if s <= step)]) for c in conversations]
+        assert value == pytest.approx(sum(by_then) / len(by_then))

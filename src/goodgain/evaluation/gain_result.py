@@ -139,13 +139,19 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         steps = np.unique(spent[~np.isnan(spent)])
         if len(steps) > 200:
             steps = np.quantile(steps, np.linspace(0, 1, 200))
-        total, n = np.zeros(len(steps)), 0
-        for begin, end in zip(found.first_row[:-1], found.first_row[1:], strict=True):
-            if begin < end and not np.isnan(spent[begin:end]).any():
-                at = np.searchsorted(spent[begin:end], steps, side="right")
-                total += np.where(at > 0, gains[begin:end][np.maximum(at - 1, 0)], 0)
-                n += 1
-        return [] if not n else list(zip(steps.tolist(), (total / n).tolist(), strict=True))
+        of = np.repeat(np.arange(len(found.lengths)), found.lengths)  # each row's conversation
+        known = (found.lengths > 0) & (np.bincount(of, np.isnan(spent), len(found.lengths)) == 0)
+        if not known.any():
+            return []
+        # What an iteration added counts from where it was complete: all of them in order of that place.
+        added = np.diff(gains, prepend=0)
+        begins = found.first_row[:-1][found.lengths > 0]
+        added[begins] = gains[begins]
+        rows = np.flatnonzero(known[of])
+        rows = rows[np.argsort(spent[rows], kind="stable")]
+        sums = np.concatenate([[0], np.cumsum(added[rows])]) / int(known.sum())
+        values = sums[np.searchsorted(spent[rows], steps, side="right")]
+        return list(zip(steps.tolist(), values.tolist(), strict=True))
 
     # --- as rows and tables ---
 
