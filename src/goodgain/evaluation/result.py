@@ -7,7 +7,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.evaluation.policy import Policy
-from goodgain.evaluation.scores import Coverage, RunScores
+from goodgain.evaluation.scores import Coverage, RunScores, ValuesHere
 from goodgain.measures.grammar import parse
 from goodgain.read.saved import SavedAsJson
 from goodgain.show import LONG_FORMATS, render
@@ -198,6 +198,9 @@ class Evaluation(SavedAsJson):
                     f"{run.name}: {c.unjudged_queries:,} queries of the run have no judgements and "
                     "are left out"
                 )
+            if c.bad_rows:
+                rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
+                found.append(f"{run.name}: {rows} left out, such as: {c.bad_example}")
             for label, queries in run.undefined.items():
                 more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
                 found.append(
@@ -296,7 +299,7 @@ class Evaluation(SavedAsJson):
         return cls(runs, measures, Policy(**data["policy"]), None, saved, preset)
 
 
-class _SavedValues:
+class _SavedValues(ValuesHere):
     """The values of a run as a file has them."""
 
     source: Source | None = None
