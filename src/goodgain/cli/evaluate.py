@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
+from goodgain.cli.options import (
+    add_engine,
+    add_evaluation,
+    add_output,
+    command_parser,
+    warn,
+    write,
+)
 from goodgain.cli.runs import evaluated
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
         "examples:\n"
         "  goodgain evaluate qrels.txt run.txt\n"
         '  goodgain evaluate qrels.txt bm25.run knn.parquet -m "nDCG@10 Recall@20 MRR"\n'
+        "  goodgain evaluate --engine spark --master yarn s3a://lake/qrels.parquet s3a://lake/run.parquet\n"
         "  zcat run.gz | goodgain evaluate qrels.txt - --per-query --format csv -o scores.csv\n",
     )
     p.add_argument(
@@ -33,6 +41,10 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
     add_evaluation(p)
+    p.add_argument(
+        "--skip-bad", action="store_true", help="leave bad rows of runs out, and count them"
+    )
+    add_engine(p)
     add_output(p)
     return p
 

@@ -79,7 +79,7 @@ def label(
     if hasattr(made, "prepare"):
         made.prepare()
     opened = Store.of(store)
-    retried = _again(again)
+    retried = retried_of(again)
     plan = _plan(
         source,
         made,
@@ -124,7 +124,7 @@ def estimate(
         text_limit,
         canaries,
         identity,
-        _again(again),
+        retried_of(again),
         False,
     )
     calls = sum(1 for _ in plan.calls(batch))
@@ -147,6 +147,14 @@ def judge_for(
     return kinds[chosen](model, base_url=base_url, **options)
 
 
+def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
+    """What decides labels by this judge and prompt."""
+    parameters = parameters_of(judge)
+    if batch > 1:
+        parameters["batch"] = batch
+    return Setting(prompt.version, model_of(judge), parameters, prompt.low, prompt.high)
+
+
 def _limits(
     limits: Limits | None, concurrency: int | None, budget: float | None, judge: Any
 ) -> Limits:
@@ -163,7 +171,8 @@ def _limits(
     return bounds
 
 
-def _again(statuses: Iterable[str]) -> tuple[str, ...]:
+def retried_of(statuses: Iterable[str]) -> tuple[str, ...]:
+    """The failures that are tried again, checked."""
     chosen = tuple(statuses)
     for status in chosen:
         if status == "ok" or status not in STATUSES:
@@ -207,11 +216,7 @@ def _plan(
         if value < 1:
             raise UsageError(f"{name}={value} is not a whole number from 1 on")
     chosen = Prompt.of(prompt)
-    parameters = parameters_of(judge)
-    if batch > 1:
-        parameters["batch"] = batch
-    setting = Setting(chosen.version, model_of(judge), parameters, chosen.low, chosen.high)
-    plan = Plan(store, setting, chosen, text_limit)
+    plan = Plan(store, setting_of(judge, chosen, batch), chosen, text_limit)
     pairs = with_canaries(pairs_from(source, identity), canaries, chosen.high)
     plan.fill(pairs, replicates, again, record)
     return plan
