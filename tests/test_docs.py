@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def pages() -> list[object]:
     """Those with blocks; that on Spark goes to the process that has the session."""
-    spark = pytest.mark.xdist_group("spark")
-    marks = {"spark.md": (spark,)}
+    no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+    marks = {"spark.md": (pytest.mark.xdist_group("spark"), no_java)}
     return [pytest.param(p, marks=marks.get(p.name, ()), id=p.name) for p in PAGES if blocks(p)]
 
 

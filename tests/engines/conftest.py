@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "labels"))  # its server
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
 }

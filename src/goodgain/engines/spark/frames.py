@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.engines.spark.session import arrow_only, is_frame
@@ -84,6 +85,8 @@ def read(spark: Any, path: str, table: TableKind) -> Any:
     prefix, colon, rest = path.partition(":")
     form, place = (prefix, rest) if colon and prefix in _FORMATS else (None, path)
     form = form or _ENDINGS.get(plain_suffix(path), "parquet")
+    if form != "table" and Path(place).exists():  # Spark may have started in another folder
+        place = Path(place).absolute().as_uri()
     from pyspark.errors import AnalysisException
 
     try:

@@ -13,11 +13,10 @@ from goodgain.errors import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What suits rows that go to Python in Arrow batches; anything a user sets wins.
+# What suits rows that go to Python in Arrow batches, in a session that is started here.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.files.maxPartitionBytes": "32m",
-    "spark.ui.showConsoleProgress": "false",
 }
 
 
@@ -43,9 +42,10 @@ def kept(spark: Any, frame: Any) -> Any:
 
 
 def start(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
-    """The session that is there, as under `spark-submit`, or a new one on `master`.
+    """The session that is there, or a new one on `master`; under `spark-submit` on what that says.
 
-    Executors on this machine use this Python; those of a cluster what PYSPARK_PYTHON says.
+    Executors on this machine use this Python; those of a cluster what PYSPARK_PYTHON says. Settings
+    of the cluster and of `spark-submit` go before those that are made here.
     """
     try:
         from pyspark.sql import SparkSession
@@ -57,11 +57,10 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
     builder = SparkSession.builder.appName("goodgain")
     if master:
         builder = builder.master(master)
-    chosen = {**({} if active else SETTINGS), **(settings or {})}
-    for key, value in chosen.items():
+    for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:  # pyspark and Java raise many kinds
         reason = str(error).strip().splitlines()
         raise UsageError(
@@ -69,6 +68,11 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
             f"{reason[0] if reason else type(error).__name__}",
             hint="Spark needs Java 17 or later (JAVA_HOME) and a master that can be reached",
         ) from None
+    if active is None:
+        said = session.sparkContext.getConf()
+        for key in (key for key in SETTINGS if not said.contains(key)):
+            session.conf.set(key, SETTINGS[key])
+    return session
 
 
 def is_frame(value: Any) -> bool:
