@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from needs_spark import require_spark
 
 from goodgain.engines import LocalEngine, SparkEngine
 from goodgain.engines.spark.session import start
@@ -23,16 +23,10 @@ SETTINGS = {
 }
 
 
-def require_spark() -> None:
-    pytest.importorskip("pyspark")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java; make test installs it where it may")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process runs all tests of Spark, so that there is one session."""
     for item in items:
-        if "engines" in item.path.parts:
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

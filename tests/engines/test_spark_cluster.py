@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import require_spark
 from hard_rows import collection
+from needs_spark import require_spark
 from test_engines import TRACES
 
 import goodgain as gg
