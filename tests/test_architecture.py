@@ -24,6 +24,8 @@ STAGES = (
     "evaluation",
     "compat",
     "stats",
+    "engines",
+    "spark",
     "experiment",
     "report",
     "cli",

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,14 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return [(m[1], m[2]) for m in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def pages() -> list[object]:
+    """Those with blocks; that on Spark goes to the process that has the session."""
+    no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+    marks = {"spark.md": (pytest.mark.xdist_group("spark"), no_java)}
+    return [pytest.param(p, marks=marks.get(p.name, ()), id=p.name) for p in PAGES if blocks(p)]
+
+
+@pytest.mark.parametrize("page", pages())
 def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks of a page share one namespace; `$ command` lines print what stands below them."""
     monkeypatch.chdir(tmp_path)

@@ -152,8 +152,8 @@ IdKind ArrowTable::kind(size_t c) const {
             "its Arrow type is " + std::string(schema->format));
 }
 
-void ArrowTable::for_each(const ColumnNames& names, Table table,
-                          const std::function<void(const Line&, uint64_t)>& row) const {
+void ArrowTable::for_each(const ColumnNames& names, Table table, const std::function<void(const Line&, uint64_t)>& row,
+                          BadRows* bad) const {
   const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
   const size_t target = names.target.empty() ? query : column(names.target);
   const size_t aspect = names.aspect.empty() ? query : column(names.aspect);
@@ -175,11 +175,36 @@ void ArrowTable::for_each(const ColumnNames& names, Table table,
       const int64_t r = i + batch.offset;
       ++number;
       arena.clear();
-      Line line{queries.get(r, number, arena), docs.get(r, number, arena), {}, {}, values.get(r, number)};
-      if (!names.target.empty() && valid(*batch.children[target], r)) line.target = targets.get(r, number, arena);
-      if (!names.aspect.empty() && valid(*batch.children[aspect], r)) line.aspect = aspects.get(r, number, arena);
+      Line line{};
+      try {
+        line = {queries.get(r, number, arena), docs.get(r, number, arena), {}, {}, values.get(r, number)};
+        if (!names.target.empty() && valid(*batch.children[target], r)) line.target = targets.get(r, number, arena);
+        if (!names.aspect.empty() && valid(*batch.children[aspect], r)) line.aspect = aspects.get(r, number, arena);
+      } catch (const Error& e) {
+        if (!bad) throw;
+        // Rows of a table that is one of many have no number that tells a person anything: their ids do.
+        const auto id = [&](const Ids& of) { return valid(of.array, r) ? in_quotes(of.get(r, number, arena)) : "none"; };
+        bad->add(bad->count ? std::string() : std::string(e.what()) + " (" + name_ + ", query " + id(queries) + ", document " + id(docs) + ")");
+        continue;
+      }
       if (line.target.empty()) line.target = {};
       row(line, static_cast<uint64_t>(number));
+    }
+  }
+}
+
+void ArrowTable::for_each_piece(const std::function<void(Bytes, int64_t, int64_t, Bytes)>& use) const {
+  const size_t query = column("query"), kind = column("kind"), place = column("place"), piece = column("piece");
+  Arena arena;  // stays empty: both columns are bytes already
+  int64_t number = 0;
+  for (const ArrowArray& batch : batches_) {
+    const auto ids = [&](size_t c) { return Ids{*schema_.children[c], *batch.children[c], name_}; };
+    const auto whole = [&](size_t c, int64_t row) { return *integer_at(schema_.children[c]->format[0], *batch.children[c], row); };
+    const Ids queries = ids(query), pieces = ids(piece);
+    for (int64_t i = 0; i < batch.length; ++i) {
+      const int64_t r = i + batch.offset;
+      ++number;
+      use(queries.get(r, number, arena), whole(kind, r), whole(place, r), pieces.get(r, number, arena));
     }
   }
 }
@@ -214,18 +239,26 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   IdTable unjudged;
   Arena arena;
   int64_t number = 0;
+  bool kinds_known = false;
   for (uint32_t b = 0; b < batches_.size(); ++b) {
     const ArrowArray& batch = batches_[b];
     const Ids queries{*schema_.children[query], *batch.children[query], "column " + in_quotes(names.query) + " of " + name_};
     Bytes last;
+    bool follows = false;  // whether `last` is the row before
     for (int64_t i = 0; i < batch.length; ++i, ++number) {
+      if (plan.skip_bad && !valid(*batch.children[query], i + batch.offset)) {
+        scores.bad.add("an id is missing (" + queries.place + " row " + std::to_string(number + 1) + ")");
+        follows = false;
+        continue;
+      }
       const Bytes id = queries.get(i + batch.offset, number + 1, arena);
-      if (i > 0 && id == last) {
+      if (follows && id == last) {
         if (!segments.empty() && segments.back().batch == b && segments.back().end == i) segments.back().end = i + 1;
       } else {
-        if (number == 0) {
+        if (!kinds_known && valid(*batch.children[doc], i + batch.offset)) {
+          kinds_known = true;
           const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
-          const Bytes first = docs.get(i + batch.offset, 1, arena);
+          const Bytes first = docs.get(i + batch.offset, number + 1, arena);
           require_same_kinds(*qrels, {query_kind, std::string(id)}, {doc_kind, std::string(first)}, name_);
         }
         const uint32_t q = qrels->find(id);
@@ -233,6 +266,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
         else unjudged.add(id);
       }
       last = id;
+      follows = true;
     }
   }
   scores.documents = static_cast<uint64_t>(number);
@@ -244,6 +278,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   for (size_t i = 0; i < segments.size(); ++i)
     if (i == 0 || segments[i].query != segments[i - 1].query) first.push_back(i);
   constexpr size_t per_task = 64;
+  std::vector<BadRows> bad((first.size() + per_task - 1) / per_task);
   in_parallel((first.size() + per_task - 1) / per_task, threads, [&](size_t task) {
     Worker worker(*qrels, plan);
     std::vector<Row> rows;
@@ -261,11 +296,17 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
                              "column " + in_quotes(names.value) + " of " + name_, Table::run};
         for (int64_t i = segments[s].begin; i < segments[s].end; ++i) {
           const int64_t shown = segments[s].number + i - segments[s].begin;
-          const Bytes id = docs.get(i + batch.offset, shown, texts);
-          const uint64_t hash = hash_bytes(id);
-          rows.push_back({hash, id, values.get(i + batch.offset, shown), judged.find(id, hash)});
+          try {
+            const Bytes id = docs.get(i + batch.offset, shown, texts);
+            const uint64_t hash = hash_bytes(id);
+            rows.push_back({hash, id, values.get(i + batch.offset, shown), judged.find(id, hash)});
+          } catch (const Error& e) {
+            if (!plan.skip_bad) throw;
+            bad[task].add(as_example(e));
+          }
         }
       }
+      if (rows.empty()) continue;  // all of its rows are bad: the run lacks the query
       scores.in_run[q] = 1;
       scores.counts[q] = worker.measure(
           judged, rows, true, scores.values.data() + q * scores.width, [&](const Row& row) {
@@ -276,6 +317,8 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
           });
     }
   });
+  for (const BadRows& some : bad) scores.bad.join(some);
+  count_repeats(scores, plan);
   require_common_queries(scores, plan, name_);
   fill_missing(scores, plan);
   return scores;

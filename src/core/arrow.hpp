@@ -62,7 +62,11 @@ class ArrowTable {
 
   Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads) const;
   std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
-  void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row) const;
+  /// Bad rows are counted in `bad`, or, without it, an error.
+  void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,
+                BadRows* bad = nullptr) const;
+  /// Packed rows: columns `query` and `piece` (bytes), `kind` and `place` (whole numbers).
+  void for_each_piece(const std::function<void(Bytes query, int64_t kind, int64_t place, Bytes piece)>& use) const;
 
  private:
   struct Ids;

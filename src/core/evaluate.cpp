@@ -76,12 +76,23 @@ void Worker::measure_missing(const QueryJudgments& query, double* out) {
     if (group.policy.missing == Missing::skip) continue;  // as it was made: undefined
     rows.clear();
     if (group.policy.missing == Missing::invented) rows.push_back({0, invented, 1, QueryJudgments::unjudged});
-    const Ranked ranked = ranker_.rank(qrels_, query, rows, group.policy, false, [](const Row&) {});
+    const Ranked ranked = ranker_.rank(*qrels_, query, rows, group.policy, false, [](const Row&) {});
     measure(group, ranked, rows, out);
   }
 }
 
 // --- scores of a run ---
+
+std::string as_example(const Error& error) {
+  return error.where.empty() ? error.what() : std::string(error.what()) + " (" + error.where + ")";
+}
+
+void count_repeats(Scores& scores, const Plan& plan) {
+  if (!plan.repeats_are_bad) return;
+  for (size_t q = 0; q < scores.counts.size(); ++q)
+    if (const uint32_t n = scores.counts[q].repeated)
+      scores.bad.join({n, "a document is ranked twice for query " + in_quotes((*scores.qrels)[q].id)});
+}
 
 Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan) {
   Scores scores;
@@ -180,6 +191,7 @@ struct Chunk {
   std::vector<QueryCounts> counts;
   IdTable unjudged;
   uint64_t documents = 0;
+  BadRows bad;
 };
 
 template <class MakeReader>
@@ -206,6 +218,7 @@ class FileEvaluation {
     IdTable unjudged;
     for (const Chunk& chunk : chunks) {
       scores.documents += chunk.documents;
+      scores.bad.join(chunk.bad);
       for (size_t u = 0; u < chunk.unjudged.size(); ++u) unjudged.add(chunk.unjudged[u]);
       for (const Segment& s : chunk.segments) pieces.push_back({s.query, s.begin, s.end, &chunk, s.result});
     }
@@ -242,7 +255,8 @@ class FileEvaluation {
       for (size_t i = again[a].begin; i < again[a].end; ++i) file_.append(pieces[i].begin, pieces[i].end, text);
       Line line{};
       for (const char *p = text.data(), *end = p + text.size(); p < end;)
-        if (reader.next(p, end, line)) rows.push_back(row_of(query, line));
+        if (const char* start = p; reader.next(p, end, line)) rows.push_back(row_of(query, line));
+        else leave_line(p, start, end);
       const auto place = [&](const Row& row) {
         auto offset = static_cast<uint64_t>(row.doc.data() - text.data());
         if (offset >= text.size()) return file_.name();  // the reader's copy of an id: it has no place
@@ -321,7 +335,12 @@ class FileEvaluation {
     for (const char* p = begin; p < stop;) {
       const char* start = p;
       if (!reader.next(p, file_end, line)) {
-        if (const LineProblem* problem = reader.problem()) throw_line(*problem, start);
+        if (const auto problem = reader.take_problem()) {
+          if (!plan_.skip_bad) throw_line(*problem, start);
+          // A place is found by counting lines, so only the example's is looked for.
+          chunk.bad.add(chunk.bad.count ? std::string() : problem->message + " (" + file_.where(start) + ")");
+          leave_line(p, start, file_end);
+        }
         continue;
       }
       ++chunk.documents;
@@ -345,6 +364,13 @@ class FileEvaluation {
     }
     close(stop);
     file_.release(static_cast<size_t>(released - base), static_cast<size_t>(stop - base));
+  }
+
+  /// Some problems leave a reader where the line began.
+  static void leave_line(const char*& p, const char* start, const char* end) {
+    if (p != start) return;
+    const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+    p = feed ? feed + 1 : end;
   }
 
   [[noreturn]] void throw_line(const LineProblem& problem, const char* start) const {
@@ -392,6 +418,7 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
                            std::memchr(file.data(), '"', file.size()));
   return with_reader(format, Table::run, [&](auto make_reader) {
     Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
+    count_repeats(scores, plan);
     require_common_queries(scores, plan, file.name());
     fill_missing(scores, plan);
     return scores;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "error.hpp"
 #include "lines.hpp"
 #include "qrels.hpp"
 #include "ranking.hpp"
@@ -30,6 +31,8 @@ struct Plan {
   bool has_customs = false;
   bool may_be_disjoint = false;  // a run without any judged query is no error
   TopLists* lists = nullptr;     // where the first ranks of every query are kept, if someone wants them
+  bool skip_bad = false;         // bad rows are left out and counted; of a document twice the first stays
+  bool repeats_are_bad = false;  // with skip_bad: the policy calls a document twice an error
 
   /// Puts the next measure into the group of its policy.
   void group_next(const Policy& of_measure);
@@ -41,7 +44,25 @@ struct Plan {
 /// What one query gave besides its measures.
 struct QueryCounts {
   uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: of the first ten
+  uint32_t repeated = 0;  // rows left out because their document stood there before
 };
+
+/// Rows that were left out because they cannot be used, and why the first of them cannot.
+struct BadRows {
+  uint64_t count = 0;
+  std::string example;
+
+  void add(const std::string& why) {
+    if (count++ == 0) example = why;
+  }
+  void join(const BadRows& later) {
+    if (count == 0) example = later.example;
+    count += later.count;
+  }
+};
+
+/// An error as one line: what is wrong, and where.
+std::string as_example(const Error& error);
 
 /// The values of one run, query by query in the order of the qrels.
 struct Scores {
@@ -53,12 +74,16 @@ struct Scores {
   uint64_t unjudged_queries = 0;       // queries of the run that have no judgements
   std::string unjudged_example;
   uint64_t documents = 0;              // lines of the run, judged query or not
+  BadRows bad;                         // only where the plan skips them
 };
 
 /// Measures one query after another; one per thread.
 class Worker {
  public:
-  Worker(const Qrels& qrels, const Plan& plan) : qrels_(qrels), plan_(plan) {}
+  Worker(const Qrels& qrels, const Plan& plan) : qrels_(&qrels), plan_(plan) {}
+
+  /// The same with other judgements, where each query brings its own.
+  void judge_by(const Qrels& qrels) { qrels_ = &qrels; }
 
   /// Takes the rows of a whole query and writes `plan.width()` numbers. `where` tells a repeated document's place.
   template <class Where>
@@ -69,13 +94,17 @@ class Worker {
       const bool last = g + 1 == plan_.groups.size();
       if (!last) kept_ = rows;  // ranking changes the rows
       std::vector<Row>& own = last ? rows : kept_;
-      const Ranked ranked = ranker_.rank(qrels_, query, own, plan_.groups[g].policy, may_repeat,
+      const size_t before = own.size();
+      const Ranked ranked = ranker_.rank(*qrels_, query, own, plan_.groups[g].policy, may_repeat,
                                          [&](const Row& row) { duplicate(query, row, where(row)); });
       measure(plan_.groups[g], ranked, own, out);
-      if (g == 0) found = counts(ranked);
+      if (g == 0) {
+        found = counts(ranked);
+        found.repeated = static_cast<uint32_t>(before - ranker_.distinct());
+      }
       if (plan_.lists) add_to(list, g, ranked, own);
     }
-    if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &qrels_[0]), std::move(list));
+    if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &(*qrels_)[0]), std::move(list));
     return found;
   }
 
@@ -89,7 +118,7 @@ class Worker {
   /// The first ranks as the first group orders them, and what they add to the measures of each group.
   void add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows);
 
-  const Qrels& qrels_;
+  const Qrels* qrels_;
   const Plan& plan_;
   Ranker ranker_;
   std::vector<Row> kept_;
@@ -100,6 +129,8 @@ class Worker {
 Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan);
 /// Queries that the run lacks get the value of an empty list, or none, as the policy says.
 void fill_missing(Scores& scores, const Plan& plan);
+/// With `skip_bad`: counts documents that came twice among the bad rows.
+void count_repeats(Scores& scores, const Plan& plan);
 /// No query in common is an error that shows an id of each side.
 void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name);
 /// The kind of a table's ids, and one of them as it is shown.

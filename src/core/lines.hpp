@@ -38,6 +38,8 @@ class TrecReader {
   /// True: a line; false: nothing (empty or a comment), or a problem.
   bool next(const char*& p, const char* end, Line& line);
   const LineProblem* problem() const { return problem_.get(); }
+  /// The problem of the last line, which is then forgotten: for readers that go on.
+  std::unique_ptr<LineProblem> take_problem() { return std::move(problem_); }
   void forget() {}
 
  private:
@@ -65,6 +67,8 @@ class DelimitedReader {
       : table_(table), delimiter_(delimiter), quotes_(quotes), columns_(columns) {}
   bool next(const char*& p, const char* end, Line& line);
   const LineProblem* problem() const { return problem_.get(); }
+  /// The problem of the last line, which is then forgotten: for readers that go on.
+  std::unique_ptr<LineProblem> take_problem() { return std::move(problem_); }
   void forget() { arena_.clear(); }
 
  private:
@@ -93,6 +97,8 @@ class JsonReader {
   JsonReader(JsonReader&&) noexcept;
   bool next(const char*& p, const char* end, Line& line);
   const LineProblem* problem() const { return problem_.get(); }
+  /// The problem of the last line, which is then forgotten: for readers that go on.
+  std::unique_ptr<LineProblem> take_problem() { return std::move(problem_); }
   void forget() { arena_.clear(); }
 
  private:

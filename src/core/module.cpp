@@ -10,6 +10,7 @@
 #include "arrow.hpp"
 #include "bind_compat.hpp"
 #include "bind_lists.hpp"
+#include "bind_packed.hpp"
 #include "bind_stats.hpp"
 #include "bind_traces.hpp"
 #include "error.hpp"
@@ -120,6 +121,11 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
   }
   if (plan->groups.empty()) plan->groups.push_back({plan->policy, {}});
   plan->may_be_disjoint = field(policy, "may_be_disjoint", false);
+  plan->skip_bad = field(policy, "skip_bad", false);
+  if (plan->skip_bad && plan->policy.duplicates == Duplicates::error) {
+    plan->repeats_are_bad = true;
+    for (Plan::Group& group : plan->groups) group.policy.duplicates = Duplicates::first;
+  }
   return plan;
 }
 
@@ -294,6 +300,7 @@ NB_MODULE(_core, m) {
       .def_ro("width", &Scores::width)
       .def_ro("documents", &Scores::documents)
       .def_ro("unjudged_queries", &Scores::unjudged_queries)
+      .def_prop_ro("bad", [](const Scores& s) { return nb::make_tuple(s.bad.count, to_python(s.bad.example)); })
       .def_prop_ro("unjudged_example", [](const Scores& s) { return to_python(s.unjudged_example); })
       .def("row", [](const Scores& s, size_t query) {
         nb::list row;
@@ -348,6 +355,7 @@ NB_MODULE(_core, m) {
     return gain_loss(list, missing, std::move(worths), spec_from(options), inverted, max_rank, normalise);
   });
 
+  bind_packed(m);
   bind_stats(m);
   bind_traces(m);
 }

@@ -113,6 +113,16 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
   return result;
 }
 
+/// Does something with a row; with a bad one it is counted that nothing was done.
+template <class Use>
+void or_skipped(BadRows& bad, Use&& use) {
+  try {
+    use();
+  } catch (const Error& e) {
+    bad.add(as_example(e));
+  }
+}
+
 bool is_mapping(PyObject* object) { return PyDict_Check(object); }
 
 /// The two halves of a (doc, score) pair, borrowed.
@@ -320,7 +330,7 @@ namespace {
 
 /// Walks a run; `use` gets each judged query's rows, collected in `rows` from `begin` on.
 template <class Use>
-void walk(nb::dict run, bool typed, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena,
+void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena,
           Use&& use) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   const Qrels& qrels = *scores.qrels;
@@ -336,7 +346,11 @@ void walk(nb::dict run, bool typed, Scores& scores, std::vector<Row>& rows, cons
           if (rows.capacity() < begin + n) rows.reserve(std::max(begin + n, 2 * rows.capacity()));
         },
         [&](PyObject* doc, PyObject* score) {
-          rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+          const auto add = [&] {
+            rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+          };
+          if (skip_bad) or_skipped(scores.bad, add);
+          else add();
         });
     scores.documents += rows.size() - begin;
     if (q == IdTable::none) {
@@ -360,20 +374,21 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
     // Also where measures are written in Python: they need the interpreter, which this thread holds.
     Worker worker(*scores.qrels, plan);
     std::vector<Row> rows;
-    walk(run, typed, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
+    walk(run, typed, plan.skip_bad, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
       measure_rows(scores, worker, q, rows, may_repeat, [&](const Row&) { return name; });
       rows.clear();
     });
   } else {
     Measuring measuring(scores, plan, threads - 1, name);
     Batch batch;
-    walk(run, typed, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
+    walk(run, typed, plan.skip_bad, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
       batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
       if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
     });
     if (!batch.queries.empty()) measuring.add(batch);
     measuring.done();
   }
+  count_repeats(scores, plan);
   require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;
@@ -386,7 +401,8 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   std::vector<std::vector<Row>> by_query(qrels->size());
   std::vector<std::vector<uint64_t>> numbers(qrels->size());  // of the rows, from 1
   IdTable unjudged;
-  for (nb::handle row : rows) {
+  uint64_t row_number = 0;
+  const auto add = [&](nb::handle row) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     if (nb::len(fields) < 3)
@@ -399,10 +415,15 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
     const uint32_t q = qrels->find(id);
     if (q == IdTable::none) {
       unjudged.add(id);
-      continue;
+      return;
     }
     by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
-    numbers[q].push_back(scores.documents);
+    numbers[q].push_back(row_number);
+  };
+  for (nb::handle row : rows) {
+    ++row_number;
+    if (plan.skip_bad) or_skipped(scores.bad, [&] { add(row); });
+    else add(row);
   }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
@@ -413,6 +434,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       measure_rows(scores, worker, q, by_query[q], true, [&](const Row& row) {
         return name + " row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
       });
+  count_repeats(scores, plan);
   require_common_queries(scores, plan, name);
   fill_missing(scores, plan);
   return scores;

@@ -46,6 +46,12 @@ class LocalLabels {
 }  // namespace
 
 std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines) {
+  // One aspect for all rows says nothing.
+  return finish(std::move(name), places_are_lines, 0, targets_.size() > 0, aspects_.size() > 1);
+}
+
+std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
+                                            bool has_aspects) {
   Qrels& q = *qrels_;
   q.name = std::move(name);
   const size_t n_queries = q.ids_.size();
@@ -60,8 +66,6 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     for (uint32_t i = 0; i < rows_.size(); ++i) order[next[rows_[i].query]++] = i;
   }
 
-  const bool has_targets = targets_.size() > 0;
-  const bool has_aspects = aspects_.size() > 1;  // one value for all rows says nothing
   q.queries_.resize(n_queries);
   q.docs_.reserve(rows_.size());
   q.gains_.reserve(rows_.size());
@@ -140,6 +144,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     query.mask = size - 1;
   }
 
+  q.max_gain_ = max_gain;
   q.gains_sorted_ = q.gains_;
   const auto by_judgment = [](const Link& a, const Link& b) { return a.judgment < b.judgment; };
   for (size_t i = 0; i < n_queries; ++i) {

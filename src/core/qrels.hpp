@@ -100,6 +100,8 @@ class QrelsBuilder {
   /// `place` is the line or row number; `where_of` turns it into "file:line" for a message.
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
+  /// The same where these rows are a part, and the rest is known by what it has.
+  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets, bool has_aspects);
   bool empty() const { return rows_.empty(); }
   /// Room for so many rows, so that memory is touched once.
   void expect(size_t rows) { rows_.reserve(rows); }

@@ -49,12 +49,17 @@ class Ranker {
   template <class OnDuplicate>
   Ranked rank(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy,
               bool may_repeat, OnDuplicate&& on_duplicate) {
+    distinct_ = rows.size();
     if (may_repeat) {
       const size_t repeated = drop_duplicates(rows, policy.duplicates);
       if (repeated != rows.size()) on_duplicate(rows[repeated]);
+      distinct_ = rows.size();
     }
     return order(qrels, query, rows, policy);
   }
+
+  /// How many rows were left by `rank` before any other policy took some out: one a document.
+  size_t distinct() const { return distinct_; }
 
   /// The rows' positions in rank order after `rank`.
   std::span<const uint32_t> order() const { return order_; }
@@ -69,6 +74,7 @@ class Ranker {
   /// Keeps the rows of the first ranks.
   void cut(std::vector<Row>& rows, const Policy& policy);
 
+  size_t distinct_ = 0;
   std::vector<uint32_t> seen_;   // open-addressing table of row numbers + 1
   struct Key {
     uint64_t value;

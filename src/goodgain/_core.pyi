@@ -64,6 +64,7 @@ class Scores:
     documents: int
     unjudged_queries: int
     unjudged_example: str
+    bad: tuple[int, str]
     def __len__(self) -> int: ...
     def row(self, query: int) -> list[float]: ...
     def column(self, index: int) -> list[float]: ...
@@ -117,6 +118,38 @@ class RankedRun:
 def fuse(
     runs: list[RankedRun], options: dict[str, Any], depth: int, threads: int
 ) -> dict[str, dict[str, float]]: ...
+
+# --- packed rows ---
+
+Texts = tuple[NDArray[np.int32], bytes]  # the two buffers of an Arrow array
+
+class Packer:
+    full: bool
+    bad: tuple[int, str]
+    def __init__(self, columns: Any, is_run: bool, first_place: int) -> None: ...
+    def add(self, rows: ArrowTable) -> None: ...
+    def take(self) -> tuple[Texts, NDArray[np.int64], Texts]: ...
+
+class PackedEvaluation:
+    waiting: int
+    width: int
+    bad: tuple[int, str]
+    unjudged_example: str
+    def __init__(
+        self,
+        qrels: Qrels | None,
+        max_gain: float,
+        has_targets: bool,
+        has_aspects: bool,
+        plan: Plan,
+        name: str,
+    ) -> None: ...
+    def add(self, pieces: ArrowTable) -> None: ...
+    def finish(self) -> None: ...
+    def take(
+        self,
+    ) -> tuple[Texts, NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64]]: ...
+    def totals(self) -> dict[str, int]: ...
 
 # --- traces and identity ---
 

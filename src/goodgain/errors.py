@@ -79,5 +79,10 @@ def core_errors() -> Iterator[None]:
 
 def from_core(error: Exception) -> GoodgainError:
     """The error that a person sees for one of the core's."""
-    kind, message, where, hint = error.args
+    return from_report(error.args)
+
+
+def from_report(parts: tuple[str, ...]) -> GoodgainError:
+    """The same for an error of the core that comes from another process, as kind, message, where, hint."""
+    kind, message, where, hint = parts
     return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)

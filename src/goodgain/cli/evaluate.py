@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodgain.cli.options import (
+    add_engine,
     add_evaluation,
     add_output,
     add_report,
@@ -29,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
         "examples:\n"
         "  goodgain evaluate qrels.txt run.txt\n"
         '  goodgain evaluate qrels.txt bm25.run knn.parquet -m "nDCG@10 Recall@20 MRR"\n'
+        "  goodgain evaluate --engine spark --master yarn s3a://lake/qrels.parquet s3a://lake/run.parquet\n"
         "  zcat run.gz | goodgain evaluate qrels.txt - --per-query --format csv -o scores.csv\n",
     )
     p.add_argument(
@@ -42,6 +44,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
     add_evaluation(p)
     add_report(p)
+    p.add_argument(
+        "--skip-bad", action="store_true", help="leave bad rows of runs out, and count them"
+    )
+    add_engine(p)
     add_output(p)
     return p
 

@@ -98,6 +98,48 @@ def add_evaluation(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """--engine, --master, --conf, --partitions."""
+    group = parser.add_argument_group("engine")
+    group.add_argument(
+        "--engine", choices=("local", "spark"), default="local",
+        help="where it runs; files may then be URLs, FORMAT:URL or table:NAME (default: local)",
+    )  # fmt: skip
+    group.add_argument(
+        "--master", metavar="URL", help="of Spark: local[2], spark://HOST:7077, yarn, k8s://..."
+    )
+    group.add_argument(
+        "--conf", metavar="KEY=VALUE", action="append", default=[], help="a setting of Spark"
+    )
+    group.add_argument(
+        "--partitions", type=int, metavar="N", help="of the shuffle (default: Spark's choice)"
+    )
+
+
+def engine(args: argparse.Namespace) -> Any:
+    """The engine that --engine asks for; options of Spark without it are refused."""
+    from goodgain.engines import LocalEngine, SparkEngine
+
+    if args.engine == "local":
+        for name in ("master", "conf", "partitions"):
+            if getattr(args, name):
+                raise UsageError(f"--{name} needs --engine spark")
+        return LocalEngine(args.threads)
+    if args.threads is not None:
+        raise UsageError(
+            "--threads is of the local engine", hint="Spark's cores: --master local[2], or --conf"
+        )
+    from goodgain.engines.spark.session import start
+
+    settings = {}
+    for text in args.conf:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--conf '{text}' is not KEY=VALUE")
+        settings[key.strip()] = value.strip()
+    return SparkEngine(start(args.master, settings), args.partitions)
+
+
 def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     """NAME=VALUE texts as a dictionary."""
     found = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import pairs
+from goodgain.cli.options import engine, pairs
 
 if TYPE_CHECKING:
     import argparse
@@ -15,26 +15,20 @@ if TYPE_CHECKING:
 
 
 def evaluated(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
-    """Evaluate runs as --policy, --preset, --threads and --columns say."""
-    from goodgain.evaluation import Evaluator
-    from goodgain.evaluation.evaluator import named_runs
-    from goodgain.tables import Qrels
+    """Evaluate runs as --policy, --preset, --threads, --columns and, where there is one, --engine say."""
+    from goodgain.engines import LocalEngine
 
-    columns = pairs([args.columns], "--columns")
-    roles = {
-        "run": ("query", "doc", "score"),
-        "qrels": ("query", "doc", "gain", "target", "aspect"),
-    }
-    of = {t: {r: c for r, c in columns.items() if r in names} for t, names in roles.items()}
-    unknown = set(columns) - {r for names in roles.values() for r in names}
-    evaluator = Evaluator(
-        Qrels(args.qrels, columns=of["qrels"] | {r: columns[r] for r in unknown}),
+    where = engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
+    found: Evaluation = where.evaluate(
+        args.qrels,
+        list(runs),
         measures,
         policy=pairs(args.policy, "--policy"),
         preset=args.preset,
-        threads=args.threads,
+        columns=pairs([args.columns], "--columns"),
+        skip_bad=getattr(args, "skip_bad", False),
     )
-    return evaluator.evaluate(named_runs(runs, of["run"]))
+    return found
 
 
 def named_files(texts: Sequence[str]) -> dict[str, list[str]]:

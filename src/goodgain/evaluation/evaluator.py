@@ -13,7 +13,7 @@ from goodgain.errors import UsageError, from_core
 from goodgain.evaluation.policy import CHOICES, Policy
 from goodgain.evaluation.presets import Convention, convention
 from goodgain.evaluation.result import Evaluation
-from goodgain.evaluation.scores import Coverage, RunScores
+from goodgain.evaluation.scores import Coverage, RunScores, ValuesHere
 from goodgain.measures.grammar import Measure, parse_all
 from goodgain.tables.qrels import Qrels
 from goodgain.tables.run import Run
@@ -36,6 +36,7 @@ def evaluate(
     threads: int | None = None,
     columns: Mapping[str, str] | None = None,
     identity: Any = None,
+    skip_bad: bool = False,
     **policies: str,
 ) -> Evaluation:
     """Measure one or several runs against judgements.
@@ -44,12 +45,13 @@ def evaluate(
     this package. Several runs are a list, or a dictionary from their names. Policies (`ties`,
     `missing`, `unjudged`, `duplicates`, `scores`) are given by name. `identity` says which documents
     are one: a mapping or a function from ids to ids, a pattern such as "doc#chunk", or results with ids;
-    the best of each identity stands for it in judgements and runs.
+    the best of each identity stands for it in judgements and runs. With `skip_bad` rows of a run that
+    cannot be used are left out and counted; of judgements a bad row is always an error.
     """
     if identity is not None:
         from goodgain.evaluation.ranked_identity import with_identity
 
-        qrels, runs = with_identity(Qrels.of(qrels, columns), _runs(runs), identity)
+        qrels, runs = with_identity(Qrels.of(qrels, columns), several_runs(runs), identity)
         columns = None
     evaluator = Evaluator(
         Qrels.of(qrels, columns),
@@ -57,6 +59,7 @@ def evaluate(
         policy=policy,
         preset=preset,
         threads=threads,
+        skip_bad=skip_bad,
         **policies,
     )
     return evaluator.evaluate(runs)
@@ -75,15 +78,18 @@ class Evaluator:
         policy: Policy | Mapping[str, str] | None = None,
         preset: str = "default",
         threads: int | None = None,
+        skip_bad: bool = False,
         **policies: str,
     ) -> None:
         self.qrels = Qrels.of(qrels)
-        self.policy = Policy.of(policy, preset, **policies)
         self.preset = preset
-        # Choices that were made by name hold for every measure, whatever the preset says.
-        given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
-        recipe = _recipe(measures, self.policy, preset, frozenset(given))
-        self.measures, plan, self.missing, self.places = recipe
+        self.policy, found = recipe(measures, policy, preset, skip_bad, **policies)
+        self.measures, plan, self.missing, self.places = (
+            found.measures,
+            found.plan,
+            found.missing,
+            found.places,
+        )
         if threads is not None and threads < 1:
             raise UsageError(f"threads={threads} is not a whole number from 1 on")
         self.prepared = Prepared(self.qrels.core, plan, threads or available_cores())
@@ -101,14 +107,14 @@ class Evaluator:
                 run.name: RunScores(
                     run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
                 )
-                for run in _runs(runs)
+                for run in several_runs(runs)
             }
         return Evaluation(found, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
 
 
-class _CoreValues:
+class _CoreValues(ValuesHere):
     """The values of a run as the core has them, with time and cost beside; taken over when asked for."""
 
     __slots__ = ("_evaluator", "_run", "_scores")
@@ -164,15 +170,19 @@ class _CoreValues:
             documents=documents,
             unjudged_documents=unjudged,
             judged_at_10=top_judged / top if top else math.nan,
+            bad_rows=scores.bad[0],
+            bad_example=scores.bad[1],
         )
 
 
-def _plan(
-    measures: tuple[Measure, ...], policy: Policy, preset: str, given: frozenset[str]
-) -> tuple[Plan, str]:
-    """What the core works by, and what it does about queries that a run lacks."""
-    from goodgain._core import Plan
-
+def _asked(
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    preset: str,
+    given: frozenset[str],
+    skip_bad: bool,
+) -> tuple[Asked, str]:
+    """What the core is asked for, and what it does about queries that a run lacks."""
     if policy.unjudged == "bounds":
         _refuse_without_bounds(measures)
     conventions = [
@@ -180,7 +190,8 @@ def _plan(
     ]
     missing = _missing(conventions, policy)
     options = [c.for_core() for c in conventions]
-    return Plan(options, policy.change({"missing": missing}).for_core()), missing
+    choices = policy.change({"missing": missing}).for_core()
+    return Asked(options, {**choices, "skip_bad": skip_bad}), missing
 
 
 def _missing(conventions: list[Convention], policy: Policy) -> str:
@@ -203,56 +214,95 @@ def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
             )
 
 
-class _Recipe(NamedTuple):
+class Asked(NamedTuple):
+    """Measures and policies in the core's words: plain data, that another machine makes its plan of."""
+
+    measures: list[dict[str, Any]]
+    policy: dict[str, Any]
+
+    def plan(self, **options: Any) -> Plan:
+        """What the core works by."""
+        from goodgain._core import Plan
+
+        return Plan(self.measures, {**self.policy, **options})
+
+
+class Recipe(NamedTuple):
     """What an evaluator needs to know of its measures."""
 
     measures: tuple[Measure, ...]
+    asked: Asked
     plan: Plan
     missing: str
     # Where a measure's values are: their place in the core, or the run's column of time or cost.
     places: dict[str, int | str]
 
 
-def _made_recipe(measures: Measures, policy: Policy, preset: str, given: frozenset[str]) -> _Recipe:
+def _made_recipe(
+    measures: Measures, policy: Policy, preset: str, given: frozenset[str], skip_bad: bool
+) -> Recipe:
     found = parse_all(measures)
     in_core = [m for m in found if m.definition.column is None]
     places: dict[str, int | str] = {m.label: m.definition.column or in_core.index(m) for m in found}
-    return _Recipe(found, *_plan(found, policy, preset, given), places)
+    asked, missing = _asked(found, policy, preset, given, skip_bad)
+    return Recipe(found, asked, asked.plan(), missing, places)
 
 
 _kept_recipe = lru_cache(maxsize=256)(_made_recipe)
 
 
-def _recipe(measures: Measures, policy: Policy, preset: str, given: frozenset[str]) -> _Recipe:
+def recipe(
+    measures: Measures,
+    policy: Policy | Mapping[str, str] | None,
+    preset: str,
+    skip_bad: bool,
+    **policies: str,
+) -> tuple[Policy, Recipe]:
+    """The policies and the measures by them, checked."""
+    chosen = Policy.of(policy, preset, **policies)
+    # Choices that were made by name hold for every measure, whatever the preset says.
+    given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
+    return chosen, _recipe(measures, chosen, preset, frozenset(given), skip_bad)
+
+
+def _recipe(
+    measures: Measures, policy: Policy, preset: str, given: frozenset[str], skip_bad: bool
+) -> Recipe:
     """Recipes of built-in measures are kept: a loop that evaluates anew each time parses once."""
     asked = measures if isinstance(measures, str | Measure) else tuple(measures)
     try:
         hash(asked)
     except TypeError:  # something that is no measure: the parser says so
-        return _made_recipe(asked, policy, preset, given)
-    found = _kept_recipe(asked, policy, preset, given)
+        return _made_recipe(asked, policy, preset, given, skip_bad)
+    found = _kept_recipe(asked, policy, preset, given, skip_bad)
     if any(m.definition.family == "registered" for m in found.measures):
         _kept_recipe.cache_clear()  # a name may be registered again
     return found
 
 
-def _runs(runs: Any) -> list[Run]:
+def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
     """One run or several, as given; several with the same name are told apart by a number."""
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
-        return [Run.of(run, name) for name, run in runs.items()]
+        return [Run.of(run, name, columns) for name, run in runs.items()]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
-        return named_runs(runs)
-    return [Run.of(runs)]
+        return named_runs(runs, columns)
+    return [Run.of(runs, columns=columns)]
 
 
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
     """Several runs, each with a name of its own: files of the same name are numbered."""
     found = [Run.of(run, columns=columns) for run in runs]
-    names = [run.name for run in found]
-    for i, run in enumerate(found):
-        if names.count(names[i]) > 1:
-            run.name = f"{names[i]}#{names[: i + 1].count(names[i])}"
+    for run, name in zip(found, numbered([run.name for run in found]), strict=True):
+        run.name = name
     return found
+
+
+def numbered(names: list[str]) -> list[str]:
+    """Names that come more than once, with a number each."""
+    return [
+        name if names.count(name) == 1 else f"{name}#{names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
+    ]
 
 
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:

@@ -186,6 +186,29 @@ def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n".join(held)
 
 
+def canonical_lines(
+    traces: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: Iterable[str] = (),
+    by: str = "system",
+) -> tuple[Iterator[bytes], str, str]:
+    """One source as canonical JSON lines, its name, and that of a system without one: for other engines."""
+    sources = _sources(traces)
+    if len(sources) != 1 or sources[0][0] is not None or by != "system":
+        raise UsageError(
+            "this engine takes one source of traces at a time",
+            hint="put the systems into one table: the field 'system' tells them apart",
+        )
+    source = sources[0][1]
+    if not _is_path(source):
+        return map(line_of, source), "traces", "agent"
+    from goodgain.read.traces import open_traces
+
+    opened = open_traces(os.fspath(source), format, tuple(search_tools))
+    return opened.lines(), opened.name, _stem(source)
+
+
 class _Collected:
     """What came of all sources, by system."""
 

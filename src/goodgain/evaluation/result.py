@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.evaluation.policy import Policy
 from goodgain.evaluation.saved_inputs import SavedInputs
-from goodgain.evaluation.scores import Coverage, RunScores
+from goodgain.evaluation.scores import Coverage, RunScores, ValuesHere
 from goodgain.measures.grammar import parse
 from goodgain.read.frames import AsFrames
 from goodgain.read.saved import SavedAsJson
@@ -194,6 +194,9 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
                     f"{run.name}: {c.unjudged_queries:,} queries of the run have no judgements and "
                     "are left out"
                 )
+            if c.bad_rows:
+                rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
+                found.append(f"{run.name}: {rows} left out, such as: {c.bad_example}")
             for label, queries in run.undefined.items():
                 more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
                 found.append(
@@ -277,7 +280,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return cls(runs, measures, policy, None, saved, preset)
 
 
-class _SavedValues:
+class _SavedValues(ValuesHere):
     """The values of a run as a file has them."""
 
     source: Source | None = None

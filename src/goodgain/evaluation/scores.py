@@ -33,6 +33,8 @@ class Coverage:
     documents: int  # retrieved for judged queries
     unjudged_documents: int
     judged_at_10: float  # share of the first ten of each query that is judged
+    bad_rows: int = 0  # left out, where that was asked for
+    bad_example: str = ""  # why one of them was
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
@@ -40,7 +42,7 @@ class Coverage:
 
 
 class Values(Protocol):
-    """Where a run's values are: in the core, or in a saved file."""
+    """Where a run's values are: in the core, in a saved file, or spread over other machines."""
 
     @property
     def source(self) -> Source | None:
@@ -56,11 +58,46 @@ class Values(Protocol):
     def column(self, label: str, bound: str) -> list[float]:
         """The values of a measure, beside the queries."""
 
+    def total(self, measure: Measure, bound: str) -> float:
+        """The mean over queries, or the sum of counts."""
+
+    def defined(self, label: str) -> int:
+        """For how many queries a measure has a value."""
+
+    def size(self) -> int:
+        """How many queries there are."""
+
     def coverage(self) -> Coverage:
         """How well judgements and run meet."""
 
     def tables(self) -> tuple[Evaluator, Run]:
         """The judgements, ready to measure, and the run; InputError where they are gone."""
+
+
+class ValuesHere:
+    """Values that are in memory: what is said over all queries is computed from their columns."""
+
+    __slots__ = ()
+
+    def queries(self) -> list[str]:
+        """The queries behind the values."""
+        raise NotImplementedError
+
+    def column(self, label: str, bound: str) -> list[float]:
+        """The values of a measure, beside the queries."""
+        raise NotImplementedError
+
+    def total(self, measure: Measure, bound: str) -> float:
+        """The mean over queries, or the sum of counts."""
+        return aggregate(measure, self.column(measure.label, bound))
+
+    def defined(self, label: str) -> int:
+        """For how many queries a measure has a value."""
+        return sum(v == v for v in self.column(label, ""))
+
+    def size(self) -> int:
+        """How many queries there are."""
+        return len(self.queries())
 
 
 class RunScores:
@@ -129,7 +166,7 @@ class RunScores:
     @property
     def means(self) -> dict[str, float]:
         """{measure: value over all queries}: a mean, or a sum for counts."""
-        return {m.label: aggregate(m, self.column(m)) for m in self.measures}
+        return {m.label: self._values.total(m, "") for m in self.measures}
 
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that asks for bounds."""
@@ -139,7 +176,7 @@ class RunScores:
                 f"the result has no bounds of {found}",
                 hint="evaluate with ties=bounds or unjudged=bounds",
             )
-        low, high = (aggregate(found, self.column(found, b)) for b in ("lower", "upper"))
+        low, high = (self._values.total(found, bound) for bound in ("lower", "upper"))
         return low, high
 
     def __getitem__(self, measure: str | Measure) -> float:
@@ -148,25 +185,24 @@ class RunScores:
                 break
         else:
             found = self.measure(measure)
-        return aggregate(found, self._values.column(found.label, ""))
+        return self._values.total(found, "")
 
     def count(self, measure: str | Measure) -> int:
         """How many queries are behind a mean: those where the measure is defined."""
-        return sum(v == v for v in self.column(measure))
+        return self._values.defined(self.measure(measure).label)
 
     @property
     def undefined(self) -> dict[str, list[str]]:
         """{measure: the queries where it has no value}; only measures that have such queries."""
-        queries = self.queries
-        found = {
-            m.label: [q for q, v in zip(queries, self.column(m), strict=True) if v != v]
+        return {
+            m.label: [q for q, v in zip(self.queries, self.column(m), strict=True) if v != v]
             for m in self.measures
+            if self.count(m) < self._values.size()
         }
-        return {label: missing for label, missing in found.items() if missing}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{m}={v:.4f}" for m, v in list(self.means.items())[:4])
-        return f"RunScores('{self.name}', {len(self.queries):,} queries, {shown})"
+        return f"RunScores('{self.name}', {self._values.size():,} queries, {shown})"
 
 
 def aggregate(measure: Measure, values: Sequence[float]) -> float:

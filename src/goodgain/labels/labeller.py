@@ -88,7 +88,7 @@ def label(
     if hasattr(made, "prepare"):
         made.prepare()
     opened = Store.of(store)
-    retried = _again(again)
+    retried = retried_of(again)
     plan = _plan(
         source,
         made,
@@ -134,7 +134,7 @@ def estimate(
         text_limit,
         canaries,
         identity,
-        _again(again),
+        retried_of(again),
         False,
     )
     calls = sum(1 for _ in plan.calls(batch))
@@ -154,6 +154,14 @@ def judge_for(
     if chosen not in KINDS:
         raise UsageError(f"api='{chosen}' is neither 'openai' nor 'anthropic'")
     return KINDS[chosen](model, base_url=base_url, **options)
+
+
+def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
+    """What decides labels by this judge and prompt."""
+    parameters = parameters_of(judge)
+    if batch > 1:
+        parameters["batch"] = batch
+    return Setting(prompt.version, model_of(judge), parameters, prompt.low, prompt.high)
 
 
 def _limits(
@@ -191,7 +199,8 @@ def _spread(judge: Any, processes: int | None, concurrency: int, calls: int) -> 
     return Spread(judge, processes) if processes and processes > 1 else judge
 
 
-def _again(statuses: Iterable[str]) -> tuple[str, ...]:
+def retried_of(statuses: Iterable[str]) -> tuple[str, ...]:
+    """The failures that are tried again, checked."""
     chosen = tuple(statuses)
     for status in chosen:
         if status == "ok" or status not in STATUSES:
@@ -235,11 +244,7 @@ def _plan(
         if value < 1:
             raise UsageError(f"{name}={value} is not a whole number from 1 on")
     chosen = Prompt.of(prompt)
-    parameters = parameters_of(judge)
-    if batch > 1:
-        parameters["batch"] = batch
-    setting = Setting(chosen.version, model_of(judge), parameters, chosen.low, chosen.high)
-    plan = Plan(store, setting, chosen, text_limit)
+    plan = Plan(store, setting_of(judge, chosen, batch), chosen, text_limit)
     pairs = with_canaries(pairs_from(source, identity), canaries, chosen.high)
     plan.fill(pairs, replicates, again, record)
     return plan

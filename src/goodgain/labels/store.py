@@ -189,6 +189,14 @@ class Store:
         ).fetchone()
         return row is not None and row[0] not in again
 
+    def done_keys(self, setting: Setting, again: Iterable[str] = ()) -> list[str]:
+        """All keys of a setting that need no further call."""
+        keys = self.db.execute(
+            "SELECT DISTINCT key FROM replies WHERE setting = ?", (self.setting(setting),)
+        )
+        retried = tuple(again)
+        return [key for (key,) in keys.fetchall() if self.done(key, retried)]
+
     def cost(self) -> float:
         """The money that all replies took, as far as prices were known."""
         return float(self.db.execute("SELECT total(cost) FROM replies").fetchone()[0])

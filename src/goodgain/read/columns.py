@@ -66,6 +66,14 @@ def find_columns(
     return found
 
 
+def columns_of(table: TableKind, given: Mapping[str, str] | None) -> dict[str, str]:
+    """Of columns that are named for judgements and runs together, those of one of them."""
+    ours = {"query", "doc", "score"}
+    if table == "run":
+        return {role: name for role, name in (given or {}).items() if role in ours}
+    return {role: name for role, name in (given or {}).items() if role != "score"}
+
+
 def looks_like_header(names: Sequence[str], table: TableKind) -> bool:
     """Whether a first line names columns rather than holding values."""
     return all(_candidates(names, role, table) for role in ("query", "doc"))

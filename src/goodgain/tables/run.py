@@ -37,7 +37,7 @@ class Run:
     ) -> None:
         self.source = resolve(source, "run", columns)
         self.name = name or (
-            _stem(self.source.name) if self.source.stat or self.source.kind == "file" else "run"
+            stem(self.source.name) if self.source.stat or self.source.kind == "file" else "run"
         )
         self.latency = _numbers(latency, "latency")
         self.cost = _numbers(cost, "cost")
@@ -102,7 +102,7 @@ class Run:
         return f"Run('{self.name}', from {self.source.kind} '{self.source.name}')"
 
 
-def _stem(path: str) -> str:
+def stem(path: str) -> str:
     """A file's name without its endings: `bm25.run.gz` is `bm25`."""
     name = Path(path).name
     for ending in (".gz", ".zst", ".bz2", ".xz"):

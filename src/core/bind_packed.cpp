@@ -1,0 +1,85 @@
+#include "bind_packed.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "packed.hpp"
+#include "python_tables.hpp"
+
+namespace nb = nanobind;
+
+namespace gg {
+namespace {
+
+/// Takes a vector over as an array of the same memory.
+template <class T>
+nb::object array(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+/// (ends, bytes): the two buffers of an Arrow array of texts.
+nb::tuple texts(Texts found) { return nb::make_tuple(array(std::move(found.ends)), nb::bytes(found.bytes.data(), found.bytes.size())); }
+
+nb::tuple bad_rows(const BadRows& bad) { return nb::make_tuple(bad.count, to_python(bad.example)); }
+
+}  // namespace
+
+void bind_packed(nb::module_& m) {
+  nb::class_<Packer>(m, "Packer")
+      .def("__init__", [](Packer* self, nb::dict columns, bool is_run, int64_t first_place) {
+        const auto name = [&](const char* role) { return columns.contains(role) ? nb::cast<std::string>(columns[role]) : std::string(); };
+        new (self) Packer({name("query"), name("doc"), name("value"), name("target"), name("aspect")},
+                          is_run ? Table::run : Table::qrels, first_place);
+      })
+      .def("add", [](Packer& p, const ArrowTable& rows) {
+        const nb::gil_scoped_release release;
+        p.add(rows);
+      })
+      .def_prop_ro("full", &Packer::full)
+      .def_prop_ro("bad", [](const Packer& p) { return bad_rows(p.bad()); })
+      .def("take", [](Packer& p) {
+        Pieces pieces = p.take();
+        return nb::make_tuple(texts(std::move(pieces.queries)), array(std::move(pieces.places)), texts(std::move(pieces.bytes)));
+      });
+
+  nb::class_<PackedEvaluation>(m, "PackedEvaluation")
+      .def("__init__", [](PackedEvaluation* self, std::shared_ptr<const Qrels> qrels, double max_gain, bool has_targets,
+                          bool has_aspects, std::shared_ptr<const Plan> plan, std::string name) {
+        new (self) PackedEvaluation(std::move(qrels), {max_gain, has_targets, has_aspects}, std::move(plan), std::move(name));
+      }, nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
+      .def("add", [](PackedEvaluation& e, const ArrowTable& pieces) {
+        const nb::gil_scoped_release release;
+        e.add(pieces);
+      })
+      .def("finish", [](PackedEvaluation& e) {
+        const nb::gil_scoped_release release;
+        e.finish();
+      })
+      .def("take", [](PackedEvaluation& e) {
+        auto found = e.take();
+        return nb::make_tuple(texts(std::move(found.queries)), array(std::move(found.places)), array(std::move(found.in_run)),
+                              array(std::move(found.values)));
+      })
+      .def_prop_ro("waiting", &PackedEvaluation::waiting)
+      .def_prop_ro("width", &PackedEvaluation::width)
+      .def_prop_ro("bad", [](const PackedEvaluation& e) { return bad_rows(e.bad); })
+      .def("totals", [](const PackedEvaluation& e) {
+        nb::dict all;
+        all["judged"] = e.judged;
+        all["in_run"] = e.in_run;
+        all["unjudged_queries"] = e.unjudged_queries;
+        all["documents"] = e.documents;
+        all["retrieved"] = e.retrieved;
+        all["unjudged"] = e.unjudged;
+        all["top"] = e.top;
+        all["top_judged"] = e.top_judged;
+        return all;
+      })
+      .def_prop_ro("unjudged_example", [](const PackedEvaluation& e) { return to_python(e.unjudged_example); });
+}
+
+}  // namespace gg

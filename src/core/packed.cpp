@@ -1,0 +1,211 @@
+#include "packed.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "kernels.hpp"
+
+namespace gg {
+
+namespace {
+
+// A piece: the number of rows and what it has besides values and documents; the values; then for each of its texts
+// (documents, targets, aspects) their lengths and their bytes. Numbers as the machine has them: all are of one kind.
+constexpr uint32_t with_targets = 1, with_aspects = 2;
+constexpr uint32_t no_text = 0xffffffffu;
+
+template <class T>
+void append(std::string& to, T value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// A text in the buffer of its column: length, bytes.
+void append_text(std::string& to, Bytes text) {
+  append(to, text.data() ? static_cast<uint32_t>(text.size()) : no_text);
+  to.append(text);
+}
+
+/// Reads what `append` and `append_text` wrote; never past the end.
+class PieceReader {
+ public:
+  explicit PieceReader(Bytes piece) : left_(piece) {}
+
+  template <class T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  /// A text without data where there was none.
+  Bytes text() {
+    const auto size = number<uint32_t>();
+    return size == no_text ? Bytes() : take(size);
+  }
+
+  Bytes take(size_t size) {
+    if (size > left_.size()) bad_input("a piece of packed rows is cut short");
+    const Bytes taken = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return taken;
+  }
+
+ private:
+  Bytes left_;
+};
+
+/// Calls row(doc, value, target, aspect) for each row of a piece, in order.
+template <class Use>
+void for_each_row(Bytes piece, Use&& row) {
+  PieceReader head(piece);
+  const auto rows = head.number<uint32_t>(), has = head.number<uint32_t>();
+  const auto column = [&] {
+    const auto size = head.number<uint64_t>();
+    return PieceReader(head.take(size));
+  };
+  PieceReader values(head.take(size_t{rows} * sizeof(double)));
+  PieceReader docs = column(), targets = has & with_targets ? column() : PieceReader({}),
+              aspects = has & with_aspects ? column() : PieceReader({});
+  for (uint32_t i = 0; i < rows; ++i) {
+    const Bytes doc = docs.text();
+    const double value = values.number<double>();
+    const Bytes target = has & with_targets ? targets.text() : Bytes(), aspect = has & with_aspects ? aspects.text() : Bytes();
+    row(doc, value, target, aspect);
+  }
+}
+
+}  // namespace
+
+// --- packing ---
+
+void Packer::add(const ArrowTable& rows) {
+  uint32_t last = IdTable::none;
+  const int64_t before = place_;
+  rows.for_each(
+      columns_, table_,
+      [&](const Line& line, uint64_t number) {
+        if (last == IdTable::none || !same_bytes(queries_[last], line.query)) last = queries_.add(line.query);
+        if (last == open_.size()) {
+          open_.emplace_back();
+          open_.back().place = before + static_cast<int64_t>(number) - 1;
+        }
+        Open& open = open_[last];
+        ++open.rows;
+        append(open.values, line.value);
+        append_text(open.docs, line.doc);
+        if (!columns_.target.empty()) append_text(open.targets, line.target);
+        if (!columns_.aspect.empty()) append_text(open.aspects, line.aspect);
+        held_ += sizeof(double) + line.doc.size() + line.target.size() + line.aspect.size() + 3 * sizeof(uint32_t);
+        place_ = before + static_cast<int64_t>(number);
+      },
+      &bad_);
+}
+
+Pieces Packer::take() {
+  Pieces pieces;
+  const uint32_t has = (columns_.target.empty() ? 0 : with_targets) | (columns_.aspect.empty() ? 0 : with_aspects);
+  std::string piece;
+  for (size_t q = 0; q < open_.size(); ++q) {
+    const Open& open = open_[q];
+    piece.clear();
+    append(piece, open.rows);
+    append(piece, has);
+    piece += open.values;
+    for (const auto& [column, there] : {std::pair{&open.docs, true}, {&open.targets, (has & with_targets) != 0}, {&open.aspects, (has & with_aspects) != 0}})
+      if (there) {
+        append(piece, uint64_t{column->size()});
+        piece += *column;
+      }
+    pieces.queries.add(queries_[q]);
+    pieces.bytes.add(piece);
+    pieces.places.push_back(open.place);
+  }
+  queries_ = IdTable();
+  open_.clear();
+  held_ = 0;
+  return pieces;
+}
+
+// --- measuring ---
+
+namespace {
+const Qrels no_qrels;
+}
+
+PackedEvaluation::PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgementFacts facts, std::shared_ptr<const Plan> plan,
+                                   std::string name)
+    : qrels_(std::move(qrels)), facts_(facts), plan_(std::move(plan)), name_(std::move(name)),
+      worker_(qrels_ ? *qrels_ : no_qrels, *plan_) {}
+
+void PackedEvaluation::add(const ArrowTable& pieces) {
+  pieces.for_each_piece([&](Bytes query, int64_t kind, int64_t place, Bytes piece) {
+    if (!open_ || query != query_) {
+      close();
+      open_ = true;
+      query_ = query;
+    }
+    if (kind == static_cast<int64_t>(PieceKind::judgements)) {
+      if (!is_judged_) place_ = place;
+      is_judged_ = true;
+      if (!qrels_) judgements_.emplace_back(piece);
+    } else {
+      run_.emplace_back(piece);
+    }
+  });
+}
+
+void PackedEvaluation::close() {
+  if (!open_) return;
+  open_ = false;
+  for (const std::string& piece : run_)
+    for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
+  documents += rows_.size();
+  if (is_judged_ && qrels_) {
+    measure((*qrels_)[qrels_->find(query_)]);
+  } else if (is_judged_) {
+    QrelsBuilder builder;
+    uint64_t number = 0;
+    for (const std::string& piece : judgements_)
+      for_each_row(piece, [&](Bytes doc, double gain, Bytes target, Bytes aspect) {
+        builder.add(query_, doc, gain, ++number, target, aspect);
+      });
+    const auto own = builder.finish(name_, false, facts_.max_gain, facts_.has_targets, facts_.has_aspects);
+    worker_.judge_by(*own);
+    measure((*own)[0]);
+    worker_.judge_by(no_qrels);
+  } else {
+    if (unjudged_queries++ == 0) unjudged_example = query_;
+  }
+  is_judged_ = false;
+  judgements_.clear();
+  run_.clear();
+  rows_.clear();
+}
+
+void PackedEvaluation::measure(const QueryJudgments& query) {
+  ++judged;
+  const size_t n = measured_.places.size();
+  measured_.queries.add(query_);
+  measured_.places.push_back(place_);
+  measured_.in_run.push_back(!rows_.empty());
+  measured_.values.resize((n + 1) * width(), undefined);
+  double* out = measured_.values.data() + n * width();
+  if (rows_.empty()) {
+    if (plan_->policy.missing != Missing::skip) worker_.measure_missing(query, out);
+    return;
+  }
+  ++in_run;
+  for (Row& row : rows_) {
+    row.hash = hash_bytes(row.doc);
+    row.judgment = query.find(row.doc, row.hash);
+  }
+  const QueryCounts counts = worker_.measure(query, rows_, true, out, [&](const Row&) { return name_; });
+  retrieved += counts.retrieved;
+  unjudged += counts.unjudged;
+  top += counts.top;
+  top_judged += counts.top_judged;
+  if (plan_->repeats_are_bad && counts.repeated)
+    bad.join({counts.repeated, "a document is ranked twice for query " + in_quotes(query.id)});
+}
+
+}  // namespace gg

@@ -1,0 +1,248 @@
+"""What runs on the executors: functions over Arrow batches that hand them to the core and report home.
+
+A report is a row of its own among the results: unlike an accumulator it is counted once, however often
+a task is tried, and unlike an exception it can be added up over all partitions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from goodgain._core import ArrowTable, CoreError, PackedEvaluation, Packer
+from goodgain.engines.exact import ExactSum
+from goodgain.engines.spark.shipped import first_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goodgain._core import Texts
+    from goodgain.engines.spark.shipped import ShippedQrels
+    from goodgain.evaluation.evaluator import Asked
+
+PACKED = "query string, kind tinyint, place bigint, piece binary"
+JUDGEMENTS, RUN, REPORT = 0, 1, 2
+_WAITING = 20_000  # measured queries that are sent on at once
+
+
+@dataclass(slots=True)
+class Report:
+    """What a task has to say besides its rows; all parts add up."""
+
+    totals: dict[str, int] = field(default_factory=dict)
+    sums: list[ExactSum] = field(default_factory=list)
+    bad: tuple[int, str] = (0, "")
+    error: tuple[str, ...] | None = None
+    unjudged_example: str = ""
+
+    def join(self, other: Report) -> None:
+        """Add what another task said."""
+        for name, count in other.totals.items():
+            self.totals[name] = self.totals.get(name, 0) + count
+        self.sums = self.sums or [ExactSum() for _ in other.sums]
+        for mine, theirs in zip(self.sums, other.sums, strict=False):
+            mine.join(theirs)
+        self.add_bad(other.bad)
+        self.error = self.error or other.error
+        self.unjudged_example = self.unjudged_example or other.unjudged_example
+
+    def add_bad(self, bad: tuple[int, str]) -> None:
+        """Count further bad rows; the first example stays."""
+        self.bad = (self.bad[0] + bad[0], self.bad[1] or bad[1])
+
+    def to_json(self) -> str:
+        """As text that fits into a cell."""
+        return json.dumps(
+            {
+                "totals": self.totals,
+                "sums": [s.to_list() for s in self.sums],
+                "bad": self.bad,
+                "error": self.error,
+                "unjudged_example": self.unjudged_example,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Report:
+        """The reverse of `to_json`."""
+        data = json.loads(text)
+        return cls(
+            data["totals"],
+            [ExactSum.from_list(s) for s in data["sums"]],
+            tuple(data["bad"]),
+            tuple(data["error"]) if data["error"] else None,
+            data["unjudged_example"],
+        )
+
+
+# --- rows to pieces, where they are read ---
+
+
+def packed(
+    batches: Iterator[Any], columns: Mapping[str, str], is_run: bool, name: str
+) -> Iterator[Any]:
+    """The rows of a partition as pieces, one for each query in a window of rows."""
+    import pyarrow as pa
+
+    first = first_place()
+    packer = Packer(dict(columns), is_run, first)
+    report = Report()
+    try:
+        for batch in batches:
+            packer.add(ArrowTable.of(pa.Table.from_batches([batch]), name))
+            if packer.full:
+                yield _pieces(packer, is_run)
+    except CoreError as error:
+        report.error = error.args
+        _drain(batches)
+    if is_run:
+        report.bad = packer.bad
+    elif packer.bad[0]:  # judgements are never skipped
+        report.error = report.error or ("input", packer.bad[1], "", "")
+    yield _pieces(packer, is_run)
+    if report.bad[0] or report.error:
+        yield _piece_batch([""], [REPORT], [first], [report.to_json().encode()])
+
+
+def _pieces(packer: Packer, is_run: bool) -> Any:
+    import pyarrow as pa
+
+    queries, places, pieces = packer.take()
+    kinds = pa.repeat(pa.scalar(RUN if is_run else JUDGEMENTS, pa.int8()), len(places))
+    return _piece_batch(
+        _text_array(queries, pa.string()), kinds, pa.array(places), _text_array(pieces, pa.binary())
+    )
+
+
+def _piece_batch(queries: Any, kinds: Any, places: Any, pieces: Any) -> Any:
+    import pyarrow as pa
+
+    types = (pa.string(), pa.int8(), pa.int64(), pa.binary())
+    arrays = [
+        values if isinstance(values, pa.Array) else pa.array(values, kind)
+        for values, kind in zip((queries, kinds, places, pieces), types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, ["query", "kind", "place", "piece"])
+
+
+def _text_array(texts: Texts, kind: Any) -> Any:
+    import pyarrow as pa
+
+    ends, held = texts
+    return pa.Array.from_buffers(
+        kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(held)]
+    )
+
+
+# --- pieces to values, where a query is whole ---
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What an executor needs to know to measure pieces."""
+
+    asked: Asked
+    name: str
+    skips_missing: bool
+    logarithms: frozenset[int]  # columns whose logarithms are added, for geometric means
+    qrels: ShippedQrels | None  # small judgements; else they come with the pieces
+    max_gain: float
+    has_targets: bool
+    has_aspects: bool
+
+
+def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
+    """A row for each judged query of a partition, and a report. The pieces come sorted by query and kind."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    report = Report()
+    evaluation = PackedEvaluation(
+        job.qrels.open() if job.qrels else None,
+        job.max_gain,
+        job.has_targets,
+        job.has_aspects,
+        job.asked.plan(may_be_disjoint=True),
+        job.name,
+    )
+    report.sums = [ExactSum() for _ in range(evaluation.width)]
+    try:
+        for batch in batches:
+            is_report = pc.equal(batch.column("kind"), REPORT)
+            if pc.any(is_report).as_py():
+                for piece in batch.column("piece").filter(is_report).to_pylist():
+                    report.join(Report.from_json(piece))
+                batch = batch.filter(pc.invert(is_report))
+            evaluation.add(ArrowTable.of(pa.Table.from_batches([batch]), job.name))
+            if evaluation.waiting >= _WAITING:
+                yield _rows(evaluation, job, report)
+        evaluation.finish()
+    except CoreError as error:
+        report.error = report.error or error.args
+        _drain(batches)
+    yield _rows(evaluation, job, report)
+    report.join(Report(evaluation.totals(), [], evaluation.bad, None, evaluation.unjudged_example))
+    yield _report_row(report, evaluation.width)
+
+
+def _drain(batches: Iterator[Any]) -> None:
+    """Spark waits until its input is taken."""
+    for _ in batches:
+        pass
+
+
+def measured_schema(width: int) -> str:
+    """The columns of what `measured` yields."""
+    values = "".join(f", v{i} double" for i in range(width))
+    return f"query string, place bigint{values}, report string"
+
+
+def _rows(evaluation: PackedEvaluation, job: Job, report: Report) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    width = evaluation.width
+    queries, places, in_run, flat = evaluation.take()
+    ids, values = _text_array(queries, pa.string()), flat.reshape(len(places), width)
+    if job.skips_missing:
+        kept = in_run != 0
+        ids, places, values = ids.filter(pa.array(kept)), places[kept], values[kept]
+    report.totals["rows"] = report.totals.get("rows", 0) + len(places)
+    for i, total in enumerate(report.sums):
+        column = values[:, i]
+        total.add(_logarithms(column) if i in job.logarithms else column)
+    nothing = pa.nulls(len(places), pa.string())
+    arrays = [
+        ids,
+        pa.array(places),
+        *(pa.array(np.ascontiguousarray(c)) for c in values.T),
+        nothing,
+    ]
+    return pa.RecordBatch.from_arrays(arrays, _names(width))
+
+
+def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As `evaluation.scores.aggregate` takes them: by the same function, so to the same bits."""
+    import numpy as np
+
+    return np.array([v if v != v else math.log(max(v, 0.00001)) for v in values.tolist()])
+
+
+def _report_row(report: Report, width: int) -> Any:
+    import pyarrow as pa
+
+    empty = [
+        pa.nulls(1, pa.string()),
+        pa.nulls(1, pa.int64()),
+        *(pa.nulls(1, pa.float64()),) * width,
+    ]
+    return pa.RecordBatch.from_arrays([*empty, pa.array([report.to_json()])], _names(width))
+
+
+def _names(width: int) -> list[str]:
+    return ["query", "place", *(f"v{i}" for i in range(width)), "report"]

@@ -1,0 +1,53 @@
+"""A collection with all that is hard: ties, negative gains, targets, aspects, missing queries."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+DOCS = [
+    "d1",
+    "d10",
+    "d2",
+    "D1",
+    "é",
+    "文書",
+    "a#b",
+    'x,"y',
+    "zz",
+    "ß",
+    "😀",
+    "d-3",
+    "0",
+    "007",
+    "q3",
+]
+
+
+def collection(queries: int, seed: int = 7) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Rows of judgements (query, doc, gain, target, aspect) and of a run (query, doc, score), scattered."""
+    rng = random.Random(seed)
+    judged, ranked = [], []
+    for number in range(queries):
+        query = f"q{number}"
+        if rng.random() < 0.9:
+            for doc in rng.sample(DOCS, rng.randint(1, 9)):
+                for aspect in rng.sample(["a", "b", "c", "d"], rng.randint(1, 2)):
+                    gain = rng.choice([-1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 4.0])
+                    judged.append((query, doc, gain, rng.choice(["s", "t", None]), aspect))
+        if rng.random() < 0.85:
+            ranked += [
+                (query, doc, rng.choice([-1.5, 0.0, 0.1, 1.0, 2.0, rng.random()]))
+                for doc in rng.sample(DOCS, rng.randint(1, 12))
+            ]
+    rng.shuffle(judged)
+    rng.shuffle(ranked)
+    return judged, ranked
+
+
+def frames(session: Any, judged: Any, ranked: Any) -> tuple[Any, Any]:
+    """The same as DataFrames, in several partitions."""
+    qrels = session.createDataFrame(
+        judged, "query string, doc string, gain double, target string, aspect string"
+    )
+    return qrels, session.createDataFrame(ranked, "query string, doc string, score double")

@@ -1,0 +1,99 @@
+"""Packing and measuring as the executors do it, without Spark: any batches, several windows, damage."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hard_rows import collection
+
+import goodgain as gg
+from goodgain.evaluation.evaluator import recipe
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark")
+worker = pytest.importorskip("goodgain.engines.spark.worker")
+
+RUN = {"query": "query", "doc": "doc", "value": "score"}
+QRELS = {"query": "query", "doc": "doc", "value": "gain", "target": "target", "aspect": "aspect"}
+
+
+def table(rows, names):
+    columns = list(zip(*rows, strict=True))
+    return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def pieces(rows, names, roles, size):
+    batches = table(rows, names).to_batches(max_chunksize=size)
+    return pa.Table.from_batches(worker.packed(iter(batches), roles, roles is RUN, "rows"))
+
+
+def job(measures, judged, **facts):
+    _, found = recipe(measures, None, "default", False)
+    gains = [row[2] for row in judged]
+    return worker.Job(
+        asked=found.asked, name="run", skips_missing=False, logarithms=frozenset(), qrels=None,
+        max_gain=max(gains), has_targets=True, has_aspects=True,
+    )  # fmt: skip
+
+
+def measured(both, what, size):
+    ordered = both.sort_by([("query", "ascending"), ("kind", "ascending"), ("place", "ascending")])
+    found = pa.Table.from_batches(
+        worker.measured(iter(ordered.to_batches(max_chunksize=size)), what)
+    )
+    rows = found.filter(pa.compute.is_valid(found["query"])).sort_by("place")
+    reports = found["report"].drop_null().to_pylist()
+    return rows, [worker.Report.from_json(text) for text in reports]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_any_size_of_batches(size):
+    judged, ranked = collection(40)
+    both = pa.concat_tables([
+        pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, size),
+        pieces(ranked, ("query", "doc", "score"), RUN, size),
+    ])  # fmt: skip
+    measures = ["nDCG@10", "AP", "DR", "alpha_nDCG", "ERR_IA"]
+    rows, reports = measured(both, job(measures, judged), size)
+    local = gg.evaluate(gg.Qrels(judged), ranked, measures).runs[0]
+    assert rows["query"].to_pylist() == local.queries
+    for i, measure in enumerate(measures):
+        assert repr(rows[f"v{i}"].to_pylist()) == repr(local.column(measure))
+        total = reports[0].sums[i]
+        assert total.value / total.count == local[measure]
+
+
+def test_a_query_in_several_windows():
+    """More than 16 MB of rows are sent on before the partition ends, so a query has several pieces."""
+    rng = random.Random(1)
+    ids = [f"document-with-a-long-name-{i:09}" for i in range(500_000)]
+    ranked = [(f"q{i % 3}", doc, rng.random()) for i, doc in enumerate(ids)]
+    judged = [(f"q{i % 3}", ids[i], 1.0, None, None) for i in range(0, 500_000, 1000)]
+    packed = pieces(ranked, ("query", "doc", "score"), RUN, 50_000)
+    assert len(packed) > 3
+    assert sum(len(piece) for piece in packed["piece"].to_pylist()) > 16 << 20
+    marks = pieces(
+        [(q, d, g) for q, d, g, *_ in judged],
+        ("query", "doc", "gain"),
+        {**RUN, "value": "gain"},
+        999,
+    )
+    marks = marks.set_column(1, "kind", pa.repeat(pa.scalar(0, pa.int8()), len(marks)))
+    rows, reports = measured(pa.concat_tables([marks, packed]), job("AP NumRet", judged), 2)
+    local = gg.evaluate(
+        {q: {d: 1.0 for p, d, *_ in judged if p == q} for q in ("q0", "q1", "q2")}, ranked, "AP"
+    )
+    assert dict(zip(rows["query"].to_pylist(), rows["v0"].to_pylist(), strict=True)) == {
+        q: v["AP"] for q, v in local.runs[0].per_query.items()
+    }
+    assert reports[0].totals["documents"] == 500_000
+
+
+def test_damaged_pieces_are_an_error_and_no_crash():
+    judged, ranked = collection(5)
+    packed = pieces(ranked, ("query", "doc", "score"), RUN, 100)
+    cut = [piece[: len(piece) // 2] for piece in packed["piece"].to_pylist()]
+    damaged = packed.set_column(3, "piece", pa.array(cut, pa.binary()))
+    _, reports = measured(damaged, job("AP", judged), 100)
+    assert reports[0].error is not None and "cut short" in reports[0].error[1]

@@ -1,0 +1,200 @@
+"""Good Gain on Spark: JSON or nested columns, any partitions, equal to the local result in every bit."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from test_engines import TRACES
+
+import goodgain as gg
+import goodgain.spark
+from goodgain.errors import InputError
+
+NESTED = (
+    "conversation string, system string, turns array<struct<user:string, iterations:array<struct<searches:"
+    "array<struct<query:string, latency:double, tokens:bigint, results:array<struct<id:string, url:string, "
+    "gain:double>>>>>>>>"
+)
+
+
+def conversations(count: int, seed: int = 3) -> list[dict[str, object]]:
+    rng = random.Random(seed)
+
+    def result() -> dict[str, object]:
+        found: dict[str, object] = {
+            "id": f"r{rng.randrange(12)}",
+            "url": f"https://a.example/{rng.randrange(9)}",
+        }
+        if rng.random() < 0.8:
+            found["gain"] = float(rng.randrange(5))
+        return found
+
+    def search() -> dict[str, object]:
+        results = [result() for _ in range(rng.randrange(5))]
+        query = rng.choice(["a", "b", "c\u2028d"])
+        return {
+            "query": query,
+            "latency": rng.random(),
+            "tokens": rng.randrange(900),
+            "results": results,
+        }
+
+    return [
+        {
+            "conversation": f"c{number}",
+            "system": rng.choice(["x", "y", "z"]),
+            "turns": [
+                {
+                    "user": "how?",
+                    "iterations": [
+                        {"searches": [search() for _ in range(rng.randint(1, 3))]}
+                        for _ in range(rng.randrange(5))
+                    ],
+                }
+            ],
+        }
+        for number in range(count)
+    ]
+
+
+MANY = conversations(90)
+
+
+def same(local: gg.GoodGain, spark: gg.GoodGain) -> bool:
+    ours, theirs = local.to_dict(), spark.to_dict()
+    assert repr(theirs["systems"]) == repr(ours["systems"])
+    assert theirs["settings"] == ours["settings"]
+    assert theirs["facts"] == ours["facts"]
+    assert repr(spark.rows()) == repr(local.rows())
+    assert spark.warnings() == local.warnings()
+    return True
+
+
+def as_json(spark, traces, partitions=3):
+    rows = [
+        (i, json.dumps(t, ensure_ascii=i % 2 == 0, indent=1 if i % 7 == 0 else None))
+        for i, t in enumerate(traces)
+    ]
+    return spark.createDataFrame(rows, "number int, trace string").coalesce(partitions)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"align": "carry", "gain": "exp"},
+        {"turn": "all", "threshold": 3},
+        {"identity": "passage"},
+    ],
+    ids=str,
+)
+def test_json_in_a_column(spark, options):
+    found = goodgain.spark.good_gain(as_json(spark, MANY), session=spark, **options)
+    assert same(gg.good_gain(MANY, **options), found.good_gain)
+
+
+def test_nested_columns(spark):
+    frame = spark.createDataFrame(MANY, NESTED)
+    found = goodgain.spark.good_gain(frame, session=spark)
+    assert same(gg.good_gain(MANY), found.good_gain)
+
+
+def test_rows_per_iteration_stay_on_the_cluster(spark):
+    found = goodgain.spark.good_gain(as_json(spark, MANY), session=spark)
+    rows = found.per_iteration.select(
+        "system", "conversation", "iteration", "CG", "CG:upper"
+    ).collect()
+    wanted = {
+        (s, c, i): v
+        for s, c, i, m, v, *_ in gg.good_gain(MANY).rows(per_conversation=True)[1]
+        if m == "CG"
+    }
+    assert {tuple(row)[:3]: row["CG"] for row in rows} == wanted
+    assert "good_gain" not in found.__dict__  # nothing was fetched for it
+    found.release()
+
+
+def test_labels_of_a_frame(spark):
+    labels = [("c1", "r1", 4.0), ("c1", "r2", 0.0), ("c2", "https://a.example/3", 3.0)]
+    frame = spark.createDataFrame(labels, "query string, doc string, gain double")
+    found = goodgain.spark.good_gain(as_json(spark, MANY), labels=frame, session=spark)
+    assert same(gg.good_gain(MANY, labels=labels), found.good_gain)
+
+
+def test_labels_outside_the_scale(spark):
+    with pytest.raises(InputError, match="outside the scale"):
+        goodgain.spark.good_gain(as_json(spark, TRACES), labels={"c1": {"1": 9}}, session=spark)
+
+
+def test_bad_conversations_are_counted_and_shown(spark):
+    bad = [*MANY, *({"conversation": f"bad{i}", "turns": 3} for i in range(5))]
+    with pytest.raises(InputError, match=r"5 conversations cannot be used, such as: .*turns.*bad"):
+        goodgain.spark.good_gain(as_json(spark, bad), session=spark)
+    found = goodgain.spark.good_gain(as_json(spark, bad), skip_bad=True, session=spark)
+    assert found.facts["skipped"] == 5
+    assert found.good_gain["x"].final("CG") == gg.good_gain(MANY)["x"].final("CG")
+
+
+def test_which_column(spark):
+    frame = spark.createDataFrame([("a", "b")], "one string, two string")
+    with pytest.raises(InputError, match="not clear which column"):
+        goodgain.spark.good_gain(frame, session=spark)
+    with pytest.raises(InputError, match="no column 'three'"):
+        goodgain.spark.good_gain(frame, column="three", session=spark)
+
+
+def test_one_giant_conversation_among_many_small_ones(spark):
+    results = [
+        {"id": f"r{i}", "url": f"https://a.example/{i}", "gain": i % 5} for i in range(60_000)
+    ]
+    searches = [{"query": "all", "results": results}]
+    giant = {
+        "conversation": "giant",
+        "system": "x",
+        "turns": [{"user": "?", "iterations": [{"searches": searches}]}],
+    }
+    traces = [*MANY, giant]
+    found = goodgain.spark.good_gain(as_json(spark, traces, 4), session=spark).good_gain
+    assert found["x"].final("R@i")["giant"] == 60_000
+    assert same(gg.good_gain(traces), found)
+
+
+def test_labels_of_traces(spark, tmp_path, monkeypatch):
+    """Pairs are made of conversations on the cluster, and each is asked for once."""
+    from server import KEY, Server
+
+    from goodgain.labels import OpenAIJudge
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    traces = [
+        {
+            "conversation": f"c{n}",
+            "turns": [{"user": "why?", "iterations": [{"searches": [{"query": "q", "results": [
+                {"id": "1", "content": "first GAIN=3"}, {"id": "2", "content": "second GAIN=1"}]}]}]}],
+        }
+        for n in range(4)
+    ]  # fmt: skip
+    with Server() as server:
+        judge = OpenAIJudge("m", base_url=server.openai_url)
+        found = goodgain.spark.label(
+            as_json(spark, traces), judge, tmp_path / "l.db", partitions=3, session=spark
+        )
+        assert found.labels.to_dict() == {f"c{n}": {"1": 3.0, "2": 1.0} for n in range(4)}
+        assert sum(server.requests.values()) == 2  # the same question and text, in any conversation
+    assert {row["gain"] for row in found.frame.collect()} == {3.0, 1.0}
+
+
+def test_a_judge_that_cannot_go_on(spark, tmp_path, monkeypatch):
+    from server import KEY, Server
+
+    from goodgain.errors import JudgeError
+    from goodgain.labels import OpenAIJudge
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with Server() as server:
+        judge = OpenAIJudge("m", base_url=server.openai_url)
+        pairs = [("what?", "FAULT=401")]
+        with pytest.raises(JudgeError):
+            goodgain.spark.label(pairs, judge, tmp_path / "l.db", partitions=2, session=spark)
