@@ -159,6 +159,17 @@ def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
     assert "#16181c" in chart.svg(dark=True) and "#16181c" not in chart.svg()
 
 
+def test_colours_are_explained(results):
+    """A legend stands above every chart whose colours mean something."""
+    explained = {"effects": "no difference shown", "differences": "worse", "histogram": "worse"}
+    for kind, word in explained.items():
+        svg = ElementTree.fromstring(results["Comparison"].plot(kind).svg())
+        assert word in {t.strip() for t in svg.itertext()}, kind
+    for kind in ("gain", "efficiency", "budget"):
+        svg = ElementTree.fromstring(results["GoodGain"].plot(kind).svg())
+        assert {"agent-a", "agent-b"} <= {t.strip() for t in svg.itertext()}, kind
+
+
 def test_other_endings_are_refused(charts, tmp_path):
     with pytest.raises(UsageError, match=r"'x\.docx' is no name of a picture"):
         charts["Comparison", "effects"].save("x.docx")

@@ -39,7 +39,9 @@ def make(
     """A Chart of an Altair view; without rows there is nothing to show."""
     if not rows:
         raise InputError(f"there is nothing to show: {title}")
-    spec = view.to_dict(validate=False)  # tests hold every chart against the schema; it takes a second
+    spec = view.to_dict(
+        validate=False
+    )  # tests hold every chart against the schema; it takes a second
     spec.pop("config", None)  # colours and sizes are the theme's
     table = [[_bare(value) for value in row] for row in rows]
     return Chart(key, title, description, spec, list(columns), table)

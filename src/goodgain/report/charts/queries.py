@@ -117,7 +117,7 @@ def differences(
             y=alt.Y("zero:Q", title=found.axis),
             y2="difference:Q",
             fill=alt.Fill("outcome:N", title=None, scale=_outcomes()),
-            stroke=alt.Stroke("outcome:N", legend=None, scale=_outcomes()),
+            stroke=alt.Stroke("outcome:N", title=None, scale=_outcomes()),
             tooltip=[
                 alt.Tooltip("query:N", title="query"),
                 alt.Tooltip("difference:Q", title="difference", format="+.4~f"),
