@@ -168,7 +168,7 @@ def test_charts_are_drawn_under_the_policy(look, tmp_path):
     table = downloaded(page, page.get_by_label("CSV of Squares").click)
     assert table.splitlines()[:3] == ["x,y", "0,0", "1,1"]
     page.locator("#chart-points summary", has_text="Data as a table").click()
-    page.wait_for_selector("#table-points tbody tr:nth-child(9)")
+    page.wait_for_selector("#table-points-data tbody tr:nth-child(9)")
     page.locator("#theme").click()
     assert page.locator("#chart-points svg").count() == 1
 

@@ -24,7 +24,8 @@ class ChartView {
     const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
     const compiled = vegaLite.compile(spec).spec;
     this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-      expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true, logLevel: vega.Warn,
+      expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true,
+      logLevel: vega.Error, // a column without any value is no reason to warn
     });
     this.view.run();
     const picture = this.box.querySelector("svg");
@@ -38,7 +39,7 @@ function mountChart(chart, box) {
   canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 70}px`);
   const view = new ChartView(chart, canvas);
   const table = {
-    ...chart, note: "",
+    ...chart, key: `${chart.key}-data`, note: "",
     columns: chart.columns.map((name, i) => ({ name, kind: chart.rows.every((r) => typeof r[i] !== "string") ? "number" : "text",
       digits: chart.rows.every((r) => r[i] === null || Number.isInteger(r[i])) ? 0 : 4 })),
   };

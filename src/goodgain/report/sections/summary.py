@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.evaluation.interval import mean_interval
 from goodgain.evaluation.policy import CHOICES
+from goodgain.report.charts import systems as charts
 from goodgain.report.parts import Cell, Column, Piece, Section, Table, Text, User
 from goodgain.report.sentence import headlines
 from goodgain.show import number
@@ -24,7 +25,7 @@ def section(material: Material) -> Section | None:
     """The first thing that is read; every page has it."""
     parts: list[Part] = [Text(pieces, "lead") for pieces in headlines(material)]
     if material.scores or material.comparison:
-        parts += [Text(_what(material)), leaderboard(material)]
+        parts += [Text(_what(material)), leaderboard(material), *_charts(material)]
         if material.comparison:
             parts += [differences(material), Text(_tested(material), "note")]
     parts += [bounds(e, i) for i, e in enumerate(material.evaluations) if e.policy.has_bounds]
@@ -48,6 +49,18 @@ def _what(material: Material) -> list[Piece]:
     if presets:
         pieces.append(f" (as {', '.join(presets)})")
     return [*pieces, "."]
+
+
+def _charts(material: Material) -> list[Part]:
+    """The first measure of quality as a picture: means, and differences from the baseline."""
+    if len(material.systems) < 2 or material.quality is None:
+        return []
+    found: list[Part] = []
+    if material.subject is not None:
+        found.append(charts.leaderboard(material.subject, material.quality))
+    if material.comparison is not None:
+        found.append(charts.effects(material.comparison, material.quality))
+    return found
 
 
 def _tested(material: Material) -> list[Piece]:
@@ -168,7 +181,7 @@ def differences(material: Material) -> Table:
     rows = []
     for pair in material.comparison.pairs:
         tone = "" if pair.stars == "ns" else "better" if pair.improvement > 0 else "worse"
-        change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%"
+        change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%".replace("-", "−")
         rows.append([
             pair.system,
             *([pair.baseline] if several else []),
