@@ -401,6 +401,21 @@ def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_pa
     assert "IPrec@0.5" in caught.value.hint
 
 
+def test_precision_of_several_seeds_is_their_mean():
+    from goodgain.experiment.retrievers import Swarm
+
+    texts = {f"d{i}": f"{'even' if i % 2 else 'odd'} words number {i} {i % 7}" for i in range(30)}
+    queries = {f"q{i}": f"even words {i}" for i in range(6)}
+    qrels = {q: {f"d{i}": 1 for i in range(n, 30, 5)} for n, q in enumerate(queries)}
+    systems = {"knn": "knn", "swarm": Swarm("knn")}
+    result = gg.Experiment(texts, queries, qrels, systems, seeds=[0, 1, 2], measures="MRR").run()
+    rows = table(result.plot("precision-recall"))
+    assert [r["system"] for r in rows] == ["knn"] * 11 + ["swarm"] * 11
+    half = gg.evaluate(qrels, result.runs["swarm"], "IPrec@0.5")
+    expected = np.mean([run["IPrec@0.5"] for run in half])
+    assert next(r for r in rows[11:] if r["recall"] == 0.5)["precision"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("measure", ["CG", "RG@i", "DCG", "SRE", "MarginalGain", "nCG", "Tokens"])
 @pytest.mark.parametrize("align", ["active", "carry"])
 def test_gain_by_iteration_is_the_figures(measure, align):
