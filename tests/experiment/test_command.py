@@ -173,7 +173,8 @@ def test_a_folder_without_an_experiment(tmp_path, capsys):
 
 def test_the_demo(tmp_path, capsys):
     start = time.process_time()
-    assert run(["demo", "-q", "--folder", str(tmp_path / "demo")]) == 0
+    page = tmp_path / "page.html"
+    assert run(["demo", "-q", "--folder", str(tmp_path / "demo"), "--report", str(page)]) == 0
     assert time.process_time() - start < 60  # other work on the machine does not count
     out = capsys.readouterr().out
     for word in ("graph (baseline)", "keyword", "knn", "hybrid", "swarm"):
@@ -184,6 +185,9 @@ def test_the_demo(tmp_path, capsys):
     for group in ("simple (<= 3 targets)", "medium (4-6)", "complex (> 6)"):
         assert group in out
     assert "Good Gain after i searches" in out
+    written = page.read_text()
+    assert "swarm" in written
+    assert "agent" in written
     capsys.readouterr()
     traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "judgements.tsv"))
     assert run(["trace", traces, "--labels", labels, "-q", "--format", "csv"]) == 0

@@ -200,13 +200,36 @@ def test_a_folder_opens_again(tmp_path):
     assert again.settings["versions"]["bm25s"]
     other = gg.ExperimentResult.open(tmp_path / "out", baseline="knn", test="wilcoxon")
     assert other["mine", "MRR"].test == "wilcoxon"
-    more = gg.ExperimentResult.open(tmp_path / "out", measures="AP", qrels=QRELS)
+    more = gg.ExperimentResult.open(tmp_path / "out", measures="AP")
     assert more.scores["keyword"]["AP"] == 1
+    none = {q: {"nothing": 1} for q in QRELS}
+    judged_anew = gg.ExperimentResult.open(tmp_path / "out", measures="AP", qrels=none)
+    assert judged_anew.scores["keyword"]["AP"] == 0
     assert sorted(p.name for p in (tmp_path / "out" / "runs").iterdir()) == [
         "keyword.run", "knn.run", "mine.run", "swarm.seed3.run", "swarm.seed4.run"
     ]  # fmt: skip
     runs = gg.evaluate(QRELS, tmp_path / "out" / "runs" / "keyword.run", "MRR")
     assert runs["MRR"] == result.scores["keyword"]["MRR"]
+
+
+def test_a_folder_keeps_what_its_page_needs(tmp_path):
+    """The data may be elsewhere when the folder is opened; targets are judgements too."""
+    long = {doc: f"{text} " + "x" * 1000 for doc, text in DOCUMENTS.items()}
+    rows = [
+        {"query": q, "doc": d, "gain": g, "target": f"t-{d}"}
+        for q, docs in QRELS.items()
+        for d, g in docs.items()
+    ]
+    systems = {"mine": first, "keyword": "bm25"}
+    made = gg.Experiment(long, QUERIES, rows, systems, measures="DR@20 MRR").run(tmp_path / "out")
+    again = gg.ExperimentResult.open(tmp_path / "out")
+    assert again.queries == QUERIES
+    assert again.documents
+    assert all(long[doc].startswith(text) for doc, text in again.documents.items())
+    assert max(map(len, again.documents.values())) == 300
+    assert again.scores.per_query == made.scores.per_query
+    again.report(tmp_path / "page.html")
+    assert "There are no ranked lists" not in (tmp_path / "page.html").read_text()
 
 
 def test_a_second_run_asks_nothing_and_a_new_system_only_itself(tmp_path):

@@ -62,7 +62,7 @@ def main() -> None:
         found["while_working"] += len(before) < len(after) < count
         # So long that each attempt gets its share of the work done, however slow the machine is.
         step, share = len(after) - len(before), (count - len(after)) / (kills - found["killed"] + 1)
-        longest = min(2.0, longest * 1.25) if step < share else longest * 0.8
+        longest = min(10.0, longest * 1.25) if step < share else longest * 0.8
         before = after
     with sqlite3.connect(store) as db:
         found["damaged"] = int(db.execute("PRAGMA integrity_check").fetchone() != ("ok",))

@@ -36,7 +36,7 @@ class Server:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
-        self.in_flight = self.most_in_flight = 0
+        self.in_flight = self.most_in_flight = self.ended = 0
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -86,6 +86,7 @@ class Server:
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
+            self.ended += 1
             writer.close()
 
     async def _reply(

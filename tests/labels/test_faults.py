@@ -203,3 +203,24 @@ def test_concurrency_is_as_asked_and_pace_is_kept(server: Server) -> None:
     start = monotonic()
     label(pairs[:6], judge_of(server, "anthropic"), limits=Limits(requests=1200))
     assert monotonic() - start >= 5 * 0.05
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_a_proxy_of_the_environment_is_used_and_bypassed(
+    server: Server, api: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server stands in for the proxy too: it is asked for a host that there is not."""
+    for name in ("http_proxy", "no_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.port}")
+    monkeypatch.setenv("no_proxy", "nearby.invalid")
+    far, near = (
+        (OpenAIJudge if api == "openai" else AnthropicJudge)("m", base_url=f"http://{host}/v1")
+        for host in ("far.invalid", "nearby.invalid")
+    )
+    labels = label([("q", "d", "what?", "GAIN=3")], far, limits=QUICK)
+    assert by_doc(labels) == {"d": ("ok", 3.0)}
+    labels = label([("q", "d", "what?", "GAIN=3")], near, limits=Limits(tries=1))
+    assert by_doc(labels) == {"d": ("error", None)}
+    assert server.requests == {"GAIN=3": 1}

@@ -118,6 +118,28 @@ void threads_and_order() {
   }
 }
 
+void lists_do_not_depend_on_threads() {
+  const Collection c = collection(400, 1000);
+  const auto qrels = qrels_of(c.qrels);
+  const auto lists_of = [&](const std::string& run, unsigned threads) {
+    Plan plan = plan_of({"ndcg", "ap"});
+    auto lists = std::make_unique<TopLists>(qrels->size(), plan.measures.size(), 10);
+    plan.lists = lists.get();
+    scores_of(qrels, run, plan, threads);
+    return lists;
+  };
+  const auto one = lists_of(c.run, 1);
+  for (const auto& many : {lists_of(c.run, 8), lists_of(c.interleaved, 4)}) {
+    bool same = one->size() == many->size();
+    for (size_t q = 0; same && q < one->size(); ++q) {
+      const TopList &a = (*one)[q], &b = (*many)[q];
+      same = a.ends.size() == 10 && a.text == b.text && a.scores == b.scores && a.ranks == b.ranks && a.gains == b.gains &&
+             a.parts == b.parts && a.retrieved == b.retrieved;
+    }
+    check(same, "the first ranks for any number of threads and any order of lines");
+  }
+}
+
 void worked_example() {
   // Gains 3 2 3 0 1 2 by rank: the example of the nDCG seed.
   std::string qrels, run;
@@ -242,7 +264,7 @@ void fusion_does_not_depend_on_threads() {
 }  // namespace
 
 int main() {
-  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order,
+  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads,
                            resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
     test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");

@@ -176,21 +176,16 @@ def test_an_experiment_and_its_folder(files):
     assert page["queries"]["texts"][0] == "apple pie"
     assert any("apple pie number" in title for title in page["lists"]["titles"])
     assert {row[0] for row in table(files / "page.html", "timings")} == {"keyword", "knn"}
+    (files / "judged.txt").unlink()  # the folder has what the page needs
+    (files / "corpus.jsonl").unlink()
     assert run(["report", "experiment", "-q", "-o", "folder.html"]) == 0
-    assert blocks((files / "folder.html").read_text())["lists"] is None
-    command = [
-        "report",
-        "experiment",
-        "--qrels",
-        "judged.txt",
-        "--queries",
-        "q.tsv",
-        "-q",
-        "-o",
-        "lists.html",
-    ]
+    again = blocks((files / "folder.html").read_text())
+    assert again["queries"]["texts"] == page["queries"]["texts"]
+    assert again["lists"]["titles"] == page["lists"]["titles"]
+    (files / "other.txt").write_text("q0 0 d1 1\n")
+    command = ["report", "experiment", "--qrels", "other.txt", "-q", "-o", "other.html"]
     assert run(command) == 0
-    assert blocks((files / "lists.html").read_text())["lists"] is not None
+    assert blocks((files / "other.html").read_text())["queries"]["units"] == ["q0"]
 
 
 @pytest.mark.parametrize(

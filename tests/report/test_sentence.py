@@ -44,8 +44,21 @@ def test_a_better_system_with_its_price():
 
 def test_nothing_significant_is_said_to_be_so():
     text = said(goodgain.compare(scored(old=GOOD, new=SAME)))
-    assert text.startswith("No system is shown to be better than old (new")
+    assert text.startswith("No system is shown to be better than old by nDCG@10 (new")
     assert "30 queries would show a difference of" in text
+
+
+def test_what_another_measure_shows_is_said():
+    scores = {
+        name: {
+            "Hit@1": {f"q{i}": float(i % 2) for i in range(30)},
+            "MRR": {f"q{i}": value for i, value in enumerate(values)},
+        }
+        for name, values in {"old": BAD, "new": GOOD}.items()
+    }
+    text = said(goodgain.compare(scores))
+    assert text.startswith("No system is shown to be better than old by Hit@1 (")
+    assert " new is, by MRR 0.528 against 0.220 (" in text
 
 
 def test_worse_systems():

@@ -24,11 +24,12 @@ COMMANDS = {
     "labels": "look into a store of labels, take labels out, put labels in",
     "calibrate": "how far to trust labels, against human ones",
     "report": "one HTML page of saved results, to look at and to send",
+    "view": "look at a folder of saved results in a browser",
     "plot": "pictures of saved results: SVG, PNG, PDF",
     "measures": "the table of measures, or all about one of them",
     "convert": "runs, judgements and traces between formats",
     "trec-eval": "a drop-in for trec_eval",
-    "demo": "five retrievers on data that ships with the package, timed and compared",
+    "demo": "five retrievers and an agent on data that ships with the package, and the page about it",
 }
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, add_report, beside, command_parser, write
+from goodgain.cli.options import add_output, beside, command_parser, write
 
 if TYPE_CHECKING:
     import argparse
 
     from goodgain.evaluation import GoodGain
+    from goodgain.experiment import ExperimentResult
 
+REPORT = "goodgain-demo.html"
 AGENT_MEASURES = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain")
 
 
@@ -24,17 +26,18 @@ def parser() -> argparse.ArgumentParser:
         "let an agent answer the same questions, and measure what each of its searches was worth.",
     )
     p.add_argument("--folder", metavar="FOLDER", help="keep runs, scores and latencies there")
-    add_report(p, texts=False)
+    p.add_argument(
+        "--report", metavar="FILE", default=REPORT, help=f"the page about it (default: {REPORT})"
+    )
     add_output(p)
     return p
 
 
 def run(args: argparse.Namespace) -> int:
-    """Retrieve, measure, compare, print."""
+    """Retrieve, measure, compare, print, and write the page."""
     import json
 
     from goodgain.demo import agent_gains, agent_traces, experiment
-    from goodgain.show import LONG_FORMATS
     from goodgain.write import write_texts
 
     chosen, left_out = experiment()
@@ -47,15 +50,6 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     result = chosen.run(args.folder, progress=not args.quiet)
-    if args.per_query or args.format in LONG_FORMATS:
-        write(
-            args,
-            result.scores.render(args.format, True)
-            if args.per_query
-            else result.render(args.format),
-            beside(args, result),
-        )
-        return 0
     traces = agent_traces(chosen)
     if args.folder:
         judged = [
@@ -68,9 +62,22 @@ def run(args: argparse.Namespace) -> int:
             f"{args.folder}/judgements.tsv": ["query\tdoc\tgain\n", *judged],
         })  # fmt: skip
     gains = agent_gains(chosen, traces)
-    text = f"{result.render(args.format)}\n{_agent_text(gains, args.format)}"
-    write(args, text, beside(args, result, gains))
+    title = "Five retrievers and an agent search Python's documentation"
+    write(args, _text(args, result, gains), beside(args, result, gains, title=title))
+    if not args.quiet:
+        print(f"\nThe page with all of it: {args.report}", file=sys.stderr)
     return 0
+
+
+def _text(args: argparse.Namespace, result: ExperimentResult, gains: GoodGain) -> str:
+    """For machines the retrievers' scores; for people the agent's table below them."""
+    from goodgain.show import LONG_FORMATS
+
+    if args.per_query:
+        return result.scores.render(args.format, True)
+    if args.format in LONG_FORMATS:
+        return result.render(args.format)
+    return f"{result.render(args.format)}\n{_agent_text(gains, args.format)}"
 
 
 def _agent_text(gains: GoodGain, format: str) -> str:  # noqa: A002

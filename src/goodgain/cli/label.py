@@ -85,6 +85,10 @@ def parser() -> argparse.ArgumentParser:
     limits.add_argument(
         "--concurrency", type=int, default=32, metavar="N", help="calls at once (default: 32)"
     )
+    limits.add_argument(
+        "--processes", type=int, metavar="N",
+        help="processes that make the calls (default in a long run: 1 for 32 calls at once, up to 1 a core)",
+    )  # fmt: skip
     limits.add_argument("--rpm", type=float, metavar="N", help="calls a minute, at most")
     limits.add_argument("--tpm", type=float, metavar="N", help="tokens in a minute, at most")
     limits.add_argument(
@@ -137,7 +141,15 @@ def run(args: argparse.Namespace) -> int:
         return 0
     limits = Limits(args.concurrency, args.rpm, args.tpm, args.budget)
     bar = Bar(sys.stderr) if not args.quiet else None
-    labels = label(_pairs(args), judge, args.store, limits=limits, progress=bar, **options)
+    labels = label(
+        _pairs(args),
+        judge,
+        args.store,
+        limits=limits,
+        processes=args.processes,
+        progress=bar,
+        **options,
+    )
     summary = labels.summary
     assert summary is not None
     if bar:

@@ -431,20 +431,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
             "inputs": self.inputs(),
             **({"reading": told.to_dict()} if told and told.sources else {}),
             "facts": self.facts,
-            "systems": [
-                {
-                    "name": s.name,
-                    "conversations": list(s.conversations),
-                    "iterations": s.lengths.tolist(),
-                    "values": _columns(s, s.values),
-                    **(
-                        {"lower": _columns(s, s.lower), "upper": _columns(s, s.upper)}
-                        if s.bounded
-                        else {}
-                    ),
-                }
-                for s in self
-            ],
+            "systems": [s.to_dict() for s in self],
         }
 
     def _frame_rows(self, per_conversation: bool = True) -> tuple[list[str], list[list[Any]]]:
@@ -456,7 +443,7 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
         import datetime
 
         created = datetime.datetime.fromisoformat(data["created"]).timestamp()
-        systems = [_saved_system(s) for s in data["systems"]]
+        systems = [SystemGain.from_dict(s) for s in data["systems"]]
         settings = GainSettings(**data["settings"])
         conversations = Conversations.saved(data.get("reading"), data["inputs"], settings)
         return cls(
@@ -471,31 +458,6 @@ class GoodGain(SavedAsJson, AsFrames, Shown):
 
 
 _HEADINGS = {"MarginalGain": "marginal", "Tokens": "tokens", "Seconds": "seconds"}
-
-
-def _saved_system(data: dict[str, Any]) -> SystemGain:
-    import numpy as np
-
-    def matrix(columns: dict[str, list[float | None]]) -> Any:
-        return np.array(list(columns.values()), dtype=np.float64).T.reshape(-1, len(columns))
-
-    first_row = np.concatenate([[0], np.cumsum(np.array(data["iterations"], dtype=np.int64))])
-    bounds = [matrix(data[key]) if key in data else None for key in ("lower", "upper")]
-    return SystemGain(
-        data["name"],
-        data["conversations"],
-        first_row,
-        list(data["values"]),
-        matrix(data["values"]),
-        *bounds,
-    )
-
-
-def _columns(system: SystemGain, matrix: Any) -> dict[str, list[float | None]]:
-    return {
-        name: [None if v != v else v for v in matrix[:, i].tolist()]
-        for i, name in enumerate(system.columns)
-    }
 
 
 def _cell(f: Figure) -> Any:

@@ -102,6 +102,45 @@ class SystemGain:
             joined.get("upper"),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, a list for each column; what is undefined is None."""
+
+        def columns(matrix: Matrix) -> dict[str, list[float | None]]:
+            return {
+                name: [None if v != v else v for v in matrix[:, i].tolist()]
+                for i, name in enumerate(self.columns)
+            }
+
+        saved = {
+            "name": self.name,
+            "conversations": list(self.conversations),
+            "iterations": self.lengths.tolist(),
+            "values": columns(self.values),
+        }
+        bounds = (
+            {"lower": columns(self.lower), "upper": columns(self.upper)} if self.bounded else {}
+        )
+        return saved | bounds
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SystemGain:
+        """The reverse of `to_dict`."""
+        import numpy as np
+
+        def matrix(columns: dict[str, list[float | None]]) -> Matrix:
+            return np.array(list(columns.values()), dtype=np.float64).T.reshape(-1, len(columns))
+
+        first_row = np.concatenate([[0], np.cumsum(np.array(data["iterations"], dtype=np.int64))])
+        bounds = [matrix(data[key]) if key in data else None for key in ("lower", "upper")]
+        return cls(
+            data["name"],
+            data["conversations"],
+            first_row,
+            list(data["values"]),
+            matrix(data["values"]),
+            *bounds,
+        )
+
     @property
     def lower(self) -> Matrix:
         """The values if no unlabelled result were good."""

@@ -4,6 +4,7 @@ experiment.json  settings, versions, seeds, hash of the data
 calls.jsonl      a line for each call (and each indexing), written when it is done
 runs/            a TREC run for each system and seed
 scores.json      measures per query; comparison.json  the tests; latency.csv  every latency
+qrels.jsonl      the judgements; queries.jsonl  the texts; documents.jsonl  beginnings of what was found
 """
 
 from __future__ import annotations

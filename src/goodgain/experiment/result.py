@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.evaluation import Evaluation, Evaluator
 from goodgain.experiment.folder import Folder
+from goodgain.experiment.kept import DOCUMENTS, QUERIES, kept_of, kept_qrels, kept_texts
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
 from goodgain.shown import Shown
 from goodgain.tables import Qrels, Run
@@ -54,7 +55,7 @@ class ExperimentResult(Shown):
         self._folder = folder
         self._qrels = qrels
         self.plan = plan
-        self.queries = queries or {}  # their texts; a folder does not keep them
+        self.queries = queries or {}  # their texts
         self.documents = documents or {}
 
     @classmethod
@@ -64,7 +65,7 @@ class ExperimentResult(Shown):
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment; another baseline, test or correction compares it anew.
 
-        Other measures need the judgements again.
+        `qrels` are other judgements than those that the folder keeps.
         """
         folder = Folder.existing(path)
         saved = folder.settings["plan"]
@@ -72,9 +73,12 @@ class ExperimentResult(Shown):
             "baseline": baseline, "test": test, "correction": correction, "measures": measures,
         }  # fmt: skip
         plan = Plan(**{**saved, **{k: v for k, v in changed.items() if v is not None}})
-        if measures is not None and qrels is None:
+        assert folder.path is not None
+        judged = kept_qrels(folder.path) if qrels is None else Qrels.of(qrels)
+        if measures is not None and judged is None:
             raise UsageError("other measures need the judgements again", hint="qrels=...")
-        return cls(folder, plan, None if qrels is None else Qrels.of(qrels))
+        texts = (kept_of(folder.path, name) for name in (QUERIES, DOCUMENTS))
+        return cls(folder, plan, judged, *texts)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -203,6 +207,10 @@ class ExperimentResult(Shown):
                 own = run.name.partition(" (seed")[0]
                 name = own if len(seeds) == 1 else f"{own}.seed{self.settings['seeds'][number]}"
                 texts[str(path / "runs" / f"{_file_name(name)}.run")] = _trec(run, own)
+        if self._qrels is not None:
+            runs = (seeds[0] for seeds in self.runs.values())
+            kept = kept_texts(self._qrels, self.queries, self.documents, runs)
+            texts |= {str(path / name): text for name, text in kept.items()}
         self.scores.save(path / "scores.json")
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]

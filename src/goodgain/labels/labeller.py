@@ -9,11 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cores import available_cores
 from goodgain.errors import UsageError
 from goodgain.labels.canaries import with_canaries
 from goodgain.labels.judges.anthropic import AnthropicJudge
 from goodgain.labels.judges.openai import OpenAIJudge
 from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
+from goodgain.labels.judges.spread import Spread
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import is_pairs, pairs_of
 from goodgain.labels.plan import Plan
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 24_000  # characters of a document
 AGAIN = ("error",)  # nothing was paid for these
+AT_ONCE = 32  # calls of one process: it falls behind where replies take less than about 40 ms
+WORTH_IT = 1_000  # calls for each process, which takes a second to start
+KINDS = {"openai": OpenAIJudge, "anthropic": AnthropicJudge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ def label(
     replicates: int = 1,
     batch: int = 1,
     concurrency: int | None = None,
+    processes: int | None = None,
     budget: float | None = None,
     limits: Limits | None = None,
     text_limit: int = TEXT_LIMIT,
@@ -70,12 +76,15 @@ def label(
     What the store has already is not asked again. Of traces, `identity` says which results are the
     same, and each is labelled once per question.
 
-    `judge` is the name of a model, or anything that can be called with a `Request`. `budget` is the
-    most that the store may have cost in the end. `again` names the failures that are tried again;
-    `canaries` is for how many questions worthless documents are added, for `calibrate` to tell of.
+    `judge` is the name of a model, or anything that can be called with a `Request`. `processes` make
+    the calls of a built-in judge: by default, in a long run, one for every 32 calls at once, at most one
+    a core. `budget` is the most that the store may have cost in the end. `again` names the failures that
+    are tried again; `canaries` is for how many questions worthless documents are added, for `calibrate`
+    to tell of.
     """
     made = judge_for(judge) if isinstance(judge, str) else judge
     bounds = _limits(limits, concurrency, budget, made)
+    _check_processes(processes, made)
     if hasattr(made, "prepare"):
         made.prepare()
     opened = Store.of(store)
@@ -93,7 +102,8 @@ def label(
         retried,
         True,
     )
-    runner = Runner(plan, made, bounds, batch, retried, progress)
+    spread = _spread(made, processes, bounds.concurrency, plan.todo // batch)
+    runner = Runner(plan, spread, bounds, batch, retried, progress)
     return Labels(opened, plan.setting, plan.wanted, runner.run())
 
 
@@ -140,11 +150,10 @@ def judge_for(
     model: str, *, api: str | None = None, base_url: str | None = None, **options: Any
 ) -> ClientJudge:
     """The built-in judge for a model: Anthropic's for claude, else that of the OpenAI interface."""
-    kinds = {"openai": OpenAIJudge, "anthropic": AnthropicJudge}
     chosen = api or ("anthropic" if model.startswith("claude") and not base_url else "openai")
-    if chosen not in kinds:
+    if chosen not in KINDS:
         raise UsageError(f"api='{chosen}' is neither 'openai' nor 'anthropic'")
-    return kinds[chosen](model, base_url=base_url, **options)
+    return KINDS[chosen](model, base_url=base_url, **options)
 
 
 def _limits(
@@ -161,6 +170,25 @@ def _limits(
             hint="money for a million tokens in and out: price=Price(0.15, 0.60) (--price 0.15/0.60)",
         )
     return bounds
+
+
+def _check_processes(processes: int | None, judge: Judge) -> None:
+    if processes is None:
+        return
+    if processes < 1:
+        raise UsageError(f"processes={processes} is not a whole number from 1 on")
+    if processes > 1 and type(judge) not in KINDS.values():
+        raise UsageError(
+            f"processes={processes}, but only a built-in judge can be spread over processes",
+            hint="a judge of your own may start as many as it likes",
+        )
+
+
+def _spread(judge: Any, processes: int | None, concurrency: int, calls: int) -> Judge:
+    """The judge over as many processes as are asked for, or as many as are likely to pay."""
+    if processes is None and type(judge) in KINDS.values():
+        processes = min(concurrency // AT_ONCE, calls // WORTH_IT, available_cores())
+    return Spread(judge, processes) if processes and processes > 1 else judge
 
 
 def _again(statuses: Iterable[str]) -> tuple[str, ...]:

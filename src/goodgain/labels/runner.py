@@ -95,6 +95,8 @@ class Runner:
         self._failed_in_a_row = 0
         self._fatal: JudgeError | None = None
         self._threads: ThreadPoolExecutor | None = None
+        self._unsaved: list[Row] = []
+        self._saved: asyncio.Future[None] | None = None  # of the commit that is to come
 
     def run(self) -> Progress:
         """To the end, to the budget, or to Ctrl-C; what is finished is in the store in any case."""
@@ -124,6 +126,7 @@ class Runner:
                 if isinstance(result, Exception):
                     raise result
         finally:
+            self._commit()  # what a second Ctrl-C left
             showing.cancel()
             calls.close()
             self.plan.drop()
@@ -187,7 +190,7 @@ class Runner:
                 return
             found = verdicts(reply, request)
             last = reading == self.limits.readings
-            self._keep(call, left, reply, found, seconds, last)
+            await self._keep(call, left, reply, found, seconds, last)
             if last:
                 return
             left = [
@@ -196,7 +199,7 @@ class Runner:
             if not left:
                 return
 
-    def _keep(
+    async def _keep(
         self,
         call: Call,
         numbers: list[int],
@@ -205,7 +208,7 @@ class Runner:
         seconds: float,
         last: bool,
     ) -> None:
-        """Into the store at once: from here on no kill can lose it. Tokens are shared out evenly."""
+        """Into the store: after this no kill can lose it. Tokens are shared out evenly."""
         share = len(numbers)
         rows = []
         for place, (i, verdict) in enumerate(zip(numbers, found, strict=True)):
@@ -221,7 +224,7 @@ class Runner:
             if last or verdict.status not in ("invalid", "truncated"):
                 self.progress.statuses[verdict.status] += 1
                 self.progress.cut += call.cuts[i] is not None
-        self.plan.store.add(self.plan.setting, rows)
+        await self._save(rows)
         self.progress.tokens_in += reply.tokens_in
         self.progress.tokens_out += reply.tokens_out
         failed = all(row.status == "error" for row in rows)
@@ -230,6 +233,27 @@ class Runner:
             self._end(
                 f"{self._failed_in_a_row} calls in a row failed, the last with: {reply.detail}"
             )
+
+    async def _save(self, rows: list[Row]) -> None:
+        """Until they are committed, together with all that came in at the same moment."""
+        self._unsaved += rows
+        if self._saved is None:
+            loop = asyncio.get_running_loop()
+            self._saved = loop.create_future()
+            loop.call_soon(self._commit)
+        await asyncio.shield(self._saved)
+
+    def _commit(self) -> None:
+        rows, self._unsaved = self._unsaved, []
+        saved, self._saved = self._saved, None
+        if saved is None:
+            return
+        try:
+            self.plan.store.add(self.plan.setting, rows)
+        except Exception as error:
+            saved.set_exception(error)
+        else:
+            saved.set_result(None)
 
     async def _reply(self, request: Request) -> tuple[Reply | None, float]:
         """One reply, after as many tries as are allowed; None where the run has stopped."""

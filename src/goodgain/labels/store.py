@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +23,7 @@ APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 _WAIT = 60.0  # seconds for another process that is writing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """What decides a label besides question and text."""
 
@@ -32,7 +33,7 @@ class Setting:
     low: int
     high: int
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The same for equal settings."""
         return digest(self.prompt, self.model, self.parameters)
@@ -239,7 +240,10 @@ def _check(path: str) -> None:
     try:
         if Path(path).stat().st_size == 0:
             return
-        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT)
+        # A process that was killed while it made the file left a journal, which a reader cannot undo.
+        mode = "rw" if Path(f"{path}-journal").exists() else "ro"
+        uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
+        db = sqlite3.connect(uri, uri=True, timeout=_WAIT)
         try:
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]

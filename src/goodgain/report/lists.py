@@ -53,8 +53,9 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
     most = len(units) if size <= MOST_BYTES else max(1, len(units) * MOST_BYTES // size)
     if most < len(units):
         notes.append(
-            f"Lists are kept for the {most:,} queries that differ most: all of them would make too "
-            "large a page."
+            f"Lists are kept for the {most:,} queries "
+            f"{'that differ most' if material.baseline else 'with the lowest values'}: all of them would "
+            "make too large a page."
         )
     chosen = _chosen(material, most)
     order = {s: _order(chosen, lists) for s, lists in found.items()}
@@ -81,19 +82,14 @@ def lists_of(material: Material) -> tuple[dict[str, Any] | None, str]:
 
 def _size(material: Material, ids: list[str], found: Mapping[str, RankedLists]) -> int:
     """About how many bytes the lists take on the page."""
-    titles = 0
-    if material.documents:
-        titles = sum(min(len(material.documents.get(i, "")), LONGEST_TITLE) for i in ids)
-    texts = sum(min(len(i), LONGEST) + 3 for i in ids)
-    return (
-        texts
-        + titles
-        + sum(
-            DOC_BYTES * len(lists.docs)
-            + len(lists.gains) * (HIT_BYTES + PART_BYTES * len(lists.parts))
-            for lists in found.values()
-        )
-    )
+    told = ((material.documents, LONGEST_TITLE), (material.links, LONGEST_ADDRESS))
+    size = sum(min(len(i), LONGEST) + 3 for i in ids)
+    for texts, longest in told:
+        size += sum(min(len(texts.get(i, "")), longest) + 3 for i in ids) if texts else 0
+    for lists in found.values():
+        size += DOC_BYTES * len(lists.docs)
+        size += len(lists.gains) * (HIT_BYTES + PART_BYTES * len(lists.parts))
+    return size
 
 
 def _chosen(material: Material, most: int) -> list[str | None]:
@@ -152,7 +148,9 @@ def _columns(
         "scores": packed("f32", lists.scores[_places(lists.counts, kept)]),
         "hitCounts": packed("u16", np.where(there, lists.hit_counts[kept], 0)),
         "hitRanks": packed("u16", lists.hit_ranks[hits]),
-        "gains": packed("u16", np.searchsorted(gains, lists.gains[hits])),
+        "gains": packed(
+            "u16" if len(gains) < 2**16 else "u32", np.searchsorted(gains, lists.gains[hits])
+        ),
         "parts": {m: packed("f32", p[hits]) for m, p in lists.parts.items()},
         "bases": {
             m: packed("f32", np.where(there, b[kept], np.nan))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
@@ -94,7 +95,7 @@ class Material:
         found = {s: sign * v for s, v in known.items() if v is not None}
         return max(found, key=lambda s: found[s]) if found else None
 
-    @property
+    @cached_property
     def units(self) -> list[str]:
         """The queries, in the order of the first system that has them."""
         found: dict[str, None] = {}

@@ -55,19 +55,37 @@ def _compared(material: Material) -> list[Piece]:
         return [*head, *_numbers(least, material), *_price(least, material), ".",
                 *([] if len(pairs) == 1 else [f" {start} worse than the baseline."])]  # fmt: skip
     best = max(pairs, key=lambda p: p.improvement)
-    pieces = ["No system is shown to be better than ", User(str(material.baseline)), " "]
-    pieces += [
-        "(",
-        User(best.system),
-        f" comes closest by {quality}: " if best.improvement < 0 else ": ",
+    pieces = [
+        "No system is shown to be better than ",
+        User(str(material.baseline)),
+        f" by {quality} ",
     ]
+    pieces += ["(", User(best.system), " comes closest: " if best.improvement < 0 else ": "]
     pieces += [*_numbers(best, material), ")"]
     if best.minimum_detectable is not None:
         pieces.append(
             f"; {best.queries:,} queries would show a difference of "
             f"{number(best.minimum_detectable, 3)} four times out of five"
         )
-    return [*pieces, *_price(best, material), "."]
+    return [*pieces, *_price(best, material), ".", *_elsewhere(material, alpha)]
+
+
+def _elsewhere(material: Material, alpha: float) -> list[Piece]:
+    """What another measure shows, where the first shows nothing."""
+    assert material.comparison is not None
+    shown = [
+        p
+        for p in material.comparison.pairs
+        if p.baseline == material.baseline
+        and p.p_corrected < alpha
+        and p.improvement > 0
+        and not is_price(p.measure)
+    ]
+    if not shown:
+        return []
+    best = max(shown, key=lambda p: p.d_z or 0)
+    more = "" if len(shown) == 1 else f", and so in {len(shown) - 1} more of the differences below"
+    return [" ", User(best.system), " is, by ", *_numbers(best, material), f"{more}."]
 
 
 def _numbers(pair: Pair, material: Material) -> list[Piece]:

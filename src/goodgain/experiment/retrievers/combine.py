@@ -109,7 +109,27 @@ class Hybrid(Retriever):
         return list(fused.to_dict().get("q", {}).items())
 
 
-class Rerank(Retriever):
+class OverOne(Retriever):
+    """What is built on one other system."""
+
+    def __init__(self, of: str | Search) -> None:
+        self.of: str | Search = of
+        self._part: Any = of
+
+    def parts(self) -> list[Any]:
+        """The one that is asked first."""
+        return [self._part]
+
+    def bind(self, systems: Mapping[str, Search]) -> None:
+        """Find the system by its name."""
+        self._part = bound(self.of, systems)
+
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Ask this one instead."""
+        (self._part,) = parts
+
+
+class Rerank(OverOne):
     """The best of another system, ranked again by a scorer that reads query and text.
 
     `scorer` is a function (query, texts) -> scores, or the name or path of a cross-encoder of
@@ -131,21 +151,9 @@ class Rerank(Retriever):
                 hint='for example of = "keyword", scorer = "my_module:score"',
             )
         positive(pool=pool)
-        self.of, self.scorer, self.pool, self.depth = of, scorer, pool, depth
-        self._part: Any = of
+        super().__init__(of)
+        self.scorer, self.pool, self.depth = scorer, pool, depth
         self._score: Callable[[str, list[str]], Any] | None = None
-
-    def parts(self) -> list[Any]:
-        """What finds the pool."""
-        return [self._part]
-
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Find the system by its name."""
-        self._part = bound(self.of, systems)
-
-    def replace_parts(self, parts: list[Any]) -> None:
-        """Ask this one instead."""
-        (self._part,) = parts
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Keep the texts for the scorer."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from zlib import crc32
-
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, Search, bound, positive
+from goodgain.experiment.retrievers.base import DEPTH, Hit, Search, positive
 from goodgain.experiment.retrievers.combine import ask
-from goodgain.experiment.retrievers.edges import NEIGHBOURS, Edges, graph_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from goodgain.experiment.retrievers.edges import NEIGHBOURS, Edges
+from goodgain.experiment.retrievers.walks import Walks, query_chance, scaled
 
 
-class Graph(Retriever):
+class Graph(Walks):
     """Flow-guided walks over the documents' graph from the best semantic seeds.
 
     `walks` walkers start at the best `starts` documents of the system `of`, more where its score is
@@ -24,7 +19,6 @@ class Graph(Retriever):
     """
 
     name = "graph"
-    chance = True
 
     def __init__(
         self,
@@ -42,30 +36,12 @@ class Graph(Retriever):
     ) -> None:
         if not of:
             raise UsageError("a graph search needs a system to start from", hint='of = "knn"')
-        positive(neighbours=neighbours, starts=starts, walks=walks, steps=steps, pool=pool)
+        positive(starts=starts, walks=walks, steps=steps, pool=pool)
         if not 0 <= restart < 1:
             raise UsageError(f"restart={restart} is not a chance from 0 to below 1")
-        self.of, self.edges, self.neighbours = of, edges, neighbours
+        super().__init__(of, edges, neighbours, seed, depth)
         self.starts, self.walks, self.steps = starts, walks, steps
         self.flow, self.restart, self.pool = flow, restart, pool
-        self.seed, self.depth = seed, depth
-        self._part: Any = of
-
-    def parts(self) -> list[Any]:
-        """What finds the seeds."""
-        return [self._part]
-
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Find the system by its name."""
-        self._part = bound(self.of, systems)
-
-    def replace_parts(self, parts: list[Any]) -> None:
-        """Ask this one instead."""
-        (self._part,) = parts
-
-    def build(self, documents: Mapping[str, str]) -> None:
-        """Make the graph."""
-        self._graph = graph_of(documents, self.edges, self.neighbours, self._part)
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Walk, and count the visits."""
@@ -101,19 +77,3 @@ class Graph(Retriever):
         scores = (visits[seen] + fits[seen] / 2) / visits.sum()
         best = seen[np.argsort(-scores, kind="stable")[:depth]]
         return [(graph.names[i], float((visits[i] + fits[i] / 2) / visits.sum())) for i in best]
-
-
-def scaled(scores: list[float]) -> Any:
-    """Scores from 0 (the worst) to 1 (the best)."""
-    import numpy as np
-
-    values = np.asarray(scores, dtype=np.float64)
-    span = float(values.max() - values.min())
-    return (values - values.min()) / span if span else np.ones(len(values))
-
-
-def query_chance(seed: int, query: str) -> Any:
-    """The chance of one query: the same whatever was asked before, so that a stop changes nothing."""
-    import numpy as np
-
-    return np.random.default_rng([seed, crc32(query.encode("utf-8", "surrogatepass"))])

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, Search, bound, positive
+from goodgain.experiment.retrievers.base import DEPTH, Hit, Search, positive
 from goodgain.experiment.retrievers.combine import ask
-from goodgain.experiment.retrievers.edges import NEIGHBOURS, Edges, graph_of
-from goodgain.experiment.retrievers.graph import query_chance, scaled
+from goodgain.experiment.retrievers.edges import NEIGHBOURS, Edges
+from goodgain.experiment.retrievers.walks import Walks, query_chance, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 
-class Swarm(Retriever):
+class Swarm(Walks):
     """A swarm reranker: semantic recall of a wide pool, then agents that vote on it.
 
     In each of `rounds` rounds `agents` agents start in the pool where the system `of` is surest and take
@@ -32,7 +30,6 @@ class Swarm(Retriever):
     """
 
     name = "swarm"
-    chance = True
 
     def __init__(
         self,
@@ -53,39 +50,16 @@ class Swarm(Retriever):
     ) -> None:
         if not of:
             raise UsageError("a swarm needs a system that recalls its pool", hint='of = "knn"')
-        positive(neighbours=neighbours, pool=pool, agents=agents, rounds=rounds, steps=steps)
+        positive(pool=pool, agents=agents, rounds=rounds, steps=steps)
         for name, value in (("decay", decay), ("trust", trust), ("leap", leap)):
             if not 0 <= value <= 1:
                 raise UsageError(f"{name}={value} is not from 0 to 1")
         if diversity < 0:
             raise UsageError(f"diversity={diversity} is below 0")
-        self.of, self.edges, self.neighbours, self.pool = of, edges, neighbours, pool
-        self.agents, self.rounds, self.steps, self.flow, self.leap = (
-            agents,
-            rounds,
-            steps,
-            flow,
-            leap,
-        )
+        super().__init__(of, edges, neighbours, seed, depth)
+        self.pool, self.agents, self.rounds, self.steps = pool, agents, rounds, steps
+        self.flow, self.leap = flow, leap
         self.decay, self.diversity, self.trust = decay, diversity, trust
-        self.seed, self.depth = seed, depth
-        self._part: Any = of
-
-    def parts(self) -> list[Any]:
-        """What recalls the pool."""
-        return [self._part]
-
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Find the system by its name."""
-        self._part = bound(self.of, systems)
-
-    def replace_parts(self, parts: list[Any]) -> None:
-        """Ask this one instead."""
-        (self._part,) = parts
-
-    def build(self, documents: Mapping[str, str]) -> None:
-        """Make the graph."""
-        self._graph = graph_of(documents, self.edges, self.neighbours, self._part)
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Recall the pool and let the swarm vote."""

@@ -1,0 +1,113 @@
+"""The calls of a built-in judge spread over processes, where a server answers faster than one can ask.
+
+An official client takes about a millisecond of processor time a call. Only the calls are spread: plan,
+pace, money and store stay with the one runner, so that all it promises holds for any number of processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from goodgain.labels.judges.protocol import Retry
+from goodgain.labels.judges.worker import receive, send
+
+if TYPE_CHECKING:
+    from goodgain.labels.judges.client import ClientJudge
+    from goodgain.labels.judges.protocol import Reply, Request
+
+_START = "from goodgain.labels.judges.worker import serve; serve"
+
+
+class Spread:
+    """A judge whose calls are made by other processes; by this one until those are ready."""
+
+    def __init__(self, judge: ClientJudge, processes: int) -> None:
+        self.price = judge.price
+        self.max_tokens = judge.max_tokens
+        self.timeout = judge.timeout
+        self._judge = judge
+        self._processes = processes
+        self._workers: list[_Worker] | None = None
+
+    async def __call__(self, request: Request) -> Reply:
+        """One call, made by the process that has the fewest to make."""
+        if self._workers is None:
+            self._workers = [_Worker(self._judge) for _ in range(self._processes)]
+        ready = [worker for worker in self._workers if worker.ready]
+        if not ready:
+            return await self._judge(request)
+        return await min(ready, key=lambda worker: len(worker.waiting)).call(request)
+
+    @property
+    def ready(self) -> int:
+        """How many of the processes make calls by now."""
+        return sum(worker.ready for worker in self._workers or ())
+
+    async def aclose(self) -> None:
+        """End the processes and close the connections."""
+        workers, self._workers = self._workers or [], None
+        for worker in workers:
+            await worker.end()
+        await self._judge.aclose()
+
+
+class _Worker:
+    """A process that makes calls. It ends when its socket closes, so none outlives a kill of this one."""
+
+    def __init__(self, judge: ClientJudge) -> None:
+        self.ready = False
+        self.waiting: dict[int, asyncio.Future[Any]] = {}
+        self._calls = 0
+        ours, theirs = socket.socketpair()
+        with theirs:  # a session of its own: Ctrl-C is for the runner alone
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"{_START}({theirs.fileno()})"],
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._listening = asyncio.create_task(self._listen(ours, judge))
+
+    async def call(self, request: Request) -> Reply:
+        """The reply, or what was raised over there."""
+        self._calls += 1
+        number = self._calls
+        answer = self.waiting[number] = asyncio.get_running_loop().create_future()
+        send(self._writer, (number, request))
+        try:
+            reply: Reply = await answer
+        except asyncio.CancelledError:
+            send(self._writer, (number, None))
+            raise
+        finally:
+            self.waiting.pop(number, None)
+        return reply
+
+    async def end(self) -> None:
+        """At once: nobody waits for its calls any more."""
+        self._process.kill()
+        await self._listening
+        self._process.wait()
+
+    async def _listen(self, ours: socket.socket, judge: ClientJudge) -> None:
+        reader, self._writer = await asyncio.open_connection(sock=ours)
+        send(self._writer, judge)
+        while (message := await receive(reader)) is not None:
+            self.ready = True
+            self._settle(*message)
+        self.ready = False
+        self._writer.close()
+        for number in self.waiting:
+            self._settle(number, Retry("the process that made the call has ended"))
+
+    def _settle(self, number: int, answer: Any) -> None:
+        waiting = self.waiting.get(number)
+        if waiting is None or waiting.done():
+            return
+        if isinstance(answer, Exception):
+            waiting.set_exception(answer)
+        else:
+            waiting.set_result(answer)

@@ -1,0 +1,189 @@
+"""Calls spread over processes: the same answers, the same failures, and none that outlives its runner."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from server import KEY, Server
+
+from goodgain.errors import UsageError
+from goodgain.labels import Fatal, Labels, OpenAIJudge, Prompt, Request, Retry, label
+from goodgain.labels.judges.spread import Spread
+
+CHILDREN = "/proc/{pid}/task/{pid}/children"
+needs_children = pytest.mark.skipif(
+    not Path(CHILDREN.format(pid=os.getpid())).exists(), reason="the system does not list children"
+)
+
+
+def ask(document: str) -> Request:
+    return Request("what?", (document,), Prompt.of())
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(CHILDREN.format(pid=pid)).read_text().split()]
+    except OSError:
+        return []
+
+
+def spread_over_two(server: Server, work: Callable[[Spread], Awaitable[None]]) -> None:
+    """Do the work once both processes are ready."""
+
+    async def main() -> None:
+        spread = Spread(OpenAIJudge("m", base_url=server.openai_url, timeout=5.0), 2)
+        try:
+            assert (await spread(ask("GAIN=1"))).text  # made by this process: the others start
+            deadline = time.monotonic() + 60
+            while spread.ready < 2 and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+            assert spread.ready == 2
+            await work(spread)
+        finally:
+            await spread.aclose()
+
+    asyncio.run(main())
+
+
+def test_other_processes_make_the_calls(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have the key of the moment they began; this process keeps the one its client was made with."""
+
+    async def main() -> None:
+        judge = OpenAIJudge("m", base_url=server.openai_url)
+        await judge(ask("GAIN=1"))
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-another")
+        spread = Spread(judge, 2)
+        await spread(ask("GAIN=1"))
+        while spread.ready < 2:
+            await asyncio.sleep(0.05)
+        replies = await asyncio.gather(*(spread(ask(f"GAIN={i % 5} of {i}")) for i in range(40)))
+        assert [json.loads(reply.text)["gain"] for reply in replies] == [i % 5 for i in range(40)]
+        assert {(reply.tokens_in, reply.tokens_out) for reply in replies} == {(100, 10)}
+        await spread.aclose()
+
+    asyncio.run(asyncio.wait_for(main(), 120))
+    keys = [headers["authorization"].removeprefix("Bearer ") for headers in server.headers]
+    assert keys == [KEY] * 2 + ["sk-another"] * 40
+
+
+def test_failures_arrive_as_they_are(server: Server) -> None:
+    async def work(spread: Spread) -> None:
+        with pytest.raises(Retry, match="status 503") as passing:
+            await spread(ask("FAULT=503"))
+        assert passing.value.after is None
+        with pytest.raises(Retry) as told:
+            await spread(ask("FAULT=429"))
+        assert told.value.after is not None
+        with pytest.raises(Retry, match="no connection"):
+            await spread(ask("FAULT=reset"))
+        with pytest.raises(Fatal, match="status 401") as wrong:
+            await spread(ask("FAULT=401"))
+        assert "OPENAI_API_KEY" in wrong.value.hint
+        assert KEY not in str(wrong.value)
+        assert (await spread(ask("FAULT=filter"))).status == "filtered"
+
+    spread_over_two(server, work)
+
+
+def test_a_call_that_nobody_waits_for_is_ended_over_there_too(server: Server) -> None:
+    async def work(spread: Spread) -> None:
+        calls = [f"FAULT=drip {i}" for i in range(4)]  # replies that would take 50 seconds
+        waiting = [asyncio.create_task(spread(ask(call))) for call in calls]
+        while not all(server.requests[call] for call in calls):
+            await asyncio.sleep(0.02)
+        for call in waiting:
+            call.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert (await spread(ask("GAIN=3"))).status == "ok"
+        deadline = time.monotonic() + 20
+        while server.ended < 4 and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        assert server.ended == 4  # the connections of the calls that were given up
+
+    spread_over_two(server, work)
+
+
+@needs_children
+def test_a_process_that_dies_costs_its_calls_one_more_try(server: Server) -> None:
+    async def work(spread: Spread) -> None:
+        server.delay = 30
+        lost = [asyncio.create_task(spread(ask(f"GAIN=2 of {i}"))) for i in range(2)]
+        while server.in_flight < 2:
+            await asyncio.sleep(0.02)
+        for child in children(os.getpid()):
+            os.kill(child, signal.SIGKILL)
+        for call in lost:
+            with pytest.raises(Retry, match="has ended"):
+                await call
+        server.delay = 0
+        assert spread.ready == 0
+        assert (await spread(ask("GAIN=3"))).status == "ok"  # by this process
+
+    spread_over_two(server, work)
+
+
+COUNT = 3000
+AT_ONCE = 32
+
+
+def command(server: Server, folder: Path) -> list[str]:
+    rows = (
+        {"query_id": "q", "doc_id": f"d{i}", "question": "what?", "text": f"document {i}"}
+        for i in range(COUNT)
+    )
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return [
+        sys.executable, "-m", "goodgain", "label", str(folder / "pairs.jsonl"), "--model", "m",
+        "--base-url", server.openai_url, "--store", str(folder / "l.db"), "--processes", "2",
+        "--concurrency", str(AT_ONCE), "-q",
+    ]  # fmt: skip
+
+
+def stopped(server: Server, folder: Path, how: signal.Signals) -> int:
+    """Stop the command in the middle of its work; its exit status, once its processes are gone too."""
+    server.delay = 0.05
+    process = subprocess.Popen(command(server, folder), stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 90
+    while sum(server.answered.values()) < COUNT / 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    helpers = children(process.pid)
+    assert len(helpers) == 2
+    process.send_signal(how)
+    status = process.wait(60)
+    while any(Path(f"/proc/{pid}").exists() for pid in helpers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in helpers)
+    return status
+
+
+@needs_children
+def test_killed_it_leaves_no_process_behind_and_goes_on(server: Server, tmp_path: Path) -> None:
+    assert stopped(server, tmp_path, signal.SIGKILL) == -signal.SIGKILL
+    subprocess.run(command(server, tmp_path), check=True, timeout=120, stdout=subprocess.DEVNULL)
+    labels = Labels.of(tmp_path / "l.db")
+    assert labels.statuses == {"ok": COUNT}
+    assert labels.to_dict()["q"] == {
+        f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(COUNT)
+    }
+    assert sum(server.answered.values()) <= COUNT + AT_ONCE  # what was in flight
+
+
+@needs_children
+def test_ctrl_c_keeps_what_its_processes_have_paid_for(server: Server, tmp_path: Path) -> None:
+    assert stopped(server, tmp_path, signal.SIGINT) == 130
+    labels = Labels.of(tmp_path / "l.db")
+    assert COUNT / 3 <= labels.statuses["ok"] == sum(server.answered.values()) < COUNT
+
+
+def test_a_judge_of_ones_own_cannot_be_spread() -> None:
+    with pytest.raises(UsageError, match="only a built-in judge"):
+        label([("q", "d", "what?", "text")], lambda request: 1, processes=2)
+    with pytest.raises(UsageError, match="processes=0 is not"):
+        label([("q", "d", "what?", "text")], lambda request: 1, processes=0)
