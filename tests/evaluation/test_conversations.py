@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import random
 
 import pytest
@@ -202,6 +203,17 @@ def test_what_cannot_be_found_again_says_why(file, tmp_path):
         told(old)
     old.save(tmp_path / "older.json")
     assert gg.GoodGain.load(tmp_path / "older.json").to_dict() == old.to_dict()
+
+
+def test_results_travel_to_other_processes():
+    plain = pickle.loads(pickle.dumps(gg.good_gain(TRACES)))
+    assert told(plain) == told(gg.good_gain(TRACES))
+    labelled = gg.good_gain(TRACES, labels={"c1": {"https://example.org/3": 4}})
+    there = pickle.loads(pickle.dumps(labelled))
+    assert str(there) == str(labelled)
+    with pytest.raises(InputError, match="its labels are in the process that measured"):
+        told(there)
+    assert len(told(labelled)) == 16
 
 
 def test_rules_of_ones_own_are_not_saved(file, tmp_path):

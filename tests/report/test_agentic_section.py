@@ -293,3 +293,12 @@ def test_without_labels_and_with_several_results(look, tmp_path):
     assert "UR@i by iteration" in page.locator("#chart-gain-UR-i-1").inner_text()
     page.locator("#table-conversations-2 tbody .open").first.click()
     assert page.locator("dialog[open] h2").inner_text().endswith("of x")
+
+
+def test_texts_are_read_in_one_piece():
+    search = {"query": "two\nlines", "results": [{"title": "a\tb", "snippet": "one\n\n  two"}]}
+    turn = {"user": "what\nis it", "iterations": [{"searches": [search]}]}
+    (item,) = told(gg.good_gain([{"conversation": "c", "turns": [turn]}])).items
+    (shown,) = item["iterations"][0]["searches"]
+    assert (item["user"], shown["query"]) == ("what is it", "two lines")
+    assert [(r["title"], r["text"]) for r in shown["results"]] == [("a b", "one two")]

@@ -159,6 +159,17 @@ def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
     assert "#16181c" in chart.svg(dark=True) and "#16181c" not in chart.svg()
 
 
+def test_colours_are_explained(results):
+    """A legend stands above every chart whose colours mean something."""
+    explained = {"effects": "no difference shown", "differences": "worse", "histogram": "worse"}
+    for kind, word in explained.items():
+        svg = ElementTree.fromstring(results["Comparison"].plot(kind).svg())
+        assert word in {t.strip() for t in svg.itertext()}, kind
+    for kind in ("gain", "efficiency", "budget"):
+        svg = ElementTree.fromstring(results["GoodGain"].plot(kind).svg())
+        assert {"agent-a", "agent-b"} <= {t.strip() for t in svg.itertext()}, kind
+
+
 def test_other_endings_are_refused(charts, tmp_path):
     with pytest.raises(UsageError, match=r"'x\.docx' is no name of a picture"):
         charts["Comparison", "effects"].save("x.docx")
@@ -388,6 +399,21 @@ def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_pa
     ) as caught:
         gg.Evaluation.load(tmp_path / "without.json").plot("precision-recall")
     assert "IPrec@0.5" in caught.value.hint
+
+
+def test_precision_of_several_seeds_is_their_mean():
+    from goodgain.experiment.retrievers import Swarm
+
+    texts = {f"d{i}": f"{'even' if i % 2 else 'odd'} words number {i} {i % 7}" for i in range(30)}
+    queries = {f"q{i}": f"even words {i}" for i in range(6)}
+    qrels = {q: {f"d{i}": 1 for i in range(n, 30, 5)} for n, q in enumerate(queries)}
+    systems = {"knn": "knn", "swarm": Swarm("knn")}
+    result = gg.Experiment(texts, queries, qrels, systems, seeds=[0, 1, 2], measures="MRR").run()
+    rows = table(result.plot("precision-recall"))
+    assert [r["system"] for r in rows] == ["knn"] * 11 + ["swarm"] * 11
+    half = gg.evaluate(qrels, result.runs["swarm"], "IPrec@0.5")
+    expected = np.mean([run["IPrec@0.5"] for run in half])
+    assert next(r for r in rows[11:] if r["recall"] == 0.5)["precision"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("measure", ["CG", "RG@i", "DCG", "SRE", "MarginalGain", "nCG", "Tokens"])

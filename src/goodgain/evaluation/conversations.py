@@ -130,6 +130,14 @@ class Conversations:
         self._saved_labels = saved_labels  # what a saved result tells of them
         self._problem = problem  # why they cannot be read again
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Labels are held by the core and do not travel to other processes."""
+        if self._labels is None:
+            return self.__dict__
+        return {
+            **self.__dict__, "_labels": None, "_problem": "its labels are in the process that measured",
+        }  # fmt: skip
+
     def to_dict(self) -> dict[str, Any]:
         """What a saved result needs to find them again, beside its inputs."""
         return {

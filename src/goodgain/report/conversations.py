@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.report.parts import cut, value_of
+from goodgain.report.parts import LONGEST, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.evaluation import GoodGain
@@ -120,19 +120,19 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
         "place": (c.system, c.name),
         "system": cut(c.system),
         "name": cut(c.name),
-        "user": cut(c.user or "", QUESTION),
-        "answer": cut(c.answer or "", QUESTION),
+        "user": _prose(c.user, QUESTION),
+        "answer": _prose(c.answer, QUESTION),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
                 "searches": [
                     {
-                        "query": cut(s.search.query or ""),
+                        "query": _prose(s.search.query),
                         "tool": cut(s.search.tool or ""),
                         "latency": s.search.latency,
                         "tokens": s.search.tokens,
                         "cost": s.search.cost,
-                        "error": cut(s.search.error or ""),
+                        "error": _prose(s.search.error),
                         "repeats": s.repeats_query,
                         "results": [_result(seen) for seen in s.results],
                     }
@@ -144,15 +144,20 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     }
 
 
+def _prose(text: Any, longest: int = LONGEST) -> str:
+    """A text to be read in one piece: its line breaks are blanks."""
+    return cut(" ".join(str(text or "").split()), longest)
+
+
 def _result(seen: Seen) -> dict[str, Any]:
     """A result; what is absent is left out."""
     r = seen.result
     name = r.title or r.id or next(iter(r.ids.values()), None) or r.url or ""
     found: dict[str, Any] = {
         "gain": seen.gain,
-        "title": cut(str(name)),
+        "title": _prose(name),
         "url": str(r.url) if r.url and len(str(r.url)) <= ADDRESS else cut(str(r.url or "")),
-        "text": cut(str(r.snippet or r.content or ""), SNIPPET),
+        "text": _prose(r.snippet or r.content, SNIPPET),
         "type": cut(str(r.type or "")),
     }
     if seen.first is not None:

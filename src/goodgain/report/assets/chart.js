@@ -36,7 +36,7 @@ class ChartView {
 function mountChart(chart, box) {
   const canvas = element("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${chart.description}` });
   // Room for axis and legend, so that what stands below does not move when it is drawn.
-  canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 90}px`);
+  canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 70}px`);
   const view = new ChartView(chart, canvas);
   const table = {
     ...chart, key: `${chart.key}-data`, note: "",

@@ -12,9 +12,9 @@ from goodgain.report.charts.frame import (
     NUMBER,
     altair,
     by_system,
+    counted,
     data,
     make,
-    places,
     shown_names,
 )
 
@@ -229,7 +229,7 @@ def _over(result: GoodGain) -> str:
         if result.settings.align == "active"
         else "with the last value carried on"
     )
-    return f"Mean over conversations {who} ({places(count, 'conversations')})."
+    return f"Mean over conversations {who} ({counted(count, 'conversation')})."
 
 
 def _bands(shown: bool) -> str:

@@ -114,6 +114,6 @@ def rows_height(count: int, each: int = 38) -> int:
     return max(1, count) * each
 
 
-def places(count: int, unit: str = "queries") -> str:
-    """A count with its unit, for descriptions."""
-    return f"{count:,} {unit if count != 1 else unit.removesuffix('s').replace('querie', 'query')}"
+def counted(count: int, one: str, several: str = "") -> str:
+    """A count with its noun."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -10,11 +10,11 @@ from goodgain.errors import InputError
 from goodgain.report.charts.frame import (
     NUMBER,
     altair,
+    counted,
     cut,
     data,
     legend_of,
     make,
-    places,
     rows_height,
     shown_names,
 )
@@ -76,7 +76,7 @@ def confusion(calibration: Calibration) -> Chart:
     return make(
         "confusion",
         "What the judge said where people said what",
-        f"{places(calibration.pairs, 'pairs')} of a query and a document that both have labelled; on the "
+        f"{counted(calibration.pairs, 'pair')} of a query and a document that both have labelled; on the "
         "diagonal both say the same.",
         view,
         ["human", "judge", "documents", "share of the row"],
@@ -225,7 +225,7 @@ def gains(labels: Labels) -> Chart:
     return make(
         "labels",
         "Gains given by the judge",
-        f"{places(sum(counts.values()), 'labels')} of {cut(labels.setting.model)}.",
+        f"{counted(sum(counts.values()), 'label')} of {cut(labels.setting.model)}.",
         view,
         ["label", "kind", "documents"],
         rows,

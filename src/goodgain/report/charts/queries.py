@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.report.charts.frame import altair, cut, data, make, places
+from goodgain.report.charts.frame import altair, counted, cut, data, make
 from goodgain.report.charts.scores import chosen_measure, chosen_system, scores_of
 from goodgain.stats import Comparison
 from goodgain.stats.scores import is_lower_better
@@ -117,7 +117,7 @@ def differences(
             y=alt.Y("zero:Q", title=found.axis),
             y2="difference:Q",
             fill=alt.Fill("outcome:N", title=None, scale=_outcomes()),
-            stroke=alt.Stroke("outcome:N", legend=None, scale=_outcomes()),
+            stroke=alt.Stroke("outcome:N", title=None, scale=_outcomes()),
             tooltip=[
                 alt.Tooltip("query:N", title="query"),
                 alt.Tooltip("difference:Q", title="difference", format="+.4~f"),
@@ -129,7 +129,7 @@ def differences(
     return make(
         "differences",
         f"{cut(found.measure)} by query: {found.names}",
-        f"{places(count)}: {found.counts}.{merged if several else ''}",
+        f"{counted(count, 'query', 'queries')}: {found.counts}.{merged if several else ''}",
         alt.layer(bars, zero),
         ["from", "to", "query", "difference"] if several else ["place", "query", "difference"],
         rows if several else [[first, label, d] for first, _, label, d in rows],
@@ -177,8 +177,8 @@ def histogram(
     return make(
         "histogram",
         f"{cut(found.measure)}, how often which difference: {found.names}",
-        f"{places(len(found.values))}: {found.counts}; {_BINS} bins, the middle one around 0. The dashed "
-        f"line is the mean, {mean:+.4f}.",
+        f"{counted(len(found.values), 'query', 'queries')}: {found.counts}; {_BINS} bins, the middle one "
+        f"around 0. The dashed line is the mean, {mean:+.4f}.",
         alt.layer(bars, line),
         ["from", "to", "queries"],
         rows,

@@ -13,9 +13,9 @@ from goodgain.report.charts.frame import (
     NUMBER,
     altair,
     by_system,
+    counted,
     data,
     make,
-    places,
     shown_names,
 )
 
@@ -74,7 +74,7 @@ def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
     return make(
         "precision-recall",
         "Precision and recall",
-        f"The best precision at that recall or beyond, mean over {places(count)}. "
+        f"The best precision at that recall or beyond, mean over {counted(count, 'query', 'queries')}. "
         + ("Bands are 95 % intervals." if with_bands else "Its 95 % intervals are in the table."),
         view,
         _COLUMNS,

@@ -11,11 +11,11 @@ from goodgain.report.charts.frame import (
     NUMBER,
     altair,
     by_system,
+    counted,
     cut,
     data,
     legend_of,
     make,
-    places,
     rows_height,
     shown_names,
 )
@@ -78,7 +78,8 @@ def leaderboard(result: Any, measure: str | None = None) -> Chart:
     return make(
         "leaderboard",
         f"{cut(measure)} by system",
-        f"Mean over {places(count)}, best first; lines are 95 % confidence intervals of the mean."
+        f"Mean over {counted(count, 'query', 'queries')}, best first; lines are 95 % confidence intervals "
+        "of the mean."
         if count
         else "Mean over queries, best first.",
         view,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from goodgain.report.charts.frame import (
     altair,
+    counted,
     cut,
     data,
     legend_of,
     make,
-    places,
     rows_height,
     shown_names,
 )
@@ -70,6 +70,7 @@ def checks(gate: Gate) -> Chart:
     """Each measure's difference, the worst that the data allow, and the margin it must stay within."""
     alt = altair()
     names = shown_names(c.measure for c in gate.checks)
+    queries = max((c.queries for c in gate.checks), default=0)
     values = data(
         {"measure": names[c.measure], "difference": c.difference, "bound": c.bound,
          "margin": c.margin if c.lower_is_better else -c.margin, "verdict": c.verdict,
@@ -105,9 +106,8 @@ def checks(gate: Gate) -> Chart:
         "gate",
         f"The gate {'passed' if gate.passed else 'failed'}: {cut(gate.candidate, 30)} against "
         f"{cut(gate.baseline, 30)}",
-        f"Points are differences over {places(max((c.queries for c in gate.checks), default=0))}, lines "
-        "reach to the worst that the data allow, the grey mark is the margin: a measure passes where "
-        "its line ends before the mark.",
+        f"Points are differences over {counted(queries, 'query', 'queries')}, lines reach to the worst that "
+        "the data allow, the grey mark is the margin: a measure passes where its line ends before the mark.",
         view,
         ["measure", "difference", "at worst", "margin", "p", "verdict", "queries"],
         [
