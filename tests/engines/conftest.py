@@ -23,6 +23,7 @@ SETTINGS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process runs all tests of Spark, so that there is one session."""
     for item in items:
