@@ -9,9 +9,8 @@ SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp'
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
 
-# Tests of one xdist_group share a process: there is one Spark session.
 test: $(VENV)/tested-with
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -20,9 +20,10 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def pages() -> list[object]:
-    """Those with blocks; that on Spark goes to the process that has the session."""
-    no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-    marks = {"spark.md": (pytest.mark.xdist_group("spark"), no_java)}
+    """Those with blocks."""
+    marks = {
+        "spark.md": pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+    }
     return [pytest.param(p, marks=marks.get(p.name, ()), id=p.name) for p in PAGES if blocks(p)]
 
 

@@ -23,7 +23,7 @@ def waiting(folder: str):
 
     def measure(gains):
         (Path(folder) / f"started-{os.getpid()}").touch()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 400
         while not (Path(folder) / "go").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         return float(len(gains))

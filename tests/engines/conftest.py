@@ -1,4 +1,4 @@
-"""Both engines, and one Spark session for the whole run: starting it takes longer than most tests."""
+"""Both engines, and one Spark session a process: starting it takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,6 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs all tests of Spark, so that there is one session."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HERE = Path(__file__).parent
-PATIENCE = 180.0
+PATIENCE = 400.0  # seconds; a busy machine takes minutes to start all of it
 
 
 def spark_program(name: str) -> str:
