@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain evaluate qrels.txt bm25.run dense.run --save scores.json\n"
         "  goodgain report scores.json --baseline bm25 -o report.html\n"
         "  goodgain report before.json after.json --baseline before -o report.html\n"
-        "  goodgain report my-experiment --qrels qrels.txt --queries queries.tsv -o report.html\n",
+        "  goodgain report my-experiment -o report.html\n",
     )
     p.add_argument(
         "results", metavar="SAVED", nargs="+",
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         "--baseline", metavar="NAME", help="the system that all others are compared with"
     )
     p.add_argument("--title", metavar="TEXT", help="(default: the names of the systems)")
-    p.add_argument("--qrels", metavar="FILE", help="the judgements of an experiment's folder")
+    p.add_argument("--qrels", metavar="FILE", help="other judgements for an experiment's folder")
     add_texts(p)
     p.add_argument("-q", "--quiet", action="store_true", help="say nothing")
     return p

@@ -12,7 +12,7 @@ from goodgain.errors import InputError
 def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     """A saved evaluation, comparison, Good Gain or calibration, an experiment's folder, a store of labels.
 
-    A folder does not keep the judgements: with `qrels` its ranked lists can be shown.
+    `qrels` are other judgements for a folder than those that it keeps.
     """
     from goodgain.evaluation import Evaluation, GoodGain
     from goodgain.experiment import ExperimentResult
