@@ -19,7 +19,11 @@ from goodgain.report.parts import Cell, Column, Section, Table, Text, User
 def page(look, tmp_path):
     path = tmp_path / "page.html"
     comparison().report(path, queries={f"q{i}": f"question number {i}" for i in range(40)})
-    return look(path).page
+    found = look(path).page
+    for canvas in found.locator(".canvas").all():  # once drawn, nothing moves below the pointer
+        canvas.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        canvas.locator("svg").wait_for(state="attached")
+    return found
 
 
 def chart(key: str = "points") -> Chart:
