@@ -28,8 +28,10 @@ def ask(document: str) -> Request:
 
 
 def children(pid: int) -> list[int]:
+    """The processes that make calls for a process; it may have others, such as that of Spark."""
     try:
-        return [int(word) for word in Path(CHILDREN.format(pid=pid)).read_text().split()]
+        found = [int(word) for word in Path(CHILDREN.format(pid=pid)).read_text().split()]
+        return [c for c in found if b"judges.worker" in Path(f"/proc/{c}/cmdline").read_bytes()]
     except OSError:
         return []
 

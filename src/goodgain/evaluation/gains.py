@@ -19,7 +19,7 @@ from goodgain.evaluation.gain_result import GoodGain
 from goodgain.evaluation.gain_settings import Align, GainSettings
 from goodgain.evaluation.gain_system import SystemGain
 from goodgain.identity import Identity
-from goodgain.read.source import Source
+from goodgain.read.source import Source, stat_of
 from goodgain.tables.qrels import Qrels
 from goodgain.tables.trace import Trace
 
@@ -249,5 +249,4 @@ def _provenance(source: Any, default: str) -> Source:
     if not _is_path(source) or os.fspath(source) == "-":
         return Source("rows", None, default)
     name = os.fspath(source)
-    info = Path(name).stat()
-    return Source("file", name, name, None, (info.st_size, info.st_mtime_ns))
+    return Source("file", name, name, None, stat_of(name))

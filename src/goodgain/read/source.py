@@ -28,7 +28,7 @@ class Source:
         if self.stat is None:
             return {"name": self.name, "kind": self.kind}
         facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
-        if hashed and _stat(self.name) == self.stat:  # else it is no longer what was read
+        if hashed and stat_of(self.name) == self.stat:  # else it is no longer what was read
             facts["sha256"] = sha256_of(self.name)
         return facts
 
@@ -36,7 +36,7 @@ class Source:
         """That it can be read once more and is what it was; else an error that says why not."""
         if self.kind == "file" and self.stat is None:
             raise InputError("standard input can be read only once", where=self.name)
-        if self.kind == "file" and _stat(self.name) != self.stat:
+        if self.kind == "file" and stat_of(self.name) != self.stat:
             raise InputError("the file is gone or has changed since it was read", where=self.name)
 
 
@@ -61,7 +61,7 @@ def resolve(
 def _file(
     path: str, table: TableKind, columns: Mapping[str, str] | None, name: str | None
 ) -> Source:
-    stat = None if path == "-" else _stat(path)
+    stat = None if path == "-" else stat_of(path)
     if stat is None and path != "-":
         raise InputError(f"there is no file '{path}'", hint="check the spelling and the folder")
     shown = shown_name(path)
@@ -107,7 +107,8 @@ def _has(row: Any, keys: Sequence[str | None]) -> bool:
     return isinstance(row, Mapping) and all(k in row for k in keys if k)
 
 
-def _stat(path: str) -> tuple[int, int] | None:
+def stat_of(path: str) -> tuple[int, int] | None:
+    """Size and modification time of a file; None where there is none."""
     try:
         info = Path(path).stat()
     except OSError:

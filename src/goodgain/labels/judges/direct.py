@@ -37,7 +37,7 @@ class DirectClient(httpx2.AsyncClient):
             async with self._opened().request(
                 request.method,
                 str(request.url),
-                headers=request.headers,
+                headers=[(k.decode("ascii"), v.decode("latin-1")) for k, v in request.headers.raw],
                 data=request.content,
                 proxy=self._proxy(request.url),
             ) as reply:
