@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from goodgain.read.source import Source
 
-SMALL = 1_000_000  # judgements that every executor gets; about 40 MB
+SMALL = 100_000  # judgements that every executor gets; more would fill the driver and wait for it
 
 
 @dataclass(frozen=True, slots=True)
