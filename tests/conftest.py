@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=_CHECKS)
+settings.register_profile(
+    "quick", max_examples=40, derandomize=True, deadline=None, suppress_health_check=_CHECKS
+)  # the same examples every time, so that a change is judged by what it changes; deep ones differ
 settings.register_profile("deep", max_examples=1000, deadline=None, suppress_health_check=_CHECKS)
 settings.load_profile(os.environ.get("GOODGAIN_HYPOTHESIS", "quick"))
 
