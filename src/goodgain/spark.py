@@ -17,6 +17,7 @@ from goodgain.engines.spark.judgements import SMALL
 from goodgain.engines.spark.labelling import Labelled
 from goodgain.engines.spark.labelling import label as _label
 from goodgain.engines.spark.session import start
+from goodgain.evaluation.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ __all__ = ["Evaluated", "Gained", "Labelled", "evaluate", "good_gain", "label", 
 def evaluate(
     qrels: Any,
     runs: Any,
-    measures: Measures = "nDCG@10 AP RR R@1000 P@10",
+    measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
     preset: str = "default",

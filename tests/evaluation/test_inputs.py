@@ -191,6 +191,9 @@ def test_columns_by_name(tmp_path):
     run = inputs.put(tmp_path / "r.csv", "a,b,c\nq1,d1,1\n")
     table = Run(run, columns={"query": "a", "doc": "b", "score": "c"})
     assert evaluate(Qrels(path, columns={"query": "topic"}), table, "RR")["RR"] == 1
+    named = tmp_path / "named.csv"
+    named.write_text("topic,doc,score,query\nq1,d1,1,other\n")
+    assert evaluate(path, named, "RR", columns={"query": "topic"})["RR"] == 1  # of both tables
 
 
 def test_a_generator_is_read_once_and_kept():

@@ -15,11 +15,10 @@ from goodgain.cli.options import (
     write,
 )
 from goodgain.cli.runs import evaluated
+from goodgain.evaluation.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     import argparse
-
-DEFAULT_MEASURES = "nDCG@10 AP RR R@1000 P@10"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from goodgain.evaluation.evaluator import DEFAULT_MEASURES
 
-    from goodgain.evaluation import Evaluation, GoodGain, Policy
+if TYPE_CHECKING:
+    from goodgain.evaluation import Evaluation, GoodGain
     from goodgain.evaluation.evaluator import Measures
     from goodgain.labels import Labels
 
@@ -21,33 +21,12 @@ class LocalEngine:
     name: str = "local"
 
     def evaluate(
-        self,
-        qrels: Any,
-        runs: Any,
-        measures: Measures = "nDCG@10 AP RR R@1000 P@10",
-        *,
-        policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
-        columns: Mapping[str, str] | None = None,
-        skip_bad: bool = False,
-        **policies: str,
+        self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
         """Measure one or several runs against judgements."""
-        from goodgain.evaluation import Evaluator
-        from goodgain.evaluation.evaluator import several_runs
-        from goodgain.read.columns import columns_of
-        from goodgain.tables import Qrels
+        from goodgain.evaluation import evaluate
 
-        evaluator = Evaluator(
-            Qrels.of(qrels, columns_of("qrels", columns)),
-            measures,
-            policy=policy,
-            preset=preset,
-            threads=self.threads,
-            skip_bad=skip_bad,
-            **policies,
-        )
-        return evaluator.evaluate(several_runs(runs, columns_of("run", columns)))
+        return evaluate(qrels, runs, measures, threads=self.threads, **options)
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
         """Measure what each search of an agent was worth."""

@@ -15,6 +15,7 @@ from goodgain.evaluation.presets import Convention, convention
 from goodgain.evaluation.result import Evaluation
 from goodgain.evaluation.scores import Coverage, RunScores, ValuesHere
 from goodgain.measures.grammar import Measure, parse_all
+from goodgain.read.columns import columns_of
 from goodgain.tables.qrels import Qrels
 from goodgain.tables.run import Run
 
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Measures = str | Measure | Iterable[str | Measure]
+DEFAULT_MEASURES = "nDCG@10 AP RR R@1000 P@10"
 
 
 def evaluate(
     qrels: Any,
     runs: Any,
-    measures: Measures = "nDCG@10 AP RR R@1000 P@10",
+    measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
     preset: str = "default",
@@ -45,16 +47,19 @@ def evaluate(
     this package. Several runs are a list, or a dictionary from their names. Policies (`ties`,
     `missing`, `unjudged`, `duplicates`, `scores`) are given by name. `identity` says which documents
     are one: a mapping or a function from ids to ids, a pattern such as "doc#chunk", or results with ids;
-    the best of each identity stands for it in judgements and runs. With `skip_bad` rows of a run that
-    cannot be used are left out and counted; of judgements a bad row is always an error.
+    the best of each identity stands for it in judgements and runs. `columns` names those of judgements
+    and runs ({"query": "topic"}). With `skip_bad` rows of a run that cannot be used are left out and
+    counted; of judgements a bad row is always an error.
     """
+    qrels = Qrels.of(qrels, columns_of("qrels", columns))
+    if columns:
+        runs = several_runs(runs, columns_of("run", columns))
     if identity is not None:
         from goodgain.evaluation.ranked_identity import with_identity
 
-        qrels, runs = with_identity(Qrels.of(qrels, columns), several_runs(runs), identity)
-        columns = None
+        qrels, runs = with_identity(qrels, several_runs(runs), identity)
     evaluator = Evaluator(
-        Qrels.of(qrels, columns),
+        qrels,
         measures,
         policy=policy,
         preset=preset,
@@ -73,7 +78,7 @@ class Evaluator:
     def __init__(
         self,
         qrels: Any,
-        measures: Measures = "nDCG@10 AP RR R@1000 P@10",
+        measures: Measures = DEFAULT_MEASURES,
         *,
         policy: Policy | Mapping[str, str] | None = None,
         preset: str = "default",

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goodgain.engines.spark.session import start
+from goodgain.evaluation.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from goodgain.evaluation import Evaluation, GoodGain, Policy
+    from goodgain.evaluation import Evaluation, GoodGain
     from goodgain.evaluation.evaluator import Measures
     from goodgain.labels import Labels
 
@@ -24,33 +23,13 @@ class SparkEngine:
     name: str = "spark"
 
     def evaluate(
-        self,
-        qrels: Any,
-        runs: Any,
-        measures: Measures = "nDCG@10 AP RR R@1000 P@10",
-        *,
-        policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
-        columns: Mapping[str, str] | None = None,
-        skip_bad: bool = False,
-        **policies: str,
+        self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
         """Measure one or several runs against judgements."""
         from goodgain.engines.spark.evaluating import evaluate
-        from goodgain.engines.spark.judgements import SMALL
 
         return evaluate(
-            self.session,
-            qrels,
-            runs,
-            measures,
-            policy=policy,
-            preset=preset,
-            columns=columns,
-            skip_bad=skip_bad,
-            partitions=self.partitions,
-            small_qrels=SMALL,
-            **policies,
+            self.session, qrels, runs, measures, partitions=self.partitions, **options
         ).evaluation
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
