@@ -189,7 +189,7 @@ def test_the_demo(tmp_path, capsys):
     assert "swarm" in written
     assert "agent" in written
     capsys.readouterr()
-    traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "judgements.tsv"))
+    traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "qrels.jsonl"))
     assert run(["trace", traces, "--labels", labels, "-q", "--format", "csv"]) == 0
     assert "agent,5,CG," in capsys.readouterr().out
 

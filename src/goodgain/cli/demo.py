@@ -52,15 +52,8 @@ def run(args: argparse.Namespace) -> int:
     result = chosen.run(args.folder, progress=not args.quiet)
     traces = agent_traces(chosen)
     if args.folder:
-        judged = [
-            f"{query}\t{doc}\t{gain:g}\n"
-            for query, gains_of in chosen.qrels.to_dict().items()
-            for doc, gain in gains_of.items()
-        ]
-        write_texts({
-            f"{args.folder}/traces.jsonl": (json.dumps(trace) + "\n" for trace in traces),
-            f"{args.folder}/judgements.tsv": ["query\tdoc\tgain\n", *judged],
-        })  # fmt: skip
+        lines = (json.dumps(trace) + "\n" for trace in traces)
+        write_texts({f"{args.folder}/traces.jsonl": lines})
     gains = agent_gains(chosen, traces)
     title = "Five retrievers and an agent search Python's documentation"
     write(args, _text(args, result, gains), beside(args, result, gains, title=title))
