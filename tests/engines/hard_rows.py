@@ -5,23 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-DOCS = [
-    "d1",
-    "d10",
-    "d2",
-    "D1",
-    "é",
-    "文書",
-    "a#b",
-    'x,"y',
-    "zz",
-    "ß",
-    "😀",
-    "d-3",
-    "0",
-    "007",
-    "q3",
-]
+from collections_ import DOCS
 
 
 def collection(queries: int, seed: int = 7) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
