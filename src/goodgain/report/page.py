@@ -122,11 +122,18 @@ def style_text() -> str:
     """The palettes as variables, then the rules that use them."""
     light, dark = _variables(theme.LIGHT), _variables(theme.DARK)
     return (
-        f":root {{ color-scheme: light; {light} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark} }} }}\n"
+        f"{palette_text()}"
         f"@media screen {{ :root[data-theme=light] {{ color-scheme: light; {light} }}\n"
-        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }} }}\n"
-        f":root {{ --font: {theme.FONT}; }}\n" + asset("page.css")
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }} }}\n" + asset("page.css")
+    )
+
+
+def palette_text() -> str:
+    """Colours and font as variables, as the reader's system asks for them."""
+    light, dark = _variables(theme.LIGHT), _variables(theme.DARK)
+    return (
+        f":root {{ color-scheme: light; {light} --font: {theme.FONT}; }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark} }} }}\n"
     )
 
 

@@ -7,6 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodgain.report.page import palette_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -28,7 +30,8 @@ PAGE_POLICY = "frame-ancestors 'self'"  # the page brings the rest itself
 def shell(path: str) -> tuple[str, bytes]:
     """Content type and content of a part of the list's own page."""
     name, kind = SHELL[path]
-    return kind, (_ASSETS / name).read_bytes()
+    content = (_ASSETS / name).read_text(encoding="utf-8")
+    return kind, (palette_text() + content if kind == "text/css" else content).encode()
 
 
 def state(folder: str, entries: Iterable[Entry]) -> bytes:
