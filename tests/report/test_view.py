@@ -30,6 +30,7 @@ def folder(tmp_path):
     goodgain.evaluate(QRELS, {"best": BEST}, "nDCG@3 AP").save(inner / "best.json")
     goodgain.evaluate(QRELS, {"worst": WORST}, "nDCG@3 AP").save(inner / "old" / "worst.json")
     (inner / "other.json").write_text('{"a": 1}')
+    (inner / "why.json").write_text('{"goodgain": "explanation"}')  # has no page
     (inner / "secret.txt").write_text("not for the page")
     (tmp_path / "outside.json").write_text((inner / "best.json").read_text())
     return inner

@@ -14,12 +14,10 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
 
     `qrels` are other judgements for a folder than those that it keeps.
     """
-    from goodgain.evaluation import Evaluation, GoodGain
     from goodgain.experiment import ExperimentResult
     from goodgain.labels import Labels
     from goodgain.read.files import read_json
-    from goodgain.stats import Comparison
-    from goodgain.stats.calibration import Calibration, is_store
+    from goodgain.stats.calibration import is_store
 
     name = os.fspath(path)
     if Path(name).is_dir():
@@ -28,7 +26,7 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
         raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder")
     if is_store(name):
         return Labels.of(name)
-    kinds = {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    kinds = saved_kinds()
     data = read_json(name)
     said = data.get("goodgain") if isinstance(data, dict) else None
     if said not in kinds:
@@ -38,3 +36,12 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
             hint=f"one of: {', '.join(kinds)}, as --save writes them, or the folder of an experiment",
         )
     return kinds[said].load(name)
+
+
+def saved_kinds() -> dict[str, Any]:
+    """What a saved result says that it is, to the class that reads it."""
+    from goodgain.evaluation import Evaluation, GoodGain
+    from goodgain.stats import Comparison
+    from goodgain.stats.calibration import Calibration
+
+    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}

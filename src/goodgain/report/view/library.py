@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from goodgain.errors import InputError
+from goodgain.report.saved import saved_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,7 @@ class Library:
             )
         self.root = given.resolve()
         self.folder = self.root if self.root.is_dir() else self.root.parent
+        self.kinds = saved_kinds()
 
     def entries(self) -> dict[str, Entry]:
         """Key to entry, by name."""
@@ -67,8 +69,9 @@ class Library:
         try:
             with real.open("rb") as file:
                 said = _KIND.match(file.read(200))
-            if said:
-                yield self._entry(path, said[1].decode(), [real])
+            kind = said[1].decode() if said else None
+            if kind in self.kinds:
+                yield self._entry(path, kind, [real])
         except OSError:
             return  # gone since, or not ours to read
 
