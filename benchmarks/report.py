@@ -57,7 +57,10 @@ def _bar(what: str, wanted: float, got: float, unit: str) -> Bar:
 
 
 def _work(queries: int, repeats: int) -> dict[str, Any]:
-    comparison, texts = _comparison(queries)
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "report"))
+    from materials import many_queries
+
+    comparison, texts = many_queries(queries, DEPTH)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         seconds = []
@@ -70,28 +73,6 @@ def _work(queries: int, repeats: int) -> dict[str, Any]:
             "megabytes": path.stat().st_size / 1e6,
             "browser": _used(path, repeats),
         }
-
-
-def _comparison(queries: int) -> tuple[Any, dict[str, str]]:
-    """Random documents with the judged ones among them, more often in better systems."""
-    import numpy as np
-
-    import goodgain
-
-    rng = np.random.default_rng(0)
-    judged = rng.integers(8_800_000, size=(queries, 2))
-    qrels = {f"{1_000_000 + q}": {f"{d}": 1 for d in judged[q]} for q in range(queries)}
-    runs = []
-    for name, share in (("bm25", 0.5), ("dense", 0.55), ("hybrid", 0.7)):
-        docs = rng.integers(8_800_000, size=(queries, DEPTH))
-        places = rng.exponential(6, size=queries).astype(int) % DEPTH
-        found = rng.random(queries) < share
-        docs[found, places[found]] = judged[found, 0]
-        rows = zip(qrels, docs.tolist(), strict=True)
-        run = {q: {f"{d}": 100.0 - i for i, d in enumerate(row)} for q, row in rows}
-        runs.append(goodgain.Run(run, name=name))
-    texts = {q: f"what people ask when they ask question {i}" for i, q in enumerate(qrels)}
-    return goodgain.compare(goodgain.evaluate(qrels, runs, "nDCG@10 AP RR R@100")), texts
 
 
 def _used(path: Path, repeats: int) -> dict[str, float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
+import numpy as np
+
 import goodgain
 from goodgain import Calibration, Comparison, Evaluation, Run
 
@@ -60,3 +62,21 @@ def calibration() -> Calibration:
     }
     runs = [ranked(human, "bm25", 2.5, 0.01, 1), ranked(human, "hybrid", 0.8, 0.05, 3)]
     return goodgain.calibrate(human, labels, runs, resamples=50)
+
+
+def many_queries(queries: int, depth: int) -> tuple[Comparison, dict[str, str]]:
+    """Three systems that rank random documents with the judged ones among them, and the questions' texts."""
+    rng = np.random.default_rng(0)
+    relevant = rng.integers(8_800_000, size=(queries, 2))
+    qrels = {f"{1_000_000 + q}": {f"{d}": 1 for d in relevant[q]} for q in range(queries)}
+    runs = []
+    for name, share in (("bm25", 0.5), ("dense", 0.55), ("hybrid", 0.7)):
+        docs = rng.integers(8_800_000, size=(queries, depth))
+        places = rng.exponential(6, size=queries).astype(int) % depth
+        found = rng.random(queries) < share
+        docs[found, places[found]] = relevant[found, 0]
+        rows = zip(qrels, docs.tolist(), strict=True)
+        run = {q: {f"{d}": 100.0 - i for i, d in enumerate(row)} for q, row in rows}
+        runs.append(Run(run, name=name))
+    texts = {q: f"what people ask when they ask question {i}" for i, q in enumerate(qrels)}
+    return goodgain.compare(goodgain.evaluate(qrels, runs, "nDCG@10 AP RR R@100")), texts

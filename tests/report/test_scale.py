@@ -7,37 +7,17 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
 import pytest
+from materials import many_queries
 
-import goodgain
-from goodgain import Run
 from goodgain.report import lists
-
-QUERIES, DEPTH = 7000, 100
 
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory):
     """The page, and how many seconds it took beyond evaluation and comparison."""
-    folder = tmp_path_factory.mktemp("big")
-    rng = np.random.default_rng(0)
-    relevant = rng.integers(8_800_000, size=(QUERIES, 2))
-    qrels = {f"{1_000_000 + q}": {f"{d}": 1 for d in relevant[q]} for q in range(QUERIES)}
-    runs = []
-    for name, share in (("bm25", 0.5), ("dense", 0.55), ("hybrid", 0.7)):
-        docs = rng.integers(8_800_000, size=(QUERIES, DEPTH))
-        places = rng.exponential(6, size=QUERIES).astype(int) % DEPTH
-        found = rng.random(QUERIES) < share
-        docs[found, places[found]] = relevant[found, 0]
-        run = {
-            q: {f"{d}": 100.0 - i for i, d in enumerate(row)}
-            for q, row in zip(qrels, docs.tolist(), strict=True)
-        }
-        runs.append(Run(run, name=name))
-    comparison = goodgain.compare(goodgain.evaluate(qrels, runs, "nDCG@10 AP RR R@100"))
-    path = folder / "big.html"
-    texts = {q: f"what people ask when they ask question {i}" for i, q in enumerate(qrels)}
+    comparison, texts = many_queries(queries=7000, depth=100)
+    path = tmp_path_factory.mktemp("big") / "big.html"
     start = time.perf_counter()
     comparison.report(path, queries=texts)
     return path, time.perf_counter() - start
@@ -99,6 +79,6 @@ def test_lists_that_would_be_too_large_are_kept_for_the_queries_that_differ_most
     order = sorted(spread, key=lambda q: -spread[q])
     for query, there in ((order[0], True), (order[kept - 1], True), (order[-1], False)):
         page.get_by_label("Search: Every query").fill(query)
-        page.locator("#table-queries .open").get_by_text(query, exact=True).click()
+        page.get_by_role("button", name=query, exact=True).press("Enter")
         assert (page.locator("dialog .lists").count() == 1) == there, query
         page.locator("dialog .close").click()
