@@ -64,7 +64,7 @@ def page(result, look, tmp_path):
 
 
 def open_first(page) -> None:
-    page.locator("#table-conversations tbody .open", has_text="c1").click()
+    page.locator("#table-conversations tbody .open", has_text="c1").press("Enter")
     page.locator("dialog[open] .timeline").wait_for()
 
 
@@ -147,7 +147,7 @@ def test_a_duplicate_leads_to_its_first_occurrence(page):
         in repeat.inner_text()
     )
     assert page.locator(".result.repeat").count() == 1
-    page.locator(".strip .cell.repeated").click()
+    page.locator(".strip .cell.repeated").press("Enter")
     assert page.evaluate("document.activeElement.id") == "conversations-result-3"
     repeat.get_by_role("button", name="Go to the first occurrence 1.1.1").click()
     assert page.evaluate("document.activeElement.id") == "conversations-result-0"
@@ -227,7 +227,7 @@ def test_hostile_traces_do_nothing(look, tmp_path):
         result.report(path)
         assert path.stat().st_size < 3_000_000
         page = look(path).page
-        page.locator("#table-conversations tbody .open").click()
+        page.locator("#table-conversations tbody .open").press("Enter")
         shown = page.locator("dialog[open]").inner_text()
         assert "[cut: 1,0" in shown
         if i < 4:
@@ -237,7 +237,7 @@ def test_hostile_traces_do_nothing(look, tmp_path):
         for a in page.locator("dialog[open] a").all():
             assert a.get_attribute("href").startswith("https://example.org/")
         assert page.locator("dialog[open] script, dialog[open] img").count() == 0
-        page.locator(".strip .cell.repeated").first.click()
+        page.locator(".strip .cell.repeated").first.press("Enter")
 
 
 def test_very_many_conversations_are_chosen_by_a_rule(monkeypatch):
@@ -291,7 +291,7 @@ def test_without_labels_and_with_several_results(look, tmp_path):
     page = look(path).page
     assert page.locator("#table-conversations-1, #table-conversations-2").count() == 2
     assert "UR@i by iteration" in page.locator("#chart-gain-UR-i-1").inner_text()
-    page.locator("#table-conversations-2 tbody .open").first.click()
+    page.locator("#table-conversations-2 tbody .open").first.press("Enter")
     assert page.locator("dialog[open] h2").inner_text().endswith("of x")
 
 

@@ -107,7 +107,7 @@ def test_next_previous_and_the_address(path, look):
     page = look(path).page
     page.locator("#table-queries thead .sort", has_text="hybrid − bm25").click()
     order = page.locator("#table-queries .open").all_inner_texts()
-    page.locator("#table-queries .open").first.click()
+    page.locator("#table-queries .open").first.press("Enter")
     dialog = page.locator("dialog[open]")
     assert dialog.get_by_label("Previous query").is_disabled()
     dialog.get_by_label("Next query").click()
