@@ -71,20 +71,20 @@ struct ArrowTable::Ids {
   const ArrowArray& array;
   std::string place;  // "column 'x' of name"
 
-  Bytes get(int64_t row, int64_t shown_row, Arena& arena) const {
-    if (!valid(array, row)) bad_input("an id is missing", place + " row " + std::to_string(shown_row));
-    if (schema.dictionary) {
-      const int64_t code = *integer_at(schema.format[0], array, row);
-      return Ids{*schema.dictionary, *array.dictionary, place}.get(code, shown_row, arena);
-    }
-    const char* f = schema.format;
-    if (f[0] == 'u' || f[0] == 'z') return text_at<int32_t>(array, row);
-    if (f[0] == 'U' || f[0] == 'Z') return text_at<int64_t>(array, row);
-    if (f[0] == 'v') return view_at(array, row);
+  Bytes get(int64_t row, int64_t shown_row, Arena& arena) const { return at_row(schema, array, row, shown_row, arena); }
+
+ private:
+  Bytes at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row, int64_t shown_row, Arena& arena) const {
+    if (!valid(in, row)) bad_input("an id is missing", place + " row " + std::to_string(shown_row));
+    const char* f = of.format;
+    if (of.dictionary) return at_row(*of.dictionary, *in.dictionary, *integer_at(f[0], in, row), shown_row, arena);
+    if (f[0] == 'u' || f[0] == 'z') return text_at<int32_t>(in, row);
+    if (f[0] == 'U' || f[0] == 'Z') return text_at<int64_t>(in, row);
+    if (f[0] == 'v') return view_at(in, row);
     char digits[24];
     char* end;
-    if (f[0] == 'L') end = std::to_chars(digits, digits + 24, at<uint64_t>(array, row)).ptr;
-    else end = std::to_chars(digits, digits + 24, *integer_at(f[0], array, row)).ptr;
+    if (f[0] == 'L') end = std::to_chars(digits, digits + 24, at<uint64_t>(in, row)).ptr;
+    else end = std::to_chars(digits, digits + 24, *integer_at(f[0], in, row)).ptr;
     return arena.keep({digits, static_cast<size_t>(end - digits)});
   }
 };
