@@ -41,10 +41,16 @@ void bind_packed(nb::module_& m) {
       })
       .def_prop_ro("full", &Packer::full)
       .def_prop_ro("bad", [](const Packer& p) { return bad_rows(p.bad()); })
-      .def("take", [](Packer& p) {
-        Pieces pieces = p.take();
-        return nb::make_tuple(texts(std::move(pieces.queries)), array(std::move(pieces.places)), texts(std::move(pieces.bytes)));
-      });
+      .def_prop_ro("scattered", &Packer::scattered)
+      .def("take", [](Packer& p, PackedEvaluation* here) {
+        Pieces pieces;
+        {
+          const nb::gil_scoped_release release;
+          pieces = p.take(here);
+        }
+        return nb::make_tuple(texts(std::move(pieces.queries)), array(std::move(pieces.kinds)), array(std::move(pieces.places)),
+                              texts(std::move(pieces.bytes)));
+      }, nb::arg("here").none() = nb::none());
 
   nb::class_<PackedEvaluation>(m, "PackedEvaluation")
       .def("__init__", [](PackedEvaluation* self, std::shared_ptr<const Qrels> qrels, double max_gain, bool has_targets,
@@ -66,6 +72,7 @@ void bind_packed(nb::module_& m) {
       })
       .def_prop_ro("waiting", &PackedEvaluation::waiting)
       .def_prop_ro("width", &PackedEvaluation::width)
+      .def_prop_ro("scattered", [](const PackedEvaluation& e) { return e.scattered; })
       .def_prop_ro("bad", [](const PackedEvaluation& e) { return bad_rows(e.bad); })
       .def("totals", [](const PackedEvaluation& e) {
         nb::dict all;

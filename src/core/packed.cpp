@@ -79,17 +79,16 @@ void for_each_row(Bytes piece, Use&& row) {
 // --- packing ---
 
 void Packer::add(const ArrowTable& rows) {
-  uint32_t last = IdTable::none;
   const int64_t before = place_;
   rows.for_each(
       columns_, table_,
       [&](const Line& line, uint64_t number) {
-        if (last == IdTable::none || !same_bytes(queries_[last], line.query)) last = queries_.add(line.query);
-        if (last == open_.size()) {
+        if (last_ == IdTable::none || !same_bytes(queries_[last_], line.query)) last_ = queries_.add(line.query);
+        if (last_ == open_.size()) {
           open_.emplace_back();
           open_.back().place = before + static_cast<int64_t>(number) - 1;
         }
-        Open& open = open_[last];
+        Open& open = open_[last_];
         ++open.rows;
         append(open.values, line.value);
         append_text(open.docs, line.doc);
@@ -101,8 +100,9 @@ void Packer::add(const ArrowTable& rows) {
       &bad_);
 }
 
-Pieces Packer::take() {
+Pieces Packer::take(PackedEvaluation* here) {
   Pieces pieces;
+  const std::string carried = std::exchange(carried_, last_ == IdTable::none ? carried_ : std::string(queries_[last_]));
   const uint32_t has = (columns_.target.empty() ? 0 : with_targets) | (columns_.aspect.empty() ? 0 : with_aspects);
   std::string piece;
   for (size_t q = 0; q < open_.size(); ++q) {
@@ -116,12 +116,25 @@ Pieces Packer::take() {
         append(piece, uint64_t{column->size()});
         piece += *column;
       }
+    auto kind = table_ == Table::run ? PieceKind::run : PieceKind::judgements;
+    if (here) {
+      const Bytes query = queries_[q];
+      const bool goes_on = started_ && query == carried;
+      if (!done_.insert(hash_bytes(query)).second && !goes_on) scattered_ = true;
+      if (started_ && !goes_on && q != last_) {
+        piece = here->measured(query, piece);
+        kind = PieceKind::measured;
+      }
+      started_ = true;
+    }
     pieces.queries.add(queries_[q]);
+    pieces.kinds.push_back(static_cast<int8_t>(kind));
     pieces.bytes.add(piece);
     pieces.places.push_back(open.place);
   }
   queries_ = IdTable();
   open_.clear();
+  last_ = IdTable::none;
   held_ = 0;
   return pieces;
 }
@@ -149,7 +162,7 @@ void PackedEvaluation::add(const ArrowTable& pieces) {
       is_judged_ = true;
       if (!qrels_) judgements_.emplace_back(piece);
     } else {
-      run_.emplace_back(piece);
+      (kind == static_cast<int64_t>(PieceKind::run) ? run_ : done_).emplace_back(piece);
     }
   });
 }
@@ -157,10 +170,13 @@ void PackedEvaluation::add(const ArrowTable& pieces) {
 void PackedEvaluation::close() {
   if (!open_) return;
   open_ = false;
+  if (done_.size() + !run_.empty() > 1) scattered = true;
   for (const std::string& piece : run_)
     for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
   documents += rows_.size();
-  if (is_judged_ && qrels_) {
+  if (!done_.empty()) {
+    adopt(done_[0]);
+  } else if (is_judged_ && qrels_) {
     measure((*qrels_)[qrels_->find(query_)]);
   } else if (is_judged_) {
     QrelsBuilder builder;
@@ -179,33 +195,75 @@ void PackedEvaluation::close() {
   is_judged_ = false;
   judgements_.clear();
   run_.clear();
+  done_.clear();
   rows_.clear();
 }
 
-void PackedEvaluation::measure(const QueryJudgments& query) {
-  ++judged;
+/// A row of values for the open query, undefined as yet.
+double* PackedEvaluation::next_values() {
   const size_t n = measured_.places.size();
   measured_.queries.add(query_);
   measured_.places.push_back(place_);
-  measured_.in_run.push_back(!rows_.empty());
   measured_.values.resize((n + 1) * width(), undefined);
-  double* out = measured_.values.data() + n * width();
-  if (rows_.empty()) {
-    if (plan_->policy.missing != Missing::skip) worker_.measure_missing(query, out);
-    return;
-  }
-  ++in_run;
+  ++judged;
+  return measured_.values.data() + n * width();
+}
+
+void PackedEvaluation::measure(const QueryJudgments& query) {
+  double* out = next_values();
+  measured_.in_run.push_back(!rows_.empty());
+  if (!rows_.empty())
+    count(measure_rows(query, out));
+  else if (plan_->policy.missing != Missing::skip)
+    worker_.measure_missing(query, out);
+}
+
+QueryCounts PackedEvaluation::measure_rows(const QueryJudgments& query, double* out) {
   for (Row& row : rows_) {
     row.hash = hash_bytes(row.doc);
     row.judgment = query.find(row.doc, row.hash);
   }
-  const QueryCounts counts = worker_.measure(query, rows_, true, out, [&](const Row&) { return name_; });
+  return worker_.measure(query, rows_, true, out, [&](const Row&) { return name_; });
+}
+
+void PackedEvaluation::count(const QueryCounts& counts) {
+  ++in_run;
   retrieved += counts.retrieved;
   unjudged += counts.unjudged;
   top += counts.top;
   top_judged += counts.top_judged;
   if (plan_->repeats_are_bad && counts.repeated)
-    bad.join({counts.repeated, "a document is ranked twice for query " + in_quotes(query.id)});
+    bad.join({counts.repeated, "a document is ranked twice for query " + in_quotes(query_)});
+}
+
+// --- measuring where the rows are read ---
+
+std::string PackedEvaluation::measured(Bytes query, Bytes piece) {
+  rows_.clear();
+  for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
+  std::string found;
+  append(found, uint64_t{rows_.size()});
+  if (const size_t number = qrels_->find(query); number != IdTable::none) {
+    std::vector<double> values(width(), undefined);
+    append(found, measure_rows((*qrels_)[number], values.data()));
+    found.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  }
+  rows_.clear();
+  return found;
+}
+
+void PackedEvaluation::adopt(Bytes found) {
+  PieceReader reader(found);
+  documents += reader.number<uint64_t>();
+  if (!is_judged_) {
+    if (unjudged_queries++ == 0) unjudged_example = query_;
+    return;
+  }
+  const auto counts = reader.number<QueryCounts>();
+  const Bytes values = reader.take(width() * sizeof(double));
+  std::memcpy(next_values(), values.data(), values.size());
+  measured_.in_run.push_back(1);
+  count(counts);
 }
 
 }  // namespace gg

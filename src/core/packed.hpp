@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace gg {
 
 /// What a piece holds. Sorted by query and kind, a query's judgements come before its rows.
-enum class PieceKind : int8_t { judgements = 0, run = 1 };
+enum class PieceKind : int8_t { judgements = 0, run = 1, measured = 2 };
 
 /// Texts one behind the other, laid out as an Arrow array of them.
 struct Texts {
@@ -24,11 +25,14 @@ struct Texts {
   }
 };
 
-/// Pieces that are ready to be moved: for each its query, its bytes, and where its first row stands.
+/// Pieces that are ready to be moved: for each its query, its kind, its bytes, and where its first row stands.
 struct Pieces {
   Texts queries, bytes;
+  std::vector<int8_t> kinds;
   std::vector<int64_t> places;
 };
+
+class PackedEvaluation;
 
 /// Gathers rows by query, in the order they come; holds a window of them and no more.
 class Packer {
@@ -40,7 +44,11 @@ class Packer {
   void add(const ArrowTable& rows);
   /// Whether it is time to take the pieces: they are as large as one message should be.
   bool full() const { return held_ >= window_bytes; }
-  Pieces take();
+  /// With `here`, queries are measured that seem to be whole: those between the first one and the one that is still
+  /// being read. Whoever joins the pieces of all packers sees whether they were.
+  Pieces take(PackedEvaluation* here = nullptr);
+  /// Whether rows came of a query that was measured already, or left to others: they do not stand together.
+  bool scattered() const { return scattered_; }
   const BadRows& bad() const { return bad_; }
 
  private:
@@ -57,6 +65,10 @@ class Packer {
   size_t held_ = 0;
   IdTable queries_;
   std::vector<Open> open_;
+  uint32_t last_ = IdTable::none;  // the query of the last row
+  bool started_ = false, scattered_ = false;
+  std::unordered_set<uint64_t> done_;  // hashes of queries whose rows should not come again
+  std::string carried_;                // the query that was still being read when pieces were taken
   BadRows bad_;
 };
 
@@ -76,6 +88,8 @@ class PackedEvaluation {
   /// Columns `query`, `kind`, `place` and `piece`.
   void add(const ArrowTable& pieces);
   void finish() { close(); }
+  /// A piece of rows as a piece of what was measured from it; nothing is counted here. Needs `qrels`.
+  std::string measured(Bytes query, Bytes piece);
 
   /// The measured queries since the last time, one beside the other.
   struct Measured {
@@ -91,11 +105,16 @@ class PackedEvaluation {
   uint64_t judged = 0, in_run = 0, unjudged_queries = 0, documents = 0;
   uint64_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;
   std::string unjudged_example;
+  bool scattered = false;  // a query that was measured where it was read has rows elsewhere
   BadRows bad;
 
  private:
   void close();
   void measure(const QueryJudgments& query);
+  QueryCounts measure_rows(const QueryJudgments& query, double* out);
+  void adopt(Bytes measured);
+  void count(const QueryCounts& counts);
+  double* next_values();
 
   std::shared_ptr<const Qrels> qrels_;
   JudgementFacts facts_;
@@ -105,7 +124,7 @@ class PackedEvaluation {
   bool open_ = false, is_judged_ = false;
   std::string query_;
   int64_t place_ = 0;
-  std::vector<std::string> judgements_, run_;  // the open query's pieces
+  std::vector<std::string> judgements_, run_, done_;  // the open query's pieces
   std::vector<Row> rows_;
   Measured measured_;
 };

@@ -125,13 +125,17 @@ Texts = tuple[NDArray[np.int32], bytes]  # the two buffers of an Arrow array
 
 class Packer:
     full: bool
+    scattered: bool
     bad: tuple[int, str]
     def __init__(self, columns: Any, is_run: bool, first_place: int) -> None: ...
     def add(self, rows: ArrowTable) -> None: ...
-    def take(self) -> tuple[Texts, NDArray[np.int64], Texts]: ...
+    def take(
+        self, here: PackedEvaluation | None = None
+    ) -> tuple[Texts, NDArray[np.int8], NDArray[np.int64], Texts]: ...
 
 class PackedEvaluation:
     waiting: int
+    scattered: bool
     width: int
     bad: tuple[int, str]
     unjudged_example: str

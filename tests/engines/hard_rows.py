@@ -35,3 +35,12 @@ def frames(session: Any, judged: Any, ranked: Any) -> tuple[Any, Any]:
         judged, "query string, doc string, gain double, target string, aspect string"
     )
     return qrels, session.createDataFrame(ranked, "query string, doc string, score double")
+
+
+def same(local: Any, spark: Any) -> bool:
+    """Every query, value and mean, to the last bit; `repr` tells 0.0 from -0.0 and NaN from nothing."""
+    ours, theirs = local.to_dict(), spark.to_dict()
+    assert repr(theirs["runs"]) == repr(ours["runs"])
+    assert theirs["policy"] == ours["policy"]
+    assert spark.warnings() == local.warnings()
+    return True

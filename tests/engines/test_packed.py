@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hard_rows import collection
@@ -13,6 +14,8 @@ from goodgain.evaluation.evaluator import recipe
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 worker = pytest.importorskip("goodgain.engines.spark.worker")
+shipped_qrels = pytest.importorskip("goodgain.engines.spark.shipped")
+ShippedQrels, stream_of = shipped_qrels.ShippedQrels, shipped_qrels.stream_of
 
 RUN = {"query": "query", "doc": "doc", "value": "score"}
 QRELS = {"query": "query", "doc": "doc", "value": "gain", "target": "target", "aspect": "aspect"}
@@ -88,6 +91,63 @@ def test_a_query_in_several_windows():
         q: v["AP"] for q, v in local.runs[0].per_query.items()
     }
     assert reports[0].totals["documents"] == 500_000
+
+
+def tasks(rows, cuts, what):
+    """The pieces of several tasks that measure where they read, one after the other."""
+    found = []
+    for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(rows)], strict=True)):
+        part = table(rows[begin:end], ("query", "doc", "score")) if begin < end else None
+        batches = worker.packed(
+            iter(part.to_batches(max_chunksize=3) if part else []), RUN, True, "rows", None, what
+        )
+        pieces_here = pa.Table.from_batches(list(batches))
+        places = pa.compute.add(pieces_here["place"], number << 40)
+        found.append(pieces_here.set_column(2, "place", places))
+    return pa.concat_tables(found)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_measured_where_they_are_read(seed):
+    """However rows are cut into tasks: queries that stand together come out as ever, others are found."""
+    rng = random.Random(seed)
+    judged, scattered = collection(30, seed=seed)
+    marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 1000)
+    shipped = ShippedQrels.of(
+        [stream_of(table(judged, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
+    )
+    what = job(["nDCG@10", "AP", "DR", "NumRet"], judged)
+    together = sorted(scattered, key=lambda row: row[0])
+    apart = list(together)
+    apart.append(apart.pop(0))  # one row of the first query after all others
+    for rows, is_together in ((together, True), (apart, together[0][0] == apart[-2][0])):
+        cuts = sorted(rng.choices(range(len(rows) + 1), k=rng.randint(0, 5)))
+        both = pa.concat_tables([marks, tasks(rows, cuts, replace(what, qrels=shipped))])
+        found, reports = measured(both, what, rng.choice([1, 5, 1000]))
+        # Apart is no harm to what goes on as rows: the first and the last query of each task.
+        assert not (is_together and reports[0].again)
+        if not reports[0].again:
+            local = gg.evaluate(gg.Qrels(judged), rows, ["nDCG@10", "AP", "DR", "NumRet"]).runs[0]
+            assert found["query"].to_pylist() == local.queries
+            for i, measure in enumerate(["nDCG@10", "AP", "DR", "NumRet"]):
+                assert repr(found[f"v{i}"].to_pylist()) == repr(local.column(measure))
+            totals = reports[0].totals
+            assert totals["documents"] == len(rows) and totals["rows"] == len(local.queries)
+
+
+def test_rows_that_come_again_are_found():
+    judged = [("a", "d", 1.0, None, None), ("b", "d", 1.0, None, None), ("c", "d", 1.0, None, None)]
+    shipped = ShippedQrels.of(
+        [stream_of(table([row[:3] for row in judged], ("query", "doc", "gain")))],
+        {**RUN, "value": "gain"},
+        "qrels",
+    )
+    what = replace(job(["AP"], judged), qrels=shipped)
+    rows = [(query, f"d{i}", 1.0) for i, query in enumerate("aabbcc")]
+    both = tasks([*rows, ("b", "late", 1.0)], [6], what)
+    assert sorted(both["kind"].to_pylist()) == [1, 1, 1, 2]
+    assert measured(both, what, 10)[1][0].again == worker.SCATTERED
+    assert measured(tasks(rows, [], what), what, 10)[1][0].again == ""
 
 
 def test_damaged_pieces_are_an_error_and_no_crash():

@@ -6,13 +6,13 @@ import math
 import sys
 
 import pytest
-from hard_rows import collection, frames
+from hard_rows import collection, frames, same
 from specs import ALL, label
 
 import goodgain as gg
 import goodgain.spark
-from goodgain.engines.spark.evaluating import _measured
-from goodgain.engines.spark.frames import frame_of
+from goodgain.engines.spark.evaluating import _job, _joined
+from goodgain.engines.spark.frames import frame_of, pieces_of
 from goodgain.engines.spark.judgements import judgements_of
 from goodgain.errors import InputError
 from goodgain.evaluation.evaluator import recipe
@@ -20,15 +20,6 @@ from goodgain.evaluation.evaluator import recipe
 MEASURES = [label(spec) for spec in ALL]
 BOUNDED = ["nDCG@10", "AP", "RR", "P@3", "GMAP", "NumRet"]
 JUDGED, RANKED = collection(120)
-
-
-def same(local, spark) -> bool:
-    """Every query, value and mean, to the last bit; `repr` tells 0.0 from -0.0 and NaN from nothing."""
-    ours, theirs = local.to_dict(), spark.to_dict()
-    assert repr(theirs["runs"]) == repr(ours["runs"])
-    assert theirs["policy"] == ours["policy"]
-    assert spark.warnings() == local.warnings()
-    return True
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +114,9 @@ def test_one_shuffle_and_no_other(spark, tables):
     _, found = recipe("AP", None, "default", False)
     for small in (0, 10**6):
         judged = judgements_of(spark, qrels.data, None, small)
-        plan = _measured(run, judged, found, 3)._jdf.queryExecution().executedPlan().toString()
+        pieces = pieces_of(run, is_run=True).union(judged.pieces)
+        rows = _joined(pieces, _job(run, judged, found), 1, 3)
+        plan = rows._jdf.queryExecution().executedPlan().toString()
         assert plan.count("Exchange ") == 1, plan
         assert plan.count("hashpartitioning(query") == 1
 
@@ -132,6 +125,7 @@ def test_numbers_as_ids(spark):
     judged = [(1, 10, 2), (1, 11, 1), (2, 10, 1)]
     ranked = [(1, 11, 0.5), (1, 10, 0.25), (2, 12, 1.0)]
     qrels = spark.createDataFrame(judged, "query_id int, doc_id bigint, relevance int")
+    typed = qrels.toArrow()
     qrels = qrels.withColumn("relevance", qrels["relevance"].cast("decimal(4,1)"))
     run = spark.createDataFrame(ranked, "qid bigint, docno int, score float")
     found = goodgain.spark.evaluate(qrels, run, "nDCG AP", session=spark).evaluation
@@ -139,6 +133,24 @@ def test_numbers_as_ids(spark):
     texts = spark.createDataFrame([("1", "11", 0.5)], "query string, doc string, score double")
     with pytest.raises(InputError, match="whole numbers in the judgements but text in the run"):
         goodgain.spark.evaluate(qrels, texts, "AP", session=spark)
+    gains = {1: {10: 2, 11: 1}, 2: {10: 1}}
+    numbers = spark.createDataFrame(ranked, "query bigint, doc int, score double")
+    for given in (gains, gg.Qrels(judged), typed):
+        assert same(gg.evaluate(gg.Qrels(judged), ranked, "nDCG AP"),
+                    goodgain.spark.evaluate(given, numbers, "nDCG AP", session=spark).evaluation)  # fmt: skip
+    with pytest.raises(InputError, match="text in the judgements but whole numbers in the run"):
+        goodgain.spark.evaluate({"1": {"10": 1}}, numbers, "AP", session=spark)
+    with pytest.raises(InputError, match="whole numbers in the judgements but text in the run"):
+        goodgain.spark.evaluate(qrels, {"1": {"10": 1.0}}, "AP", session=spark)
+
+
+def test_ids_of_a_text_file_are_neither_text_nor_numbers(spark, tmp_path):
+    path = tmp_path / "judged.qrels"
+    path.write_text("1 0 10 2\n1 0 11 1\n")
+    run = spark.createDataFrame([(1, 11, 0.5), (1, 10, 0.25)], "query int, doc int, score double")
+    for given in (str(path), f"trec:{path}"):
+        found = goodgain.spark.evaluate(given, run, "AP", session=spark).evaluation
+        assert found["AP"] == 1.0
 
 
 def test_bad_rows_of_all_partitions_are_counted(spark):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.engines.spark.frames import frame_of, provenance, same_kinds
+from goodgain.engines.spark.frames import frame_of, id_kinds, pieces_of, provenance, same_kinds
 from goodgain.engines.spark.judgements import SMALL, Judgements, judgements_of
 from goodgain.engines.spark.session import arrow_only, is_frame, kept
 from goodgain.engines.spark.values import SparkValues
-from goodgain.engines.spark.worker import PACKED, Job, Report, measured, measured_schema, packed
+from goodgain.engines.spark.worker import UNREAD, Job, Report, measured, measured_schema
 from goodgain.errors import InputError, from_report
 from goodgain.evaluation.evaluator import numbered, recipe, several_runs
 from goodgain.evaluation.result import Evaluation
@@ -62,11 +63,12 @@ def evaluate(
     results: dict[str, RunScores] = {}
     frames, held = [], []
     for name, run in _named(runs):
-        frame = frame_of(spark, _rows_of(run), "run", columns_of("run", columns), name)
+        kinds = id_kinds(run.source) if isinstance(run, Run) else None
+        frame = frame_of(spark, _rows_of(run), "run", columns_of("run", columns), name, kinds)
         same_kinds(judged.frame, frame)
-        rows = kept(spark, _measured(frame, judged, found, partitions))
+        rows, report = _measured(spark, frame, judged, found, partitions)
         held.append(rows)
-        report = _reported(rows, frame, judged, skip_bad)
+        _check(report, frame, judged, skip_bad)
         queries = rows.where("query is not null").drop("report")
         beside = {what: getattr(run, what, None) for what in ("latency", "cost")}
         values = SparkValues(
@@ -103,31 +105,55 @@ def _is_elsewhere(run: Any) -> bool:
     return is_frame(run) or isinstance(run, str | os.PathLike)
 
 
-def _measured(run: Frame, judged: Judgements, found: Recipe, partitions: int | None) -> Any:
-    """A row for each judged query: one shuffle, by query, so that none is split."""
-    columns, name = run.columns, run.name
-    core = [m for m in found.measures if m.definition.column is None]
-    width = len(core) * (3 if _has_bounds(found) else 1)
-    job = Job(
+def _measured(
+    spark: Any, run: Frame, judged: Judgements, found: Recipe, partitions: int | None
+) -> tuple[Any, Report]:
+    """A row for each judged query, kept on the cluster, and what the tasks said.
+
+    The shorter way first: tasks read files themselves where they can, and measure queries whose rows stand
+    together. If a query turns out to stand in several places, or a file can be read by Spark alone, the
+    longer way; not for rows that would have to be computed twice.
+    """
+    job = _job(run, judged, found)
+    here = replace(job, qrels=judged.shipped) if run.is_scan and judged.shipped else None
+    while True:
+        pieces = pieces_of(run, is_run=True, here=here).union(judged.pieces)
+        rows = kept(spark, _joined(pieces, job, _width(found), partitions))
+        report = _reported(rows)
+        if not report.again:
+            return rows, report
+        rows.unpersist()
+        here = None
+        if report.again == UNREAD:
+            run, judged = run.read_by_spark(), judged.read_by_spark()
+
+
+def _job(run: Frame, judged: Judgements, found: Recipe) -> Job:
+    core = sum(m.definition.column is None for m in found.measures)
+    return Job(
         asked=found.asked,
-        name=name,
+        name=run.name,
         skips_missing=found.missing == "skip",
-        logarithms=_geometric(found, len(core), width),
+        logarithms=_geometric(found, core, _width(found)),
         qrels=judged.small,
         max_gain=judged.max_gain,
         has_targets=judged.has_targets,
         has_aspects=judged.has_aspects,
     )
+
+
+def _joined(pieces: Any, job: Job, width: int, partitions: int | None) -> Any:
+    """One shuffle, by query, so that none is split."""
+    by_query = pieces.repartition(*(() if partitions is None else (partitions,)), "query")
+    ordered = by_query.sortWithinPartitions("query", "kind", "place")
     with arrow_only():
-        rows = run.data.mapInArrow(lambda batches: packed(batches, columns, True, name), PACKED)
-        pieces = rows.union(judged.pieces)
-        by_query = pieces.repartition(*(() if partitions is None else (partitions,)), "query")
-        ordered = by_query.sortWithinPartitions("query", "kind", "place")
         return ordered.mapInArrow(lambda batches: measured(batches, job), measured_schema(width))
 
 
-def _has_bounds(found: Recipe) -> bool:
-    return "bounds" in (found.asked.policy["ties"], found.asked.policy["unjudged"])
+def _width(found: Recipe) -> int:
+    """Columns of values: one for each measure that the core knows, with bounds three."""
+    has_bounds = "bounds" in (found.asked.policy["ties"], found.asked.policy["unjudged"])
+    return sum(m.definition.column is None for m in found.measures) * (3 if has_bounds else 1)
 
 
 def _geometric(found: Recipe, measures: int, width: int) -> frozenset[int]:
@@ -140,11 +166,16 @@ def _geometric(found: Recipe, measures: int, width: int) -> frozenset[int]:
     return frozenset((*places, *bounds))
 
 
-def _reported(rows: Any, run: Frame, judged: Judgements, skip_bad: bool) -> Report:
-    """What all tasks said together; errors of theirs are raised here, as they would be locally."""
+def _reported(rows: Any) -> Report:
+    """What all tasks said together."""
     report = Report()
     for row in rows.where("report is not null").select("report").collect():
         report.join(Report.from_json(row.report))
+    return report
+
+
+def _check(report: Report, run: Frame, judged: Judgements, skip_bad: bool) -> None:
+    """Errors of the tasks are raised here, as they would be locally."""
     if report.bad[0] and not skip_bad:
         raise InputError(
             f"{report.bad[0]:,} row{'s' * (report.bad[0] != 1)} cannot be used, such as: {report.bad[1]}",
@@ -162,7 +193,6 @@ def _reported(rows: Any, run: Frame, judged: Judgements, skip_bad: bool) -> Repo
             where=run.name,
             hint="the two must use the same query ids; were the two swapped, or are they of two collections?",
         )
-    return report
 
 
 def _labelled(queries: Any, name: str, found: Recipe, has_bounds: bool) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.engines.spark.files import Files, files_of, is_scan
 from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.worker import PACKED, packed
 from goodgain.errors import InputError
 from goodgain.read.columns import find_columns
 from goodgain.read.files import plain_suffix
@@ -15,6 +17,7 @@ from goodgain.read.files import plain_suffix
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from goodgain.engines.spark.worker import Job
     from goodgain.read.columns import TableKind
     from goodgain.read.rows import Rows
     from goodgain.read.source import Source
@@ -24,6 +27,7 @@ _ENDINGS = {
     ".txt": "trec", ".run": "trec", ".trec": "trec", ".res": "trec", ".qrels": "trec",
 }  # fmt: skip
 _FORMATS = ("parquet", "delta", "iceberg", "orc", "avro", "csv", "tsv", "json", "trec", "table")
+_UNTYPED = ("csv", "tsv", "trec")  # where 1 may be a number or a text
 _HERE = (".json", ".arrow", ".feather", ".ipc")  # read on the driver: they cannot be divided
 _TREC = {
     "run": (6, {"query": 0, "doc": 2, "score": 4}),
@@ -39,11 +43,20 @@ class Frame:
     data: Any
     columns: dict[str, str]  # role to name
     name: str
+    files: Files | None = None  # where tasks can read its rows without Spark
+    is_scan: bool = False  # whether reading it twice costs little
+    kinds: Mapping[str, str] | None = None  # of ids, by role, where the types do not say it
 
-    def kind(self, role: str) -> str:
-        """Whether the ids of a role are text or whole numbers."""
+    def kind(self, role: str) -> str | None:
+        """Whether the ids of a role are text or whole numbers; nothing of a file that cannot say it."""
+        if self.kinds is not None:
+            return self.kinds.get(role)
         types = dict(self.data.dtypes)
         return "whole numbers" if types[self.columns[role]] in _INTEGERS else "text"
+
+    def read_by_spark(self) -> Frame:
+        """The same, but tasks do not open files by themselves."""
+        return replace(self, files=None)
 
 
 def frame_of(
@@ -52,6 +65,7 @@ def frame_of(
     table: TableKind,
     columns: Mapping[str, str] | None = None,
     name: str | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> Frame:
     """A DataFrame as it is, a path or URL as Spark reads it, anything else from this machine's memory."""
     of_text = False
@@ -60,19 +74,37 @@ def frame_of(
     elif isinstance(source, str | os.PathLike) and plain_suffix(os.fspath(source)) not in _HERE:
         path = os.fspath(source)
         data, shown, of_text = read(spark, path, table), name or path, True
+        kinds = {} if _format(path)[0] in _UNTYPED else None
     else:
         data, shown = _from_here(spark, source, table, columns), name or table
         columns = None
     roles = find_columns(data.columns, table, shown, columns)
     found = {str(role): column for role, column in roles.items()}
-    return Frame(_only(data, found, of_text), found, shown)
+    types = {column: kind for column, kind in data.dtypes if column in found.values()}
+    files = files_of(data, types, found["query"]) if types[found["value"]] != "string" else None
+    return Frame(_only(data, found, of_text), found, shown, files, is_scan(data), kinds)
+
+
+def id_kinds(source: Source) -> dict[str, str] | None:
+    """What ids in this machine's memory are; a file's are neither, and a data frame's types tell it."""
+    if source.kind == "file" or source.stat is not None:
+        return {}
+    if source.kind == "arrow" or not source.value:
+        return None
+    first = next(iter(source.value))
+    docs = source.value[first] if source.kind == "dict" else ()
+    row = (first, next(iter(docs), "")) if source.kind == "dict" else first
+    return {
+        role: "text" if isinstance(value, str) else "whole numbers"
+        for role, value in zip(("query", "doc"), row, strict=False)
+    }
 
 
 def same_kinds(qrels: Frame, run: Frame) -> None:
     """Ids that differ only by their type are an error, not a mismatch in silence."""
     for role, word in (("query", "query"), ("doc", "document")):
         ours, theirs = qrels.kind(role), run.kind(role)
-        if ours != theirs:
+        if ours and theirs and ours != theirs:
             raise InputError(
                 f"{word} ids are {ours} in the judgements but {theirs} in the run",
                 where=run.name,
@@ -82,9 +114,7 @@ def same_kinds(qrels: Frame, run: Frame) -> None:
 
 def read(spark: Any, path: str, table: TableKind) -> Any:
     """A DataFrame of a path or URL; `FORMAT:PATH` and `table:NAME` say what the ending does not."""
-    prefix, colon, rest = path.partition(":")
-    form, place = (prefix, rest) if colon and prefix in _FORMATS else (None, path)
-    form = form or _ENDINGS.get(plain_suffix(path), "parquet")
+    form, place = _format(path)
     if form != "table" and Path(place).exists():  # Spark may have started in another folder
         place = Path(place).absolute().as_uri()
     from pyspark.errors import AnalysisException
@@ -105,6 +135,14 @@ def read(spark: Any, path: str, table: TableKind) -> Any:
         ) from None
 
 
+def _format(path: str) -> tuple[str, str]:
+    """What a path is read as, and the path alone."""
+    prefix, colon, rest = path.partition(":")
+    if colon and prefix in _FORMATS:
+        return prefix, rest
+    return _ENDINGS.get(plain_suffix(path), "parquet"), path
+
+
 def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:
     """A DataFrame of columns that are in memory."""
     import pyarrow as pa
@@ -122,6 +160,16 @@ def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:
                 found[role] = pa.array(getattr(rows, role), text)
     with arrow_only():
         return spark.createDataFrame(pa.table(found))
+
+
+def pieces_of(frame: Frame, *, is_run: bool, here: Job | None = None) -> Any:
+    """The rows of a table as pieces, read by the tasks themselves if they can."""
+    columns, name, files = frame.columns, frame.name, frame.files
+    given = files.numbers(frame.data.sparkSession) if files else frame.data
+    with arrow_only():
+        return given.mapInArrow(
+            lambda batches: packed(batches, columns, is_run, name, files, here), PACKED
+        )
 
 
 def provenance(frame: Frame) -> Source:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.engines.spark.gain_worker import COUNTS, SCORED, GainJob, scored
 from goodgain.engines.spark.session import arrow_only, is_frame, kept
-from goodgain.engines.spark.shipped import ShippedQrels
+from goodgain.engines.spark.shipped import ShippedQrels, stream_of
 from goodgain.errors import InputError, from_report
 from goodgain.evaluation.gain_result import GoodGain
 from goodgain.evaluation.gain_settings import Align, GainSettings
@@ -204,7 +204,9 @@ def _shipped(labels: Qrels | None) -> ShippedQrels | None:
         return None
     rows = rows_of(labels.source, "qrels")
     table = pa.table({"query": rows.query, "doc": rows.doc, "gain": rows.value})
-    return ShippedQrels.of(table, {"query": "query", "doc": "doc", "value": "gain"}, labels.name)
+    return ShippedQrels.of(
+        [stream_of(table)], {"query": "query", "doc": "doc", "value": "gain"}, labels.name
+    )
 
 
 def _facts(held: Any, name: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:

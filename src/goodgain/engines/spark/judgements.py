@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.frames import Frame, frame_of, from_rows, provenance
+from goodgain.engines.spark.frames import (
+    Frame,
+    frame_of,
+    from_rows,
+    id_kinds,
+    pieces_of,
+    provenance,
+)
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.shipped import ShippedQrels
-from goodgain.engines.spark.worker import JUDGEMENTS, PACKED, packed
+from goodgain.engines.spark.worker import JUDGEMENTS, STREAMED, streamed
 from goodgain.errors import InputError, core_errors
 from goodgain.tables.qrels import Qrels
 
@@ -18,20 +26,38 @@ if TYPE_CHECKING:
     from goodgain.read.source import Source
 
 SMALL = 100_000  # judgements that every executor gets; more would fill the driver and wait for it
+_SHIPPED = 2_000_000  # that every executor gets if queries can be measured where they are read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judgements:
     """What is known of the judgements on the driver, and their pieces for the shuffle."""
 
     frame: Frame
     source: Source
-    pieces: Any  # a DataFrame: marks of the judged queries, or the judgements themselves
     small: ShippedQrels | None
+    marks: Any  # a DataFrame of the judged queries, if the judgements are small
+    rows: int
     max_gain: float
     has_targets: bool
     has_aspects: bool
     example: str  # a query, for messages
+
+    @property
+    def pieces(self) -> Any:
+        """What meets the run in the shuffle: marks of the judged queries, or the judgements themselves."""
+        return self.marks if self.small else pieces_of(self.frame, is_run=False)
+
+    def read_by_spark(self) -> Judgements:
+        """The same, but tasks do not open files by themselves."""
+        return replace(self, frame=self.frame.read_by_spark())
+
+    @cached_property
+    def shipped(self) -> ShippedQrels | None:
+        """All of them for every task, unless there are too many; the driver passes them on unopened."""
+        if self.small or self.rows > _SHIPPED:
+            return self.small
+        return _shipped(self.frame)
 
 
 def judgements_of(
@@ -47,15 +73,12 @@ def judgements_of(
         raise InputError("the table holds no judgements", where=frame.name)
     if facts["rows"] <= small:
         return _small(spark, frame)
-    columns = frame.columns
-    name = frame.name
-    with arrow_only():
-        pieces = frame.data.mapInArrow(lambda rows: packed(rows, columns, False, name), PACKED)
     return Judgements(
         frame,
         provenance(frame),
-        pieces,
         None,
+        None,
+        facts["rows"],
         max(0.0, float(facts["max_gain"])) if facts["max_gain"] is not None else 0.0,
         bool(facts["targets"]),
         facts["first_aspect"] != facts["last_aspect"],
@@ -71,9 +94,11 @@ def _is_remote(qrels: Any) -> bool:
 def _local_frame(spark: Any, table: Qrels) -> Frame:
     from goodgain.read.rows import rows_of
 
-    return frame_of(
-        spark, from_rows(spark, rows_of(table.source, "qrels"), "qrels"), "qrels", name=table.name
-    )
+    source = table.source
+    if source.kind == "arrow" and source.stat is None:
+        return frame_of(spark, source.value, "qrels", source.columns, table.name)
+    data = from_rows(spark, rows_of(source, "qrels"), "qrels")
+    return frame_of(spark, data, "qrels", name=table.name, kinds=id_kinds(source))
 
 
 def _facts(frame: Frame) -> dict[str, Any]:
@@ -93,16 +118,24 @@ def _facts(frame: Frame) -> dict[str, Any]:
     return dict(found.collect()[0].asDict())
 
 
+def _shipped(frame: Frame) -> ShippedQrels:
+    """All rows in the order of the table, packed where they lie."""
+    files = frame.files
+    given = files.numbers(frame.data.sparkSession) if files else frame.data
+    with arrow_only():
+        parts = given.mapInArrow(lambda batches: streamed(batches, files), STREAMED).collect()
+    if not all(row.stream for row in parts):  # a file that only Spark can read
+        return _shipped(frame.read_by_spark())
+    return ShippedQrels.of((bytes(row.stream) for row in parts), frame.columns, frame.name)
+
+
 def _small(spark: Any, frame: Frame) -> Judgements:
-    """All of them on the driver, in the order of the table, and checked there as any judgements are."""
+    """All of them on the driver, and checked there as any judgements are."""
     import pyarrow as pa
 
-    from goodgain._core import ArrowTable
-
-    with arrow_only():
-        table = frame.data.toArrow()
+    shipped = _shipped(frame)
     with core_errors():
-        core = ArrowTable.of(table, frame.name).qrels(frame.columns)
+        core = shipped.open()
     queries = core.queries()
     marks = pa.table(
         {
@@ -117,8 +150,9 @@ def _small(spark: Any, frame: Frame) -> Judgements:
     return Judgements(
         frame,
         provenance(frame),
+        shipped,
         pieces,
-        ShippedQrels.of(table, frame.columns, frame.name),
+        core.judgments,
         core.max_gain,
         core.has_targets,
         core.has_aspects,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from goodgain._core import Qrels
 
@@ -14,12 +14,13 @@ _PARTITION_ROWS = 40  # bits of a place that count the rows of a partition
 _kept: dict[str, Qrels] = {}
 
 
-def stream_of(table: Any) -> bytes:
+def stream_of(table: Any, compression: str | None = None) -> bytes:
     """An Arrow table as the bytes of a stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     stream: bytes = sink.getvalue().to_pybytes()
     return stream
@@ -27,20 +28,21 @@ def stream_of(table: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ShippedQrels:
-    """Judgements or labels as an Arrow stream; Spark broadcasts a function that holds much."""
+    """Judgements or labels as Arrow streams; Spark broadcasts a function that holds much."""
 
-    stream: bytes
+    streams: tuple[bytes, ...]
     columns: Mapping[str, str]
     name: str
     key: str
 
     @classmethod
-    def of(cls, table: Any, columns: Mapping[str, str], name: str) -> ShippedQrels:
-        """Pack a table of judgements for the way."""
+    def of(cls, streams: Iterable[bytes], columns: Mapping[str, str], name: str) -> ShippedQrels:
+        """Judgements that were packed for the way, in one part or several."""
         import hashlib
 
-        stream = stream_of(table)
-        return cls(stream, dict(columns), name, hashlib.sha256(stream).hexdigest())
+        parts = tuple(streams)
+        key = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+        return cls(parts, dict(columns), name, key)
 
     def open(self) -> Qrels:
         """The judgements in the core; kept for the next tasks of this process."""
@@ -50,7 +52,8 @@ class ShippedQrels:
             from goodgain._core import ArrowTable
 
             _kept.clear()
-            table = ArrowTable.of(pa.ipc.open_stream(self.stream).read_all(), self.name)
+            parts = [pa.ipc.open_stream(stream).read_all() for stream in self.streams]
+            table = ArrowTable.of(pa.concat_tables(parts), self.name)
             _kept[self.key] = table.qrels(self.columns)
         return _kept[self.key]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import ArrowTable, CoreError, PackedEvaluation, Packer
 from goodgain.engines.exact import ExactSum
-from goodgain.engines.spark.shipped import first_place
+from goodgain.engines.spark.shipped import first_place, stream_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain._core import Texts
+    from goodgain.engines.spark.files import Files
     from goodgain.engines.spark.shipped import ShippedQrels
     from goodgain.evaluation.evaluator import Asked
 
+STREAMED = "stream binary"
 PACKED = "query string, kind tinyint, place bigint, piece binary"
-JUDGEMENTS, RUN, REPORT = 0, 1, 2
+JUDGEMENTS, REPORT = 0, 3  # kinds of pieces; the core has more of them
+SCATTERED = "scattered"  # rows of a query stand in several places
+UNREAD = "unread"  # a file that only Spark can read
 _WAITING = 20_000  # measured queries that are sent on at once
 
 
@@ -39,6 +43,7 @@ class Report:
     bad: tuple[int, str] = (0, "")
     error: tuple[str, ...] | None = None
     unjudged_example: str = ""
+    again: str = ""  # SCATTERED or UNREAD: the shorter way cannot be gone
 
     def join(self, other: Report) -> None:
         """Add what another task said."""
@@ -50,6 +55,7 @@ class Report:
         self.add_bad(other.bad)
         self.error = self.error or other.error
         self.unjudged_example = self.unjudged_example or other.unjudged_example
+        self.again = max(self.again, other.again)
 
     def add_bad(self, bad: tuple[int, str]) -> None:
         """Count further bad rows; the first example stays."""
@@ -64,6 +70,7 @@ class Report:
                 "bad": self.bad,
                 "error": self.error,
                 "unjudged_example": self.unjudged_example,
+                "again": self.again,
             }
         )
 
@@ -77,6 +84,7 @@ class Report:
             tuple(data["bad"]),
             tuple(data["error"]) if data["error"] else None,
             data["unjudged_example"],
+            data["again"],
         )
 
 
@@ -84,38 +92,58 @@ class Report:
 
 
 def packed(
-    batches: Iterator[Any], columns: Mapping[str, str], is_run: bool, name: str
+    batches: Iterator[Any],
+    columns: Mapping[str, str],
+    is_run: bool,
+    name: str,
+    files: Files | None = None,
+    here: Job | None = None,
 ) -> Iterator[Any]:
-    """The rows of a partition as pieces, one for each query in a window of rows."""
+    """The rows of a partition as pieces, one for each query in a window of rows.
+
+    With `files` the batches only say which of them to read. With `here` queries that stand together are
+    measured at once, and what was measured goes on in place of their rows.
+    """
     import pyarrow as pa
 
     first = first_place()
     packer = Packer(dict(columns), is_run, first)
     report = Report()
     try:
-        for batch in batches:
+        evaluation = here.evaluation() if here else None
+        for batch in files.rows(batches) if files else batches:
             packer.add(ArrowTable.of(pa.Table.from_batches([batch]), name))
             if packer.full:
-                yield _pieces(packer, is_run)
+                yield _pieces(packer, evaluation)
+            if packer.scattered:
+                break
+        yield _pieces(packer, evaluation)
     except CoreError as error:
         report.error = error.args
-        _drain(batches)
+    except (OSError, pa.ArrowException):
+        if not files:
+            raise
+        report.again = UNREAD
+    _drain(batches)
+    if packer.scattered:
+        report.again = report.again or SCATTERED
     if is_run:
         report.bad = packer.bad
     elif packer.bad[0]:  # judgements are never skipped
         report.error = report.error or ("input", packer.bad[1], "", "")
-    yield _pieces(packer, is_run)
-    if report.bad[0] or report.error:
+    if report.bad[0] or report.error or report.again:
         yield _piece_batch([""], [REPORT], [first], [report.to_json().encode()])
 
 
-def _pieces(packer: Packer, is_run: bool) -> Any:
+def _pieces(packer: Packer, evaluation: PackedEvaluation | None) -> Any:
     import pyarrow as pa
 
-    queries, places, pieces = packer.take()
-    kinds = pa.repeat(pa.scalar(RUN if is_run else JUDGEMENTS, pa.int8()), len(places))
+    queries, kinds, places, pieces = packer.take(evaluation)
     return _piece_batch(
-        _text_array(queries, pa.string()), kinds, pa.array(places), _text_array(pieces, pa.binary())
+        _text_array(queries, pa.string()),
+        pa.array(kinds),
+        pa.array(places),
+        _text_array(pieces, pa.binary()),
     )
 
 
@@ -139,6 +167,22 @@ def _text_array(texts: Texts, kind: Any) -> Any:
     )
 
 
+def streamed(batches: Iterator[Any], files: Files | None) -> Iterator[Any]:
+    """The rows of a partition as one Arrow stream, for the way to every executor; empty if unread."""
+    import pyarrow as pa
+
+    try:
+        rows = list(files.rows(batches) if files else batches)
+    except (OSError, pa.ArrowException):
+        if not files:
+            raise
+        yield pa.RecordBatch.from_arrays([pa.array([b""], pa.binary())], ["stream"])
+        return
+    if rows:
+        stream = stream_of(pa.Table.from_batches(rows), compression="zstd")
+        yield pa.RecordBatch.from_arrays([pa.array([stream], pa.binary())], ["stream"])
+
+
 # --- pieces to values, where a query is whole ---
 
 
@@ -155,6 +199,17 @@ class Job:
     has_targets: bool
     has_aspects: bool
 
+    def evaluation(self) -> PackedEvaluation:
+        """What measures, in this process."""
+        return PackedEvaluation(
+            self.qrels.open() if self.qrels else None,
+            self.max_gain,
+            self.has_targets,
+            self.has_aspects,
+            self.asked.plan(may_be_disjoint=True),
+            self.name,
+        )
+
 
 def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
     """A row for each judged query of a partition, and a report. The pieces come sorted by query and kind."""
@@ -162,14 +217,7 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
     import pyarrow.compute as pc
 
     report = Report()
-    evaluation = PackedEvaluation(
-        job.qrels.open() if job.qrels else None,
-        job.max_gain,
-        job.has_targets,
-        job.has_aspects,
-        job.asked.plan(may_be_disjoint=True),
-        job.name,
-    )
+    evaluation = job.evaluation()
     report.sums = [ExactSum() for _ in range(evaluation.width)]
     try:
         for batch in batches:
@@ -186,6 +234,8 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
         report.error = report.error or error.args
         _drain(batches)
     yield _rows(evaluation, job, report)
+    if evaluation.scattered:
+        report.again = report.again or SCATTERED
     report.join(Report(evaluation.totals(), [], evaluation.bad, None, evaluation.unjudged_example))
     yield _report_row(report, evaluation.width)
 

@@ -1,0 +1,205 @@
+"""Parquet files that tasks read by themselves: rows that Spark need not make cost half of the time.
+
+Spark turns columns into rows and rows into columns again before Python sees them. Where a DataFrame is a
+table of Parquet files and nothing else, and they are files of a file system, tasks open them as Arrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_BATCH = 100_000  # rows that are read at once
+_SPARK = "org.apache.spark.sql."
+_RELATION = _SPARK + "execution.datasources.LogicalRelation"
+_FILES = _SPARK + "execution.datasources.HadoopFsRelation"
+_PARQUET = (
+    _SPARK + "execution.datasources.parquet.ParquetFileFormat"
+)  # not what Delta derives from it
+_RELATION_2 = _SPARK + "execution.datasources.v2.DataSourceV2ScanRelation"
+_PROJECT = _SPARK + "catalyst.plans.logical.Project"
+_FILTER = _SPARK + "catalyst.plans.logical.Filter"
+_ATTRIBUTE = _SPARK + "catalyst.expressions.AttributeReference"
+_ALIAS = _SPARK + "catalyst.expressions.Alias"
+_TYPES = {
+    "string": "string", "tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64",
+    "float": "float32", "double": "float64",
+}  # fmt: skip
+
+
+class Split(NamedTuple):
+    """The row groups of a file that begin between two of its bytes."""
+
+    path: str
+    begin: int
+    end: int
+
+
+class Column(NamedTuple):
+    """A column under the name that the DataFrame gives it."""
+
+    name: str
+    stored: str  # its name in the files
+    type: str
+    repeats: bool  # whether rows that stand together often hold the same text
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What each task reads; goes to the executors with the function."""
+
+    tasks: tuple[tuple[Split, ...], ...]
+    columns: tuple[Column, ...]
+
+    def numbers(self, spark: Any) -> Any:
+        """A DataFrame of the numbers of the tasks, each in a partition of its own."""
+        return spark.range(0, len(self.tasks), 1, len(self.tasks))
+
+    def rows(self, numbers: Iterator[Any]) -> Iterator[Any]:
+        """The rows of the tasks with these numbers, in batches."""
+        for batch in numbers:
+            for task in batch.column(0).to_pylist():
+                for split in self.tasks[task]:
+                    yield from self._read(split)
+
+    def _read(self, split: Split) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        types = [_type(column) for column in self.columns]
+        names = [column.name for column in self.columns]
+        repeats = [column.stored for column in self.columns if column.repeats]
+        with pq.ParquetFile(split.path, read_dictionary=repeats) as file:
+            there = {
+                name.lower(): name for name in file.schema_arrow.names
+            }  # as Spark looks for them
+            stored = [there.get(column.stored.lower()) for column in self.columns]
+            groups = [
+                group
+                for group in range(file.metadata.num_row_groups)
+                if split.begin <= _offset(file.metadata.row_group(group)) < split.end
+            ]
+            wanted = list(dict.fromkeys(name for name in stored if name is not None))
+            for batch in file.iter_batches(
+                _BATCH, row_groups=groups, columns=wanted, use_threads=False
+            ):
+                found = [
+                    batch.column(name) if name else pa.nulls(batch.num_rows) for name in stored
+                ]
+                yield pa.RecordBatch.from_arrays(list(map(_as, found, types)), names)
+
+
+def _offset(group: Any) -> int:
+    first = group.column(0)
+    return int(first.dictionary_page_offset or first.data_page_offset)
+
+
+def _type(column: Column) -> Any:
+    """As Spark has it; texts that repeat stay numbers of a dictionary, as they are stored."""
+    import pyarrow as pa
+
+    kind = getattr(pa, column.type)()
+    return pa.dictionary(pa.int32(), kind) if column.repeats else kind
+
+
+def _as(array: Any, kind: Any) -> Any:
+    return array if array.type == kind else array.cast(kind)
+
+
+def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
+    """The files of a DataFrame whose columns `types` are wanted, unless only Spark can tell its rows."""
+    plan = _plan(data)
+    stored = _stored(plan, types) if plan is not None else None
+    if stored is None:
+        return None
+    columns = tuple(
+        Column(name, stored[name], _TYPES[types[name]], name == query and types[name] == "string")
+        for name in types
+    )
+    paths = [_path(uri) for uri in sorted(data.inputFiles())]
+    if not paths or not all(path and path.is_file() for path in paths):
+        return None
+    most = _bytes(data.sparkSession.conf.get("spark.sql.files.maxPartitionBytes"))
+    return Files(tuple(_tasks([path for path in paths if path], most)), columns)
+
+
+def is_scan(data: Any) -> bool:
+    """Whether rows are read from storage and nothing more, so that to read them twice costs little."""
+    plan = _plan(data)
+    while plan is not None and (_is(plan, _PROJECT) or _is(plan, _FILTER)):
+        plan = plan.child()
+    return plan is not None and (_is(plan, _RELATION) or _is(plan, _RELATION_2))
+
+
+def _plan(data: Any) -> Any:
+    """What Spark would do for a DataFrame; none of one that is kept in memory, or of a server's."""
+    if not hasattr(data, "_jdf") or data.storageLevel.useMemory or data.storageLevel.useDisk:
+        return None
+    return data._jdf.queryExecution().optimizedPlan()
+
+
+def _stored(plan: Any, wanted: Mapping[str, str]) -> dict[str, str] | None:
+    """For each wanted column its name in the files; nothing if there is more to do than to read them."""
+    if not all(kind in _TYPES for kind in wanted.values()):
+        return None
+    names = {name: name for name in wanted}
+    if _is(plan, _PROJECT):
+        names = {}
+        for column in _each(plan.projectList()):
+            inner = column.child() if _is(column, _ALIAS) else column
+            if not _is(inner, _ATTRIBUTE):
+                return None
+            names[column.name()] = inner.name()
+        plan = plan.child()
+    if not _is(plan, _RELATION) or not _is(plan.relation(), _FILES):
+        return None
+    relation = plan.relation()
+    if not _is(relation.fileFormat(), _PARQUET):
+        return None
+    beside = {field.name().lower() for field in relation.partitionSchema().fields()}
+    found = {name: names[name] for name in wanted if name in names}
+    if len(found) < len(wanted) or any(s.lower() in beside or "." in s for s in found.values()):
+        return None
+    return found
+
+
+def _each(sequence: Any) -> list[Any]:
+    return [sequence.apply(i) for i in range(sequence.size())]
+
+
+def _is(thing: Any, kind: str) -> bool:
+    return str(thing.getClass().getName()) == kind
+
+
+def _path(uri: str) -> Path | None:
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" and not parts.netloc else None
+
+
+def _bytes(setting: str) -> int:
+    """`134217728b`, `32m`."""
+    text = setting.strip().lower().removesuffix("b")
+    factors = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+    return int(text[:-1]) * factors[text[-1]] if text[-1] in factors else int(text)
+
+
+def _tasks(paths: list[Path], most: int) -> Iterator[tuple[Split, ...]]:
+    """Large files in parts, small ones together, in the order of their names."""
+    waiting: list[Split] = []
+    held = 0
+    for path in paths:
+        size = path.stat().st_size
+        parts = max(1, round(size / most))
+        for part in range(parts):
+            if waiting and held + size // parts > most:
+                yield tuple(waiting)
+                waiting, held = [], 0
+            waiting.append(Split(str(path), size * part // parts, size * (part + 1) // parts))
+            held += size // parts
+    if waiting:
+        yield tuple(waiting)
