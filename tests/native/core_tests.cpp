@@ -2,17 +2,25 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <deque>
 #include <functional>
+#include <map>
 #include <random>
+#include <sstream>
 #include <string>
+#include <tuple>
 
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "fusion.hpp"
 #include "kernels.hpp"
+#include "packed.hpp"
 #include "resample.hpp"
 
 using namespace gg;
@@ -140,6 +148,128 @@ void lists_do_not_depend_on_threads() {
   }
 }
 
+/// Columns of texts and numbers as one batch of an Arrow stream; owns all but what is borrowed from it while it lives.
+class Batch {
+ public:
+  void texts(const char* name, const Texts& of, const char* format = "u") { column(name, format, of.ends.size() - 1, of.ends.data(), of.bytes.data()); }
+  template <class T>
+  void numbers(const char* name, const char* format, const std::vector<T>& of) { column(name, format, of.size(), of.data(), nullptr); }
+
+  ArrowTable table() {
+    for (size_t c = 0; c < schemas_.size(); ++c) children_.push_back(&schemas_[c]), arrays_of_.push_back(&arrays_[c]);
+    ArrowArrayStream stream{};
+    stream.private_data = this;
+    stream.get_schema = [](ArrowArrayStream* s, ArrowSchema* out) {
+      auto* self = static_cast<Batch*>(s->private_data);
+      *out = {"+s", "", nullptr, 0, static_cast<int64_t>(self->children_.size()), self->children_.data(), nullptr,
+              [](ArrowSchema* x) { x->release = nullptr; }, nullptr};
+      return 0;
+    };
+    stream.get_next = [](ArrowArrayStream* s, ArrowArray* out) {
+      auto* self = static_cast<Batch*>(s->private_data);
+      *out = {};
+      if (self->given_) return 0;
+      self->given_ = true;
+      *out = {self->arrays_[0].length, 0, 0, 1, static_cast<int64_t>(self->arrays_of_.size()), self->none_, self->arrays_of_.data(),
+              nullptr, [](ArrowArray* x) { x->release = nullptr; }, nullptr};
+      return 0;
+    };
+    return ArrowTable(stream, "table");
+  }
+
+ private:
+  void column(const char* name, const char* format, size_t rows, const void* first, const void* second) {
+    buffers_.push_back({nullptr, first, second});
+    schemas_.push_back({format, name, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr});
+    arrays_.push_back({static_cast<int64_t>(rows), 0, 0, second ? 3 : 2, 0, buffers_.back().data(), nullptr, nullptr, nullptr, nullptr});
+  }
+
+  bool given_ = false;
+  const void* none_[1] = {nullptr};
+  std::deque<std::array<const void*, 3>> buffers_;
+  std::deque<ArrowSchema> schemas_;
+  std::deque<ArrowArray> arrays_;
+  std::vector<ArrowSchema*> children_;
+  std::vector<ArrowArray*> arrays_of_;
+};
+
+/// As an engine does it: tasks pack, and measure what stands together; one of them joins what all sent on.
+void packed_rows() {
+  const unsigned queries = 400, depth = 1000;
+  const Collection c = collection(queries, depth);
+  const auto qrels = qrels_of(c.qrels);
+  const auto plan = std::make_shared<Plan>(plan_of({"ndcg", "ap"}));
+  const Scores wanted = scores_of(qrels, c.run, *plan, 2);
+  const auto joined = [&](const std::string& run, bool here, size_t cut_short) {
+    std::multimap<std::string, std::pair<int8_t, std::string>> sent;
+    const auto send = [&](const Pieces& pieces) {
+      for (size_t i = 0; i < pieces.places.size(); ++i) {
+        const auto text = [&](const Texts& of) { return of.bytes.substr(of.ends[i], of.ends[i + 1] - of.ends[i]); };
+        std::string piece = text(pieces.bytes);
+        sent.emplace(text(pieces.queries), std::pair(pieces.kinds[i], piece.substr(0, piece.size() - cut_short)));
+      }
+    };
+    const JudgementFacts facts{qrels->max_gain(), qrels->has_targets(), qrels->has_aspects()};
+    PackedEvaluation first(qrels, facts, plan, "run"), second(qrels, facts, plan, "run");
+    std::istringstream lines(run);
+    std::string query, word, doc, score;
+    Packer packer({"query", "doc", "score", "", ""}, Table::run, 0);
+    Texts ids, docs;
+    std::vector<double> scores;
+    const auto flush = [&] {
+      Batch rows;
+      rows.texts("query", ids);
+      rows.texts("doc", docs);
+      rows.numbers("score", "g", scores);
+      packer.add(rows.table());
+      ids = {}, docs = {}, scores.clear();
+      if (packer.full()) send(packer.take(here ? &first : nullptr));
+    };
+    while (lines >> query >> word >> doc >> word >> score >> word) {
+      ids.add(query), docs.add(doc), scores.push_back(std::stod(score));
+      if (scores.size() == 7777) flush();
+    }
+    flush();
+    send(packer.take(here ? &first : nullptr));
+    Texts names, pieces;
+    std::vector<int8_t> kinds;
+    std::vector<int64_t> places;
+    for (size_t q = 0; q < qrels->size(); ++q) sent.emplace(std::string((*qrels)[q].id), std::pair(int8_t{0}, std::string()));
+    for (auto at = sent.begin(); at != sent.end();) {
+      const auto end = sent.upper_bound(at->first);
+      std::vector<std::pair<int8_t, std::string>> own;
+      const std::string name = at->first;
+      for (; at != end; ++at) own.push_back(at->second);
+      std::stable_sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [kind, piece] : own)
+        names.add(name), kinds.push_back(kind), pieces.add(piece), places.push_back(static_cast<int64_t>(places.size()));
+    }
+    Batch all;
+    all.texts("query", names);
+    all.numbers("kind", "c", kinds);
+    all.numbers("place", "l", places);
+    all.texts("piece", pieces, "z");
+    second.add(all.table());
+    second.finish();
+    const auto found = second.take();
+    bool same = found.places.size() == qrels->size();
+    for (size_t i = 0; same && i < found.places.size(); ++i) {
+      const std::string name = found.queries.bytes.substr(found.queries.ends[i], found.queries.ends[i + 1] - found.queries.ends[i]);
+      same = !std::memcmp(found.values.data() + i * plan->width(), wanted.values.data() + qrels->find(name) * plan->width(),
+                          plan->width() * sizeof(double));
+    }
+    return std::tuple(same, packer.scattered() || second.scattered, std::count(kinds.begin(), kinds.end(), 2));
+  };
+  check(joined(c.run, false, 0) == std::tuple(true, false, 0L), "packed rows give the same values");
+  check(joined(c.run, true, 0) == std::tuple(true, false, long{queries} - 2), "queries that stand together are measured where they are read");
+  std::string apart = c.run;  // two windows of rows, then one row of a query of the first
+  for (unsigned d = 0; d < queries * depth; ++d) apart += "other" + std::to_string(d / depth) + " Q0 d" + std::to_string(d) + " 1 1 tag\n";
+  apart += "q5 Q0 late 1 0.5 tag\n";
+  check(std::get<1>(joined(apart, true, 0)), "rows that come again are found");
+  check(std::get<0>(joined(c.interleaved, false, 0)), "interleaved rows give the same values");
+  check(message_of([&] { joined(c.run, true, 3); }).find("cut short") != std::string::npos, "a damaged piece is an error");
+}
+
 void worked_example() {
   // Gains 3 2 3 0 1 2 by rank: the example of the nDCG seed.
   std::string qrels, run;
@@ -264,7 +394,7 @@ void fusion_does_not_depend_on_threads() {
 }  // namespace
 
 int main() {
-  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads,
+  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads, packed_rows,
                            resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
     test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
