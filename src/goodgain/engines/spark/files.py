@@ -7,6 +7,7 @@ table of Parquet files and nothing else, and they are files of a file system, ta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -55,6 +56,7 @@ class Files:
 
     tasks: tuple[tuple[Split, ...], ...]
     columns: tuple[Column, ...]
+    version: str  # another one when a file may have changed
 
     def numbers(self, spark: Any) -> Any:
         """A DataFrame of the numbers of the tasks, each in a partition of its own."""
@@ -66,6 +68,12 @@ class Files:
             for task in batch.column(0).to_pylist():
                 for split in self.tasks[task]:
                     yield from self._read(split)
+
+    def all_rows(self) -> Iterator[Any]:
+        """The rows of all files, in batches."""
+        for task in self.tasks:
+            for split in task:
+                yield from self._read(split)
 
     def _read(self, split: Split) -> Iterator[Any]:
         import pyarrow as pa
@@ -125,7 +133,13 @@ def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
     if not paths or not all(path and path.is_file() for path in paths):
         return None
     most = _bytes(data.sparkSession.conf.get("spark.sql.files.maxPartitionBytes"))
-    return Files(tuple(_tasks([path for path in paths if path], most)), columns)
+    found = [path for path in paths if path]
+    return Files(tuple(_tasks(found, most)), columns, _version(found))
+
+
+def _version(paths: list[Path]) -> str:
+    facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    return sha256(repr(facts).encode()).hexdigest()
 
 
 def is_scan(data: Any) -> bool:

@@ -119,13 +119,11 @@ def _facts(frame: Frame) -> dict[str, Any]:
 
 
 def _shipped(frame: Frame) -> ShippedQrels:
-    """All rows in the order of the table, packed where they lie."""
-    files = frame.files
-    given = files.numbers(frame.data.sparkSession) if files else frame.data
+    """All rows in the order of the table, as every task can have them."""
+    if frame.files:
+        return ShippedQrels.of_files(frame.files, frame.columns, frame.name)
     with arrow_only():
-        parts = given.mapInArrow(lambda batches: streamed(batches, files), STREAMED).collect()
-    if not all(row.stream for row in parts):  # a file that only Spark can read
-        return _shipped(frame.read_by_spark())
+        parts = frame.data.mapInArrow(streamed, STREAMED).collect()
     return ShippedQrels.of((bytes(row.stream) for row in parts), frame.columns, frame.name)
 
 
@@ -134,8 +132,13 @@ def _small(spark: Any, frame: Frame) -> Judgements:
     import pyarrow as pa
 
     shipped = _shipped(frame)
-    with core_errors():
-        core = shipped.open()
+    try:
+        with core_errors():
+            core = shipped.open()
+    except (OSError, pa.ArrowException):
+        if not frame.files:
+            raise
+        return _small(spark, frame.read_by_spark())
     queries = core.queries()
     marks = pa.table(
         {

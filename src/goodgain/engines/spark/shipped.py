@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from goodgain._core import Qrels
+    from goodgain.engines.spark.files import Files
 
 _PARTITION_ROWS = 40  # bits of a place that count the rows of a partition
 _kept: dict[str, Qrels] = {}
@@ -28,9 +29,10 @@ def stream_of(table: Any, compression: str | None = None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ShippedQrels:
-    """Judgements or labels as Arrow streams; Spark broadcasts a function that holds much."""
+    """Judgements or labels as Arrow streams, which Spark broadcasts, or as files that every process reads."""
 
     streams: tuple[bytes, ...]
+    files: Files | None
     columns: Mapping[str, str]
     name: str
     key: str
@@ -42,7 +44,12 @@ class ShippedQrels:
 
         parts = tuple(streams)
         key = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
-        return cls(parts, dict(columns), name, key)
+        return cls(parts, None, dict(columns), name, key)
+
+    @classmethod
+    def of_files(cls, files: Files, columns: Mapping[str, str], name: str) -> ShippedQrels:
+        """Judgements that need not go by way of the driver."""
+        return cls((), files, dict(columns), name, files.version)
 
     def open(self) -> Qrels:
         """The judgements in the core; kept for the next tasks of this process."""
@@ -52,9 +59,11 @@ class ShippedQrels:
             from goodgain._core import ArrowTable
 
             _kept.clear()
-            parts = [pa.ipc.open_stream(stream).read_all() for stream in self.streams]
-            table = ArrowTable.of(pa.concat_tables(parts), self.name)
-            _kept[self.key] = table.qrels(self.columns)
+            if self.files:
+                rows = pa.Table.from_batches(self.files.all_rows())
+            else:
+                rows = pa.concat_tables([pa.ipc.open_stream(s).read_all() for s in self.streams])
+            _kept[self.key] = ArrowTable.of(rows, self.name).qrels(self.columns)
         return _kept[self.key]
 
 

@@ -121,7 +121,7 @@ def packed(
     except CoreError as error:
         report.error = error.args
     except (OSError, pa.ArrowException):
-        if not files:
+        if not files and not here:
             raise
         report.again = UNREAD
     _drain(batches)
@@ -167,17 +167,11 @@ def _text_array(texts: Texts, kind: Any) -> Any:
     )
 
 
-def streamed(batches: Iterator[Any], files: Files | None) -> Iterator[Any]:
-    """The rows of a partition as one Arrow stream, for the way to every executor; empty if unread."""
+def streamed(batches: Iterator[Any]) -> Iterator[Any]:
+    """The rows of a partition as one Arrow stream, for the way to every executor."""
     import pyarrow as pa
 
-    try:
-        rows = list(files.rows(batches) if files else batches)
-    except (OSError, pa.ArrowException):
-        if not files:
-            raise
-        yield pa.RecordBatch.from_arrays([pa.array([b""], pa.binary())], ["stream"])
-        return
+    rows = list(batches)
     if rows:
         stream = stream_of(pa.Table.from_batches(rows), compression="zstd")
         yield pa.RecordBatch.from_arrays([pa.array([stream], pa.binary())], ["stream"])
