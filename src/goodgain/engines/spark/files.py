@@ -83,10 +83,7 @@ class Files:
         names = [column.name for column in self.columns]
         repeats = [column.stored for column in self.columns if column.repeats]
         with pq.ParquetFile(split.path, read_dictionary=repeats) as file:
-            there = {
-                name.lower(): name for name in file.schema_arrow.names
-            }  # as Spark looks for them
-            stored = [there.get(column.stored.lower()) for column in self.columns]
+            stored = [_found(column.stored, file.schema_arrow.names) for column in self.columns]
             groups = [
                 group
                 for group in range(file.metadata.num_row_groups)
@@ -100,6 +97,12 @@ class Files:
                     batch.column(name) if name else pa.nulls(batch.num_rows) for name in stored
                 ]
                 yield pa.RecordBatch.from_arrays(list(map(_as, found, types)), names)
+
+
+def _found(wanted: str, names: list[str]) -> str | None:
+    """A column as Spark looks for it: without regard to case."""
+    alike = [name for name in names if name.lower() == wanted.lower()]
+    return wanted if wanted in alike else next(iter(alike), None)
 
 
 def _offset(group: Any) -> int:
