@@ -35,8 +35,8 @@ def job(measures, judged, **facts):
     _, found = recipe(measures, None, "default", False)
     gains = [row[2] for row in judged]
     return worker.Job(
-        asked=found.asked, name="run", skips_missing=False, logarithms=frozenset(), qrels=None,
-        max_gain=max(gains), has_targets=True, has_aspects=True,
+        asked=found.asked, name="run", width=len(found.measures), skips_missing=False,
+        logarithms=frozenset(), qrels=None, facts=(max(gains), True, True),
     )  # fmt: skip
 
 

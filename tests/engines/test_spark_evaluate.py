@@ -115,7 +115,7 @@ def test_one_shuffle_and_no_other(spark, tables):
     for small in (0, 10**6):
         judged = judgements_of(spark, qrels.data, None, small)
         pieces = pieces_of(run, is_run=True).union(judged.pieces)
-        rows = _joined(pieces, _job(run, judged, found), 1, 3)
+        rows = _joined(pieces, _job(run, judged, found, judged.small), 3)
         plan = rows._jdf.queryExecution().executedPlan().toString()
         assert plan.count("Exchange ") == 1, plan
         assert plan.count("hashpartitioning(query") == 1

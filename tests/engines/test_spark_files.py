@@ -55,7 +55,7 @@ def kinds(spark, qrels, run):
     frame = frame_of(spark, run, "run")
     judged = judgements_of(spark, qrels, None, 10**6)
     _, found = recipe("AP", None, "default", False)
-    pieces = pieces_of(frame, is_run=True, here=_job(frame, judged, found))
+    pieces = pieces_of(frame, is_run=True, here=_job(frame, judged, found, judged.shipped))
     return {row.kind: row["count"] for row in pieces.groupBy("kind").count().collect()}
 
 
@@ -119,9 +119,9 @@ def test_one_shuffle(spark, paths):
     qrels, run = f"parquet:{paths['qrels']}", frame_of(spark, f"parquet:{paths['run']}", "run")
     _, found = recipe("AP", None, "default", False)
     judged = judgements_of(spark, qrels, None, 0)
-    job = _job(run, judged, found)
+    job = _job(run, judged, found, judged.shipped)
     pieces = pieces_of(run, is_run=True, here=job).union(judged.pieces)
-    plan = _joined(pieces, job, 1, 3)._jdf.queryExecution().executedPlan().toString()
+    plan = _joined(pieces, job, 3)._jdf.queryExecution().executedPlan().toString()
     assert plan.count("Exchange ") == 1 and plan.count("Range (") == 2, plan
 
 

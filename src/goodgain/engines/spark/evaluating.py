@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.engines.spark.frames import frame_of, id_kinds, pieces_of, provenance, same_kinds
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodgain.engines.spark.frames import Frame
+    from goodgain.engines.spark.shipped import ShippedQrels
     from goodgain.evaluation.evaluator import Measures, Recipe
     from goodgain.evaluation.policy import Policy
 
@@ -114,40 +114,43 @@ def _measured(
     together. If a query turns out to stand in several places, or a file can be read by Spark alone, the
     longer way; not for rows that would have to be computed twice.
     """
-    job = _job(run, judged, found)
-    here = replace(job, qrels=judged.shipped) if run.is_scan and judged.shipped else None
+    scattered = False
     while True:
+        known = judged.shipped if run.is_scan else judged.small
+        job = _job(run, judged, found, known)
+        here = job if run.is_scan and known and not scattered else None
         pieces = pieces_of(run, is_run=True, here=here).union(judged.pieces)
-        rows = kept(spark, _joined(pieces, job, _width(found), partitions))
+        rows = kept(spark, _joined(pieces, job, partitions))
         report = _reported(rows)
         if not report.again:
             return rows, report
         rows.unpersist()
-        here = None
+        scattered = True
         if report.again == UNREAD:
             run, judged = run.read_by_spark(), judged.read_by_spark()
 
 
-def _job(run: Frame, judged: Judgements, found: Recipe) -> Job:
-    core = sum(m.definition.column is None for m in found.measures)
+def _job(run: Frame, judged: Judgements, found: Recipe, known: ShippedQrels | None) -> Job:
+    core, width = sum(m.definition.column is None for m in found.measures), _width(found)
     return Job(
         asked=found.asked,
         name=run.name,
+        width=width,
         skips_missing=found.missing == "skip",
-        logarithms=_geometric(found, core, _width(found)),
-        qrels=judged.small,
-        max_gain=judged.max_gain,
-        has_targets=judged.has_targets,
-        has_aspects=judged.has_aspects,
+        logarithms=_geometric(found, core, width),
+        qrels=known,
+        facts=None if known else judged.facts[1:4],
     )
 
 
-def _joined(pieces: Any, job: Job, width: int, partitions: int | None) -> Any:
+def _joined(pieces: Any, job: Job, partitions: int | None) -> Any:
     """One shuffle, by query, so that none is split."""
     by_query = pieces.repartition(*(() if partitions is None else (partitions,)), "query")
     ordered = by_query.sortWithinPartitions("query", "kind", "place")
     with arrow_only():
-        return ordered.mapInArrow(lambda batches: measured(batches, job), measured_schema(width))
+        return ordered.mapInArrow(
+            lambda batches: measured(batches, job), measured_schema(job.width)
+        )
 
 
 def _width(found: Recipe) -> int:

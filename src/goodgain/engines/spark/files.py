@@ -75,6 +75,21 @@ class Files:
             for split in task:
                 yield from self._read(split)
 
+    @property
+    def paths(self) -> list[str]:
+        """Each file once."""
+        return list(dict.fromkeys(split.path for task in self.tasks for split in task))
+
+    def count(self) -> int | None:
+        """How many rows they have, from their ends; nothing if one cannot be read."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return sum(int(pq.read_metadata(path).num_rows) for path in self.paths)
+        except (OSError, pa.ArrowException):
+            return None
+
     def _read(self, split: Split) -> Iterator[Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.engines.spark.frames import (
     Frame,
@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     from goodgain.read.source import Source
 
 SMALL = 100_000  # judgements that every executor gets; more would fill the driver and wait for it
+_FOOTERS = 100  # files whose ends the driver reads to count them
 _SHIPPED = 2_000_000  # that every executor gets if queries can be measured where they are read
+
+
+class Facts(NamedTuple):
+    """What holds for all judgements together; executors need it where each query brings its own."""
+
+    rows: int
+    max_gain: float
+    has_targets: bool
+    has_aspects: bool
+    query: str  # one of them, for messages
 
 
 @dataclass(frozen=True)
@@ -35,22 +46,25 @@ class Judgements:
 
     frame: Frame
     source: Source
-    small: ShippedQrels | None
-    marks: Any  # a DataFrame of the judged queries, if the judgements are small
-    rows: int
-    max_gain: float
-    has_targets: bool
-    has_aspects: bool
-    example: str  # a query, for messages
+    small: ShippedQrels | None = None
+    marks: Any = None  # a DataFrame of the judged queries, if the judgements are small
 
     @property
     def pieces(self) -> Any:
         """What meets the run in the shuffle: marks of the judged queries, or the judgements themselves."""
         return self.marks if self.small else pieces_of(self.frame, is_run=False)
 
-    def read_by_spark(self) -> Judgements:
-        """The same, but tasks do not open files by themselves."""
-        return replace(self, frame=self.frame.read_by_spark())
+    @cached_property
+    def rows(self) -> int:
+        """How many there are, from the ends of files where that is soon told."""
+        files = self.frame.files
+        known = files.count() if files and len(files.paths) <= _FOOTERS else None
+        return self.facts.rows if known is None else known
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Asked for once, if at all."""
+        return _facts(self.frame)
 
     @cached_property
     def shipped(self) -> ShippedQrels | None:
@@ -58,6 +72,15 @@ class Judgements:
         if self.small or self.rows > _SHIPPED:
             return self.small
         return _shipped(self.frame)
+
+    @property
+    def example(self) -> str:
+        """A query, for messages."""
+        return self.small.open().queries()[0] if self.small else self.facts.query
+
+    def read_by_spark(self) -> Judgements:
+        """The same, but tasks do not open files by themselves."""
+        return replace(self, frame=self.frame.read_by_spark())
 
 
 def judgements_of(
@@ -68,22 +91,10 @@ def judgements_of(
         table = Qrels.of(qrels, columns)
         return replace(_small(spark, _local_frame(spark, table)), source=table.source)
     frame = frame_of(spark, qrels, "qrels", columns)
-    facts = _facts(frame)
-    if not facts["rows"]:
+    judged = Judgements(frame, provenance(frame))
+    if not judged.rows:
         raise InputError("the table holds no judgements", where=frame.name)
-    if facts["rows"] <= small:
-        return _small(spark, frame)
-    return Judgements(
-        frame,
-        provenance(frame),
-        None,
-        None,
-        facts["rows"],
-        max(0.0, float(facts["max_gain"])) if facts["max_gain"] is not None else 0.0,
-        bool(facts["targets"]),
-        facts["first_aspect"] != facts["last_aspect"],
-        str(facts["query"]),
-    )
+    return _small(spark, frame) if judged.rows <= small else judged
 
 
 def _is_remote(qrels: Any) -> bool:
@@ -101,7 +112,7 @@ def _local_frame(spark: Any, table: Qrels) -> Frame:
     return frame_of(spark, data, "qrels", name=table.name, kinds=id_kinds(source))
 
 
-def _facts(frame: Frame) -> dict[str, Any]:
+def _facts(frame: Frame) -> Facts:
     from pyspark.sql import functions as sql
 
     columns = {role: sql.col(f"`{name}`") for role, name in frame.columns.items()}
@@ -115,7 +126,14 @@ def _facts(frame: Frame) -> dict[str, Any]:
         sql.max(aspect).alias("last_aspect"),
         sql.min(columns["query"]).alias("query"),
     )
-    return dict(found.collect()[0].asDict())
+    row = found.collect()[0]
+    return Facts(
+        row["rows"],
+        max(0.0, float(row["max_gain"])) if row["max_gain"] is not None else 0.0,
+        bool(row["targets"]),
+        row["first_aspect"] != row["last_aspect"],
+        str(row["query"]),
+    )
 
 
 def _shipped(frame: Frame) -> ShippedQrels:
@@ -150,14 +168,4 @@ def _small(spark: Any, frame: Frame) -> Judgements:
     )
     with arrow_only():
         pieces = spark.createDataFrame(marks)
-    return Judgements(
-        frame,
-        provenance(frame),
-        shipped,
-        pieces,
-        core.judgments,
-        core.max_gain,
-        core.has_targets,
-        core.has_aspects,
-        queries[0],
-    )
+    return Judgements(frame, provenance(frame), shipped, pieces)

@@ -186,20 +186,19 @@ class Job:
 
     asked: Asked
     name: str
+    width: int  # values of a query
     skips_missing: bool
     logarithms: frozenset[int]  # columns whose logarithms are added, for geometric means
     qrels: ShippedQrels | None  # small judgements; else they come with the pieces
-    max_gain: float
-    has_targets: bool
-    has_aspects: bool
+    facts: (
+        tuple[float, bool, bool] | None
+    )  # then: largest gain, whether there are targets, and aspects
 
     def evaluation(self) -> PackedEvaluation:
         """What measures, in this process."""
         return PackedEvaluation(
             self.qrels.open() if self.qrels else None,
-            self.max_gain,
-            self.has_targets,
-            self.has_aspects,
+            *(self.facts or (0.0, False, False)),
             self.asked.plan(may_be_disjoint=True),
             self.name,
         )
@@ -211,8 +210,14 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
     import pyarrow.compute as pc
 
     report = Report()
-    evaluation = job.evaluation()
-    report.sums = [ExactSum() for _ in range(evaluation.width)]
+    try:
+        evaluation = job.evaluation()
+    except (CoreError, OSError, pa.ArrowException) as error:  # judgements that are bad, or unread
+        _drain(batches)
+        known = isinstance(error, CoreError)
+        yield _report_row(Report(error=error.args) if known else Report(again=UNREAD), job.width)
+        return
+    report.sums = [ExactSum() for _ in range(job.width)]
     try:
         for batch in batches:
             is_report = pc.equal(batch.column("kind"), REPORT)
@@ -231,7 +236,7 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
     if evaluation.scattered:
         report.again = report.again or SCATTERED
     report.join(Report(evaluation.totals(), [], evaluation.bad, None, evaluation.unjudged_example))
-    yield _report_row(report, evaluation.width)
+    yield _report_row(report, job.width)
 
 
 def _drain(batches: Iterator[Any]) -> None:
