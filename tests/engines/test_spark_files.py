@@ -91,30 +91,6 @@ def test_queries_that_stand_together_are_measured_where_they_are_read(spark, pat
     assert found[1] <= 2 * 3  # of each task the first and the last one go on as rows
 
 
-def test_what_spark_reads_is_measured_there_too(spark, paths, tmp_path):
-    """Where reading twice costs little; what was computed is not computed twice."""
-    run = spark.read.parquet(paths["run"])
-    run.coalesce(1).write.orc(str(tmp_path / "orc"))
-    lines = [f"{query} Q0 {doc.replace(' ', '_')} 1 {score} run\n" for query, doc, score in RANKED]
-    (tmp_path / "run.trec").write_text("".join(lines))
-    qrels = f"parquet:{paths['qrels']}"
-    for given in (f"orc:{tmp_path}/orc", str(tmp_path / "run.trec"), run.where("score > -9")):
-        frame = frame_of(spark, given, "run")
-        assert frame.is_scan and not frame.files
-        assert kinds(spark, qrels, given)[MEASURED] > 80
-        found = goodgain.spark.evaluate(qrels, given, "AP NumRet", session=spark).evaluation
-        assert list(found.means.values()) == list(
-            gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP NumRet").means.values()
-        )
-    for given in (
-        run.repartition(3),
-        run.distinct(),
-        run.union(run),
-        run.join(run, "query").select(run["*"]),
-    ):
-        assert not frame_of(spark, given, "run").is_scan
-
-
 def test_one_shuffle(spark, paths):
     qrels, run = f"parquet:{paths['qrels']}", frame_of(spark, f"parquet:{paths['run']}", "run")
     _, found = recipe("AP", None, "default", False)

@@ -110,15 +110,14 @@ def _measured(
 ) -> tuple[Any, Report]:
     """A row for each judged query, kept on the cluster, and what the tasks said.
 
-    The shorter way first: tasks read files themselves where they can, and measure queries whose rows stand
-    together. If a query turns out to stand in several places, or a file can be read by Spark alone, the
-    longer way; not for rows that would have to be computed twice.
+    The shorter way first: where tasks read files themselves, they measure queries whose rows stand together.
+    If a query turns out to stand in several places, or a file can be read by Spark alone, the longer way.
     """
     scattered = False
     while True:
-        known = judged.shipped if run.is_scan else judged.small
+        known = judged.shipped if run.files else judged.small
         job = _job(run, judged, found, known)
-        here = job if run.is_scan and known and not scattered else None
+        here = job if run.files and known and not scattered else None
         pieces = pieces_of(run, is_run=True, here=here).union(judged.pieces)
         rows = kept(spark, _joined(pieces, job, partitions))
         report = _reported(rows)

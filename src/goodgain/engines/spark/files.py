@@ -22,9 +22,7 @@ _FILES = _SPARK + "execution.datasources.HadoopFsRelation"
 _PARQUET = (
     _SPARK + "execution.datasources.parquet.ParquetFileFormat"
 )  # not what Delta derives from it
-_RELATION_2 = _SPARK + "execution.datasources.v2.DataSourceV2ScanRelation"
 _PROJECT = _SPARK + "catalyst.plans.logical.Project"
-_FILTER = _SPARK + "catalyst.plans.logical.Filter"
 _ATTRIBUTE = _SPARK + "catalyst.expressions.AttributeReference"
 _ALIAS = _SPARK + "catalyst.expressions.Alias"
 _TYPES = {
@@ -160,14 +158,6 @@ def _version(paths: list[Path]) -> str:
     return sha256(repr(facts).encode()).hexdigest()
 
 
-def is_scan(data: Any) -> bool:
-    """Whether rows are read from storage and nothing more, so that to read them twice costs little."""
-    plan = _plan(data)
-    while plan is not None and (_is(plan, _PROJECT) or _is(plan, _FILTER)):
-        plan = plan.child()
-    return plan is not None and (_is(plan, _RELATION) or _is(plan, _RELATION_2))
-
-
 def _plan(data: Any) -> Any:
     """What Spark would do for a DataFrame; none of one that is kept in memory, or of a server's."""
     if not hasattr(data, "_jdf") or data.storageLevel.useMemory or data.storageLevel.useDisk:
@@ -221,7 +211,7 @@ def _bytes(setting: str) -> int:
 
 
 def _tasks(paths: list[Path], most: int) -> Iterator[tuple[Split, ...]]:
-    """Large files in parts, small ones together, in the order of their names."""
+    """Large files in parts, small ones together, in the order of their names, so that neighbours meet."""
     waiting: list[Split] = []
     held = 0
     for path in paths:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.files import Files, files_of, is_scan
+from goodgain.engines.spark.files import Files, files_of
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.worker import PACKED, packed
 from goodgain.errors import InputError
@@ -44,7 +44,6 @@ class Frame:
     columns: dict[str, str]  # role to name
     name: str
     files: Files | None = None  # where tasks can read its rows without Spark
-    is_scan: bool = False  # whether reading it twice costs little
     kinds: Mapping[str, str] | None = None  # of ids, by role, where the types do not say it
 
     def kind(self, role: str) -> str | None:
@@ -82,7 +81,7 @@ def frame_of(
     found = {str(role): column for role, column in roles.items()}
     types = {column: kind for column, kind in data.dtypes if column in found.values()}
     files = files_of(data, types, found["query"]) if types[found["value"]] != "string" else None
-    return Frame(_only(data, found, of_text), found, shown, files, is_scan(data), kinds)
+    return Frame(_only(data, found, of_text), found, shown, files, kinds)
 
 
 def id_kinds(source: Source) -> dict[str, str] | None:
