@@ -71,7 +71,13 @@ class ClientJudge:
             raise MissingExtraError.for_package(
                 self.package, "label", f"the model '{self.model}'"
             ) from None
-        if not os.environ.get(self.key_name) and self.base_url is None:
+        key = os.environ.get(self.key_name, "")
+        if not key.isprintable():  # it would stand in the error of whoever finds out later
+            raise UsageError(
+                f"the key in {self.key_name} has a line break or another invisible character in it",
+                hint=f"export {self.key_name}=... without it",
+            )
+        if not key and self.base_url is None:
             raise UsageError(
                 f"there is no key for the model '{self.model}'",
                 hint=f"export {self.key_name}=..., or give base_url (--base-url) of a server of your own",
@@ -112,7 +118,7 @@ class ClientJudge:
             if self._module is None:
                 self.prepare()
             given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
-            if find_spec("aiohttp"):
+            if find_spec("httptools"):
                 direct = import_module("goodgain.labels.judges.direct")
                 given["http_client"] = direct.DirectClient(self.timeout)
             self._client = getattr(self._module, self.client_class)(
