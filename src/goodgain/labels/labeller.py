@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 24_000  # characters of a document
 AGAIN = ("error",)  # nothing was paid for these
-AT_ONCE = 32  # calls of one process: it falls behind where replies take less than about 40 ms
+AT_ONCE = 32  # calls of one process: it falls behind where replies take less than about 25 ms
 WORTH_IT = 1_000  # calls for each process, which takes a second to start
 KINDS = {"openai": OpenAIJudge, "anthropic": AnthropicJudge}
 

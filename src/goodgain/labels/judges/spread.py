@@ -1,6 +1,6 @@
 """The calls of a built-in judge spread over processes, where a server answers faster than one can ask.
 
-An official client takes about a millisecond of processor time a call. Only the calls are spread: plan,
+An official client takes about half a millisecond of processor time a call. Only the calls are spread: plan,
 pace, money and store stay with the one runner, so that all it promises holds for any number of processes.
 """
 
@@ -20,33 +20,42 @@ if TYPE_CHECKING:
     from goodgain.labels.judges.protocol import Request
     from goodgain.labels.template import Prompt
 
+_BESIDES = 3  # calls of any process: what is done here for all of them is as much as one call
 _START = "from goodgain.labels.judges.worker import serve; serve"
 
 
 class Spread:
-    """A judge whose calls are made by other processes; by this one until those are ready."""
+    """A judge whose calls are made by several processes, of which this is one."""
 
     def __init__(self, judge: ClientJudge, processes: int) -> None:
         self.price = judge.price
         self.max_tokens = judge.max_tokens
         self.timeout = judge.timeout
         self._judge = judge
-        self._processes = processes
+        self._others = processes - 1
         self._workers: list[_Worker] | None = None
+        self._here = 0  # calls that this process is making
 
     async def __call__(self, request: Request) -> Reply:
-        """One call, made by the process that has the fewest to make."""
+        """One call, made by the process that has the least to do."""
         if self._workers is None:
             prompt = request.prompt
-            self._workers = [_Worker(self._judge, prompt) for _ in range(self._processes)]
+            self._workers = [_Worker(self._judge, prompt) for _ in range(self._others)]
         ready = [worker for worker in self._workers if worker.ready]
-        if not ready:
+        if ready:
+            calls = self._here + sum(map(_busy, ready))
+            free = min(ready, key=_busy)
+            if _busy(free) <= self._here + calls / _BESIDES:
+                return await free.call(request)
+        self._here += 1
+        try:
             return await self._judge(request)
-        return await min(ready, key=_busy).call(request)
+        finally:
+            self._here -= 1
 
     @property
     def ready(self) -> int:
-        """How many of the processes make calls by now."""
+        """How many of the other processes make calls by now."""
         return sum(worker.ready for worker in self._workers or ())
 
     async def aclose(self) -> None:
