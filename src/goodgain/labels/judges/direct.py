@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
@@ -86,11 +86,18 @@ class DirectClient(httpx2.AsyncClient):
             connection.close()
         scheme, host, port = origin
         context = self._ssl if scheme == "https" else None
+        loop = asyncio.get_running_loop()
+        # Where IPv6 leads nowhere, IPv4 need not wait for that; a loop like uvloop's does not know how.
+        both = {"happy_eyeballs_delay": 0.25} if isinstance(loop, asyncio.BaseEventLoop) else {}
         async with asyncio.timeout(self._seconds):
-            _, opened = await asyncio.get_running_loop().create_connection(
-                Connection, host, port, ssl=context, happy_eyeballs_delay=0.25
+            _, opened = await loop.create_connection(
+                Connection,
+                host,
+                port,
+                ssl=context,
+                **both,  # type: ignore[call-overload]
             )
-        return opened
+        return cast("Connection", opened)
 
     def _proxied(self, url: httpx2.URL) -> bool:
         known = url.scheme in self._proxies or "all" in self._proxies
