@@ -133,11 +133,12 @@ class Server:
         return ""
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One connection, one request at a time. No streams: what is measured must not wait for its server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._buffer = memoryview(bytearray(1 << 16))
         self._unread = bytearray()
 
     def connection_made(self, transport: Any) -> None:
@@ -148,8 +149,11 @@ class Connection(asyncio.Protocol):
         self._server.connections.discard(self)
         self._server.ended += 1
 
-    def data_received(self, data: bytes) -> None:
-        self._unread += data
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._unread += self._buffer[:nbytes]
         end = self._unread.find(b"\r\n\r\n") + 4
         if end < 4:
             return

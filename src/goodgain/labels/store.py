@@ -253,7 +253,7 @@ def _check(path: str) -> None:
         uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
         db = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
         try:
-            db.execute("BEGIN")  # all of it as of one moment: another process may be making the file
+            db.execute("BEGIN")  # one moment for all: another process may be making the file
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]
             empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import httptools
 
+_BUFFER = 1 << 14
 _UNUSED = 4.0  # seconds that a connection is kept; many servers close theirs after five
 
 
@@ -18,10 +19,14 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class Connection(asyncio.Protocol):
-    """An open connection; the parser calls its `on_` methods."""
+class Connection(asyncio.BufferedProtocol):
+    """An open connection; the parser calls its `on_` methods.
+
+    It reads into a buffer of its own: without one, asyncio asks the system for 256 KB before every read.
+    """
 
     def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(_BUFFER))
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
         self._reply: asyncio.Future[Answer] | None = None
@@ -63,13 +68,17 @@ class Connection(asyncio.Protocol):
         """Called by the loop."""
         self._transport: asyncio.Transport = transport
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Called by the loop."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Called by the loop: a part of the reply."""
         if self._reply is None:
             self.close()  # it speaks without being asked
             return
         try:
-            self._parser.feed_data(data)
+            self._parser.feed_data(self._buffer[:nbytes])
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(ConnectionError(f"the reply is not HTTP: {error}"))
 

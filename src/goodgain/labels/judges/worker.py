@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LENGTH = 8
+_BUFFER = 1 << 16
 
 
-class Channel(asyncio.Protocol):
+class Channel(asyncio.BufferedProtocol):
     """One end of a socket for messages. Those of one moment travel together: as a pickle after its length."""
 
     def __init__(self, take: Callable[[Any], None], end: Callable[[], None]) -> None:
@@ -28,6 +29,7 @@ class Channel(asyncio.Protocol):
         self._end = end
         self._unsent: list[Any] = []
         self._unread = bytearray()
+        self._buffer = memoryview(bytearray(_BUFFER))
 
     def send(self, message: Any) -> None:
         """One to a process that has ended is lost, which this end finds out."""
@@ -47,9 +49,13 @@ class Channel(asyncio.Protocol):
         """Called by the loop."""
         self._end()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
         """Called by the loop."""
-        self._unread += data
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Called by the loop."""
+        self._unread += self._buffer[:nbytes]
         while len(self._unread) >= _LENGTH:
             end = _LENGTH + int.from_bytes(self._unread[:_LENGTH], "little")
             if len(self._unread) < end:
