@@ -73,7 +73,7 @@ class Plan:
                     asked.append(
                         Asked(_plain(pair.query), _plain(pair.doc), key, replicate, question)
                     )
-                    if self.store.done(key, again):
+                    if self.store.done([key], again):
                         self.known += 1
                     elif not text.strip():
                         self.no_text += 1

@@ -10,6 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from goodgain.labels.judges.protocol import Judge, Price, Verdict
     from goodgain.labels.plan import Call, Plan
+
+_LOOK_UP = 64
 
 
 @dataclass(slots=True)
@@ -116,8 +119,9 @@ class Runner:
 
     async def _run(self) -> None:
         calls = self.plan.calls(self.batch)
+        unfinished = self._unfinished(calls)
         workers = [
-            asyncio.create_task(self._worker(calls))
+            asyncio.create_task(self._worker(unfinished))
             for _ in range(min(self.limits.concurrency, max(1, self.plan.todo)))
         ]
         showing = asyncio.create_task(self._showing())
@@ -168,18 +172,25 @@ class Runner:
             self.show(self.progress)
             await asyncio.sleep(0.2)
 
-    async def _worker(self, calls: Iterator[Call]) -> None:
-        for call in calls:
+    async def _worker(self, calls: Iterator[tuple[Call, list[int]]]) -> None:
+        for call, left in calls:
             if self.progress.stopped:
                 return
-            left = [
-                i for i, key in enumerate(call.keys) if not self.plan.store.done(key, self.again)
-            ]
-            quicker = len(call.keys) - len(left)  # labels that another process has made meanwhile
-            self.progress.known += quicker
-            self.progress.total -= quicker
             if left:
                 await self._finish(call, left)
+
+    def _unfinished(self, calls: Iterator[Call]) -> Iterator[tuple[Call, list[int]]]:
+        """Each call with the documents that no other process has labelled meanwhile.
+
+        Looked up for as many calls at once as are made at once: one by one it would cost as much as the rest.
+        """
+        while some := list(islice(calls, min(self.limits.concurrency, _LOOK_UP))):
+            keys = [key for call in some for key in call.keys]
+            done = self.plan.store.done(keys, self.again)
+            self.progress.known += len(done)
+            self.progress.total -= len(done)
+            for call in some:
+                yield call, [i for i, key in enumerate(call.keys) if key not in done]
 
     async def _finish(self, call: Call, left: list[int]) -> None:
         """Documents of a call, each to a gain or to the last failure that is allowed."""

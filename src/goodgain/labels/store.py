@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goodgain.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goodgain.labels.judges.protocol import Status
 
@@ -110,6 +110,9 @@ class Store:
                     raise
                 time.sleep(0.01)
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(
+            "PRAGMA wal_autocheckpoint = 4000"
+        )  # 16 MB: the run waits for the disk each time
         db.execute("PRAGMA temp_store = FILE")
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -181,13 +184,15 @@ class Store:
                 (number, query, doc, key, replicate, question),
             )
 
-    def done(self, key: str, again: Iterable[str] = ()) -> bool:
-        """Whether a key needs no further call: it has a gain, or a failure that is not tried again."""
-        row = self.db.execute(
-            "SELECT status FROM replies WHERE key = ? ORDER BY (status = 'ok') DESC, id DESC LIMIT 1",
-            (key,),
-        ).fetchone()
-        return row is not None and row[0] not in again
+    def done(self, keys: Sequence[str], again: Iterable[str] = ()) -> set[str]:
+        """Those keys that need no further call: with a gain, or a failure that is not tried again."""
+        rows = self.db.execute(
+            f"SELECT key, status FROM replies WHERE key IN ({','.join('?' * len(keys))}) "
+            "ORDER BY status = 'ok', id",
+            keys,
+        )
+        last = dict(rows.fetchall())  # a gain, or else the last failure
+        return {key for key, status in last.items() if status not in again}
 
     def done_keys(self, setting: Setting, again: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
@@ -195,7 +200,7 @@ class Store:
             "SELECT DISTINCT key FROM replies WHERE setting = ?", (self.setting(setting),)
         )
         retried = tuple(again)
-        return [key for (key,) in keys.fetchall() if self.done(key, retried)]
+        return [key for (key,) in keys.fetchall() if self.done([key], retried)]
 
     def cost(self) -> float:
         """The money that all replies took, as far as prices were known."""
