@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
+_VALUES = 500  # of one statement; some builds of SQLite take no more than 999
 _WAIT = 60.0  # seconds for another process that is writing
 
 
@@ -186,12 +187,14 @@ class Store:
 
     def done(self, keys: Sequence[str], again: Iterable[str] = ()) -> set[str]:
         """Those keys that need no further call: with a gain, or a failure that is not tried again."""
-        rows = self.db.execute(
-            f"SELECT key, status FROM replies WHERE key IN ({','.join('?' * len(keys))}) "
-            "ORDER BY status = 'ok', id",
-            keys,
-        )
-        last = dict(rows.fetchall())  # a gain, or else the last failure
+        last: dict[str, str] = {}  # status by key: that of a gain, or else of the last failure
+        for start in range(0, len(keys), _VALUES):
+            some = keys[start : start + _VALUES]
+            marks = ",".join("?" * len(some))
+            last |= self.db.execute(
+                f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
+                some,
+            )
         return {key for key, status in last.items() if status not in again}
 
     def done_keys(self, setting: Setting, again: Iterable[str] = ()) -> list[str]:
@@ -199,8 +202,7 @@ class Store:
         keys = self.db.execute(
             "SELECT DISTINCT key FROM replies WHERE setting = ?", (self.setting(setting),)
         )
-        retried = tuple(again)
-        return [key for (key,) in keys.fetchall() if self.done([key], retried)]
+        return list(self.done([key for (key,) in keys], tuple(again)))
 
     def cost(self) -> float:
         """The money that all replies took, as far as prices were known."""

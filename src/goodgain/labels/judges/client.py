@@ -29,8 +29,6 @@ _UNSAID = tuple(
     f"X-Stainless-{name}"
     for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
-
-
 _USER = "\0"  # stands for the user's message, which no other message can be
 
 
