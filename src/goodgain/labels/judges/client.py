@@ -9,7 +9,7 @@ import json
 import os
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
@@ -47,6 +47,7 @@ class ClientJudge:
     client_class = ""
     path = ""
     key_name = ""
+    options: ClassVar[dict[str, Any]] = {}  # of each call, besides those of all services
 
     def __init__(
         self,
@@ -145,7 +146,8 @@ class ClientJudge:
             self._sent = {
                 "path": str(self._client.base_url).rstrip("/") + self.path,
                 "cast_to": import_module("httpx2").Response,
-                "options": {"headers": {}, "max_retries": 0, "timeout": self.timeout},
+                "options": {"headers": {}, "max_retries": 0, "timeout": self.timeout}
+                | self.options,
             }
         return self._client
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.labels.judges.client import ClientJudge
 from goodgain.labels.judges.protocol import Reply
@@ -18,6 +18,7 @@ class OpenAIJudge(ClientJudge):
     client_class = "AsyncOpenAI"
     path = "/chat/completions"
     key_name = "OPENAI_API_KEY"
+    options: ClassVar = {"security": {"bearer_auth": True}, "idempotency_key": ""}  # as by default
 
     _structured = True
     _limit_name = "max_completion_tokens"
