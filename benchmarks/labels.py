@@ -1,7 +1,7 @@
 """What labelling adds to the time of the replies, and whether memory grows with the labels.
 
 The server is the one of the tests, in a process of its own: 50 ms a reply, 64 calls at once. As a program
-this module is one measurement: `labels.py RATE|ONE|CLIENT|SLEEP|MEMORY COUNT`.
+this module is one measurement: `labels.py RATE|TWO|CLIENT|SLEEP|MEMORY COUNT`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ def run(context: Context) -> Section:
     rates = {}
     for what, mode in (
         ("`label`, OpenAI client", "RATE"),
-        ("the same with `processes=1`", "ONE"),
+        ("the same with `processes=2`", "TWO"),
         ("the OpenAI client alone", "CLIENT"),
         ("`label`, a function that sleeps", "SLEEP"),
     ):
@@ -56,7 +56,7 @@ def run(context: Context) -> Section:
         text=f"{DELAY * 1e3:.0f} ms a reply, {CONCURRENCY} calls at once: at best {IDEAL:,.0f} a second.",
         bars=[
             Bar("labels: rate with the OpenAI client", ">= 80 %", f"{100 * share:.0f} %", share >= 0.8),
-            at_least("labels: rate of a process over its client alone", 0.8, rates["ONE"] / rates["CLIENT"]),
+            at_least("labels: rate of a process over its client alone", 0.8, rates["RATE"] / rates["CLIENT"]),
             Bar("labels: rate of the runner itself", ">= 80 %", f"{100 * own:.0f} %", own >= 0.8),
             Bar(
                 f"labels: peak memory of {many:,} over {few:,}", "<= 1.1x",
@@ -116,7 +116,7 @@ def _measure(mode: str, count: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, served as url:
         store = Path(folder) / "labels.db"
         judge = OpenAIJudge("m", base_url=url)
-        if mode in ("RATE", "ONE", "CLIENT"):
+        if mode in ("RATE", "TWO", "CLIENT"):
             judge.prepare()  # its imports are not what is measured
         before = served.seconds()
         if mode == "CLIENT":
@@ -125,7 +125,7 @@ def _measure(mode: str, count: int) -> dict[str, float]:
             seconds, cpu = time.perf_counter() - start, _seconds() - cpu
         else:
             chosen = {"SLEEP": sleeping, "MEMORY": quick}.get(mode, judge)
-            processes = 1 if mode == "ONE" else None
+            processes = 2 if mode == "TWO" else None
             cpu = _seconds()
             labels = label(
                 _pairs(count), chosen, store, concurrency=CONCURRENCY, processes=processes

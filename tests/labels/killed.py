@@ -3,7 +3,8 @@
     python killed.py URL STORE LABELS KILLS SEED
 
 Each attempt is a fork of this process, which has all imports behind it, so that the kills fall into the
-work: into reading the store, planning, calling, writing. Prints one JSON line.
+work: into reading the store, planning, calling, writing. Every other kill waits until the attempt has made
+labels, however long that takes; those between come at any moment of an attempt. Prints one JSON line.
 """
 
 import json
@@ -13,6 +14,7 @@ import signal
 import sqlite3
 import sys
 import time
+from contextlib import closing
 
 import openai  # noqa: F401 - so that each fork need not
 
@@ -20,6 +22,7 @@ from goodgain.labels import OpenAIJudge, Store, label
 from goodgain.labels.limits import Limits
 
 CONCURRENCY = 8
+CALL = 0.03  # seconds that the server takes
 
 
 def work(url: str, store: str, count: int) -> None:
@@ -28,12 +31,25 @@ def work(url: str, store: str, count: int) -> None:
     label(pairs, judge, Store(store), limits=Limits(concurrency=CONCURRENCY, wait=0.02))
 
 
-def finished(store: str) -> set[str]:
+def read(store: str, query: str) -> list[tuple]:
+    """Rows of the store, none of which there are before it is made; closed again before the next fork."""
     try:
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as db:
-            return {key for (key,) in db.execute("SELECT key FROM replies WHERE status = 'ok'")}
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=60)) as db:
+            return db.execute(query).fetchall()
     except sqlite3.OperationalError:
-        return set()
+        return []
+
+
+def finished(store: str) -> set[str]:
+    return {key for (key,) in read(store, "SELECT key FROM replies WHERE status = 'ok'")}
+
+
+def until(store: str, replies: int, child: int) -> None:
+    """Wait for so many replies in the store, or for the end of the child."""
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if sum(number or 0 for (number,) in read(store, "SELECT max(id) FROM replies")) >= replies:
+            return
+        time.sleep(0.002)
 
 
 def main() -> None:
@@ -41,28 +57,32 @@ def main() -> None:
     chance = random.Random(seed)
     found = {"killed": 0, "while_working": 0, "lost": 0, "damaged": 0}
     before: set[str] = set()
-    longest = 0.2
+    longest = 0.0
     while True:
-        last = found["killed"] >= kills
+        left = kills - found["killed"]
         child = os.fork()
         if child == 0:
             try:
                 work(url, store, count)
             finally:
                 os._exit(0)
-        if last:
+        if left == 0:
             os.waitpid(child, 0)
             break
-        time.sleep(chance.uniform(0, longest))
+        start = time.monotonic()
+        if left % 2 == 0:
+            share = (count - len(before)) // left  # so that there is work for all of them
+            until(store, len(before) + chance.randint(1, max(1, share)), child)
+            time.sleep(chance.uniform(0, CALL))
+            longest = time.monotonic() - start
+        else:
+            time.sleep(chance.uniform(0, longest))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         found["killed"] += 1
         after = finished(store)
         found["lost"] += len(before - after)
         found["while_working"] += len(before) < len(after) < count
-        # So long that each attempt gets its share of the work done, however slow the machine is.
-        step, share = len(after) - len(before), (count - len(after)) / (kills - found["killed"] + 1)
-        longest = min(10.0, longest * 1.25) if step < share else longest * 0.8
         before = after
     with sqlite3.connect(store) as db:
         found["damaged"] = int(db.execute("PRAGMA integrity_check").fetchone() != ("ok",))

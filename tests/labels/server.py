@@ -15,14 +15,19 @@ import json
 import re
 import sys
 import threading
+import time
 from collections import Counter
+from email.utils import formatdate
 from typing import Any
 
 FAULT = re.compile(r"FAULT=([a-z0-9_]+)(?:\*(\d+))?")
 GAIN = re.compile(r"GAIN=(-?\d+)")
-DOCUMENT = re.compile(r"<document[^>]*>\n(.*?)\n</document", re.DOTALL)
 KEY = "sk-secret-4711"  # what the tests send as their key, and look for where it must not be
-LARGEST = 16 << 20  # of a request, in bytes
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+FAILURES = {
+    "schema", "429", "429date", "quota", "401", "400", "500", "503", "529", "html", "filter400",
+    "timeout", "reset", "half", "drip",
+}  # fmt: skip
 
 
 class Server:
@@ -38,6 +43,8 @@ class Server:
         self.keep_bodies = True
         self.in_flight = self.most_in_flight = self.ended = 0
         self.port = 0
+        self.connections: set[Connection] = set()
+        self._faults: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -66,58 +73,57 @@ class Server:
         self._ready.set()
         self._loop.run_forever()
         server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        for connection in self.connections:
+            connection.transport.abort()
+        for fault in self._faults:
+            fault.cancel()
+        self._loop.run_until_complete(asyncio.gather(*self._faults, return_exceptions=True))
 
     async def listen(self) -> asyncio.Server:
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, limit=LARGEST)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Connection(self), "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         return server
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                path, headers = _head(head)
-                body = await reader.readexactly(min(int(headers.get("content-length", 0)), LARGEST))
-                if not await self._reply(path, headers, body, writer):
-                    break
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            self.ended += 1
-            writer.close()
-
-    async def _reply(
-        self, path: str, headers: dict[str, str], body: bytes, writer: asyncio.StreamWriter
-    ) -> bool:
-        """Whether the connection lives on."""
-        if path == "/stats":
-            _send(writer, 200, {"requests": self.requests, "answered": self.answered})
-            return True
+    def take(self, path: str, head: bytes, body: bytes, connection: Connection) -> None:
+        """A request that has come in whole: answered after the delay."""
         request = json.loads(body)
         if self.keep_bodies:
             self.bodies.append(request)
-            self.headers.append(headers)
-        anthropic = path.endswith("/messages")
+            self.headers.append(_headers(head))
         user = str(request["messages"][-1]["content"])
-        documents = DOCUMENT.findall(user) or [user]
+        documents = _documents(user) or [user]
         self.requests.update(documents)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        try:
-            await asyncio.sleep(self.delay)
-        finally:
-            self.in_flight -= 1
         wants_schema = "response_format" in request or "output_config" in request
-        if wants_schema and not self.structured:
-            _send(
-                writer, 400, _error("response_format json_schema is not supported here", anthropic)
-            )
-            return True
-        fault = self._fault(documents)
-        return await self._answer(fault, documents, anthropic, headers, writer)
+        refused = wants_schema and not self.structured
+        anthropic = path.endswith("/messages")
+        asyncio.get_running_loop().call_later(
+            self.delay, self._answer, documents, refused, anthropic, head, connection
+        )
+
+    def _answer(
+        self,
+        documents: list[str],
+        refused: bool,
+        anthropic: bool,
+        head: bytes,
+        connection: Connection,
+    ) -> None:
+        self.in_flight -= 1
+        fault = "schema" if refused else self._fault(documents)
+        if fault in FAILURES:
+            failing = asyncio.create_task(_fail(fault, anthropic, head, connection))
+            self._faults.add(failing)
+            failing.add_done_callback(self._faults.discard)
+            return
+        self.answered.update(documents)
+        text, reason, refusal = _said(fault, documents)
+        if fault == "echokey":
+            text = text.replace("{key}", _key(head).removeprefix("Bearer "))
+        shape = _anthropic_reply if anthropic else _openai_reply
+        connection.send(200, shape(text, reason, refusal))
 
     def _fault(self, documents: list[str]) -> str:
         for document in documents:
@@ -126,68 +132,98 @@ class Server:
                     return str(name)
         return ""
 
-    async def _answer(
-        self,
-        fault: str,
-        documents: list[str],
-        anthropic: bool,
-        headers: dict[str, str],
-        writer: asyncio.StreamWriter,
-    ) -> bool:
-        match fault:
-            case "429":
-                _send(writer, 429, _error("slow down", anthropic), {"retry-after": "0.3"})
-                return True
-            case "429date":
-                from email.utils import formatdate
-                from time import time
 
-                later = formatdate(time() + 1.5, usegmt=True)
-                _send(writer, 429, _error("slow down", anthropic), {"retry-after": later})
-                return True
-            case "quota":
-                _send(writer, 429, _error("no money left", anthropic, "insufficient_quota"))
-                return True
-            case "401":
-                key = headers.get("authorization", headers.get("x-api-key", ""))
-                _send(writer, 401, _error(f"Incorrect API key provided: {key}", anthropic))
-                return True
-            case "400":
-                _send(writer, 400, _error("this request is wrong", anthropic))
-                return True
-            case "500" | "503" | "529":
-                _send(writer, int(fault), _error("our fault", anthropic))
-                return True
-            case "html":
-                _send(writer, 502, "<html>bad gateway</html>")
-                return True
-            case "filter400":
-                _send(writer, 400, _error("filtered", anthropic, "content_filter"))
-                return True
-            case "timeout":
-                await asyncio.sleep(60)
-                return False
-            case "reset":
-                writer.transport.abort()
-                return False
-            case "half":  # a connection that ends inside the reply
-                writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"choices": [')
-                await writer.drain()
-                return False
-            case "drip":  # a byte now and then: each read is quick, the whole never ends
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n")
-                for _ in range(500):
-                    writer.write(b" ")
-                    await writer.drain()
-                    await asyncio.sleep(0.1)
-                return False
-        self.answered.update(documents)
-        text, reason, refusal = _said(fault, documents)
-        key = headers.get("authorization", headers.get("x-api-key", ""))
-        text = text.replace("{key}", key.removeprefix("Bearer "))
-        shape = _anthropic_reply if anthropic else _openai_reply
-        _send(writer, 200, shape(text, reason, refusal))
-        return True
+class Connection(asyncio.BufferedProtocol):
+    """One connection, one request at a time. No streams: what is measured must not wait for its server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._buffer = memoryview(bytearray(1 << 16))
+        self._unread = bytearray()
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport: asyncio.Transport = transport
+        self._server.connections.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._server.connections.discard(self)
+        self._server.ended += 1
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._unread += self._buffer[:nbytes]
+        end = self._unread.find(b"\r\n\r\n") + 4
+        if end < 4:
+            return
+        head = bytes(self._unread[:end])
+        length = LENGTH.search(head)
+        whole = end + (int(length[1]) if length else 0)
+        if len(self._unread) < whole:
+            return
+        body = bytes(self._unread[end:whole])
+        del self._unread[:whole]
+        path = head.split(b" ", 2)[1].decode("latin-1")
+        self._server.take(path, head, body, self)
+
+    def send(self, status: int, body: Any, more: str = "") -> None:
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        head = (
+            f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{more}"
+            f"content-length: {len(data)}\r\n\r\n"
+        )
+        self.transport.write(head.encode() + data)
+
+
+async def _fail(fault: str, anthropic: bool, head: bytes, connection: Connection) -> None:
+    """What is no reply."""
+    send, transport = connection.send, connection.transport
+    match fault:
+        case "schema":
+            send(400, _error("response_format json_schema is not supported here", anthropic))
+        case "429":
+            send(429, _error("slow down", anthropic), "retry-after: 0.3\r\n")
+        case "429date":
+            later = formatdate(time.time() + 1.5, usegmt=True)
+            send(429, _error("slow down", anthropic), f"retry-after: {later}\r\n")
+        case "quota":
+            send(429, _error("no money left", anthropic, "insufficient_quota"))
+        case "401":
+            send(401, _error(f"Incorrect API key provided: {_key(head)}", anthropic))
+        case "400":
+            send(400, _error("this request is wrong", anthropic))
+        case "500" | "503" | "529":
+            send(int(fault), _error("our fault", anthropic))
+        case "html":
+            send(502, "<html>bad gateway</html>")
+        case "filter400":
+            send(400, _error("filtered", anthropic, "content_filter"))
+        case "timeout":
+            await asyncio.sleep(60)
+            transport.close()
+        case "reset":
+            transport.abort()
+        case "half":  # a connection that ends inside the reply
+            transport.write(b'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"choices": [')
+            transport.close()
+        case "drip":  # a byte now and then: each read is quick, the whole never ends
+            transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n")
+            for _ in range(500):
+                transport.write(b" ")
+                await asyncio.sleep(0.1)
+
+
+def _documents(user: str) -> list[str]:
+    """What stands between the marks; found by hand, as a pattern would take longer than the rest."""
+    found = []
+    at = user.find("<document")
+    while at >= 0:
+        start = user.index(">\n", at) + 2
+        end = user.index("\n</document", start)
+        found.append(user[start:end])
+        at = user.find("<document", end + len("\n</document"))
+    return found
 
 
 def _said(fault: str, documents: list[str]) -> tuple[str, str, bool]:
@@ -262,23 +298,15 @@ def _error(message: str, anthropic: bool, code: str | None = None) -> dict[str, 
     return {"error": {"message": message, "type": "some_error", "param": None, "code": code}}
 
 
-def _head(head: bytes) -> tuple[str, dict[str, str]]:
-    first, *lines = head.decode("latin-1").split("\r\n")
+def _headers(head: bytes) -> dict[str, str]:
+    lines = head.decode("latin-1").split("\r\n")[1:]
     pairs = (line.partition(":") for line in lines if line)
-    return first.split(" ")[1], {name.lower(): value.strip() for name, _, value in pairs}
+    return {name.lower(): value.strip() for name, _, value in pairs}
 
 
-def _send(
-    writer: asyncio.StreamWriter, status: int, body: Any, headers: dict[str, str] | None = None
-) -> None:
-    data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    lines = {
-        "content-type": "application/json",
-        "content-length": str(len(data)),
-        **(headers or {}),
-    }
-    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    writer.write(f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() + data)
+def _key(head: bytes) -> str:
+    headers = _headers(head)
+    return headers.get("authorization", headers.get("x-api-key", ""))
 
 
 async def _main(delay: float) -> None:

@@ -35,13 +35,13 @@ def by_doc(labels: Labels) -> dict[str, tuple[str, float | None]]:
     return {row.doc: (row.status, row.gain) for row in labels}
 
 
-@pytest.mark.parametrize("transport", ["aiohttp", "default"])
+@pytest.mark.parametrize("transport", ["direct", "default"])
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
 def test_faults_that_pass_end_in_the_gain(
     server: Server, api: str, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if transport == "aiohttp":
-        pytest.importorskip("aiohttp")
+    if transport == "direct":
+        pytest.importorskip("httptools")
     else:
         monkeypatch.setattr("goodgain.labels.judges.client.find_spec", lambda name: None)
     pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in PASSING]

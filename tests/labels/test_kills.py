@@ -14,7 +14,7 @@ from server import Server
 from goodgain.labels import Labels, label
 
 KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
-LABELS = 14 * KILLS  # so that few kills come after the work
+LABELS = 14 * KILLS  # so that no kill comes after the work
 
 
 def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
@@ -46,7 +46,7 @@ def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_p
     assert found["labels"] == LABELS
     paid = sum(server.answered.values())
     assert LABELS <= paid <= LABELS + KILLS * found["concurrency"]
-    assert found["while_working"] >= KILLS / 10  # or the kills prove nothing
+    assert found["while_working"] >= KILLS / 2  # or the kills prove nothing
     gains = Labels.of(store).to_dict()["q"]
     assert gains == {f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(LABELS)}
 

@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     )
     limits.add_argument(
         "--processes", type=int, metavar="N",
-        help="processes that make the calls (default in a long run: 1 for 32 calls at once, up to 1 a core)",
+        help="processes that make the calls (default in a long run: 1 for 64 calls at once, up to 1 a core)",
     )  # fmt: skip
     limits.add_argument("--rpm", type=float, metavar="N", help="calls a minute, at most")
     limits.add_argument("--tpm", type=float, metavar="N", help="tokens in a minute, at most")

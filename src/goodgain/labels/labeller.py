@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 24_000  # characters of a document
 AGAIN = ("error",)  # nothing was paid for these
-AT_ONCE = 32  # calls of one process: it falls behind where replies take less than about 40 ms
+AT_ONCE = 64  # calls of one process: it falls behind where replies take less than about 50 ms
 WORTH_IT = 1_000  # calls for each process, which takes a second to start
 KINDS = {"openai": OpenAIJudge, "anthropic": AnthropicJudge}
 
@@ -77,7 +77,7 @@ def label(
     same, and each is labelled once per question.
 
     `judge` is the name of a model, or anything that can be called with a `Request`. `processes` make
-    the calls of a built-in judge: by default, in a long run, one for every 32 calls at once, at most one
+    the calls of a built-in judge: by default, in a long run, one for every 64 calls at once, at most one
     a core. `budget` is the most that the store may have cost in the end. `again` names the failures that
     are tried again; `canaries` is for how many questions worthless documents are added, for `calibrate`
     to tell of.

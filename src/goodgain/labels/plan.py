@@ -63,6 +63,7 @@ class Plan:
         """Take the pairs in; `record` keeps in the store what was asked."""
         for some in _batched(pairs, 500):
             asked: list[Asked] = []
+            rows: list[tuple[str, str, str, int, int | None]] = []
             empty: list[Row] = []
             self.pairs += len(some)
             for pair in some:
@@ -73,15 +74,16 @@ class Plan:
                     asked.append(
                         Asked(_plain(pair.query), _plain(pair.doc), key, replicate, question)
                     )
-                    if self.store.done(key, again):
-                        self.known += 1
-                    elif not text.strip():
-                        self.no_text += 1
-                        empty.append(
-                            Row(key, replicate, "no_text", None, "the document has no text")
-                        )
-                    else:
-                        self._add(key, question, text, replicate, length)
+                    rows.append((key, question, text, replicate, length))
+            done = self.store.done([row[0] for row in rows], again)
+            for key, question, text, replicate, length in rows:
+                if key in done:
+                    self.known += 1
+                elif not text.strip():
+                    self.no_text += 1
+                    empty.append(Row(key, replicate, "no_text", None, "the document has no text"))
+                else:
+                    self._add(key, question, text, replicate, length)
             self.store.db.executemany(
                 f"INSERT OR REPLACE INTO {self.wanted} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?)",

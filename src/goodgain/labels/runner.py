@@ -10,6 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from goodgain.labels.judges.protocol import Judge, Price, Verdict
     from goodgain.labels.plan import Call, Plan
+
+_LOOK_UP = 64  # calls
 
 
 @dataclass(slots=True)
@@ -95,8 +98,10 @@ class Runner:
         self._failed_in_a_row = 0
         self._fatal: JudgeError | None = None
         self._threads: ThreadPoolExecutor | None = None
+        self._is_async = _is_async(judge)
+        self._deadline: float | None = getattr(judge, "timeout", None)
         self._unsaved: list[Row] = []
-        self._saved: asyncio.Future[None] | None = None  # of the commit that is to come
+        self._saving: list[asyncio.Future[None]] = []  # who waits for the commit that is to come
 
     def run(self) -> Progress:
         """To the end, to the budget, or to Ctrl-C; what is finished is in the store in any case."""
@@ -114,8 +119,9 @@ class Runner:
 
     async def _run(self) -> None:
         calls = self.plan.calls(self.batch)
+        unfinished = self._unfinished(calls)
         workers = [
-            asyncio.create_task(self._worker(calls))
+            asyncio.create_task(self._worker(unfinished))
             for _ in range(min(self.limits.concurrency, max(1, self.plan.todo)))
         ]
         showing = asyncio.create_task(self._showing())
@@ -166,18 +172,25 @@ class Runner:
             self.show(self.progress)
             await asyncio.sleep(0.2)
 
-    async def _worker(self, calls: Iterator[Call]) -> None:
-        for call in calls:
+    async def _worker(self, calls: Iterator[tuple[Call, list[int]]]) -> None:
+        for call, left in calls:
             if self.progress.stopped:
                 return
-            left = [
-                i for i, key in enumerate(call.keys) if not self.plan.store.done(key, self.again)
-            ]
-            quicker = len(call.keys) - len(left)  # labels that another process has made meanwhile
-            self.progress.known += quicker
-            self.progress.total -= quicker
             if left:
                 await self._finish(call, left)
+
+    def _unfinished(self, calls: Iterator[Call]) -> Iterator[tuple[Call, list[int]]]:
+        """Each call with the documents that no other process has labelled meanwhile.
+
+        Looked up for as many calls at once as are made at once: one by one it takes ten times as long.
+        """
+        while some := list(islice(calls, min(self.limits.concurrency, _LOOK_UP))):
+            keys = [key for call in some for key in call.keys]
+            done = self.plan.store.done(keys, self.again)
+            self.progress.known += len(done)
+            self.progress.total -= len(done)
+            for call in some:
+                yield call, [i for i, key in enumerate(call.keys) if key not in done]
 
     async def _finish(self, call: Call, left: list[int]) -> None:
         """Documents of a call, each to a gain or to the last failure that is allowed."""
@@ -209,13 +222,9 @@ class Runner:
         last: bool,
     ) -> None:
         """Into the store: after this no kill can lose it. Tokens are shared out evenly."""
-        share = len(numbers)
         rows = []
-        for place, (i, verdict) in enumerate(zip(numbers, found, strict=True)):
-            tokens_in, tokens_out = (
-                total // share + (place < total % share)
-                for total in (reply.tokens_in, reply.tokens_out)
-            )
+        ins, outs = (_shares(total, len(numbers)) for total in (reply.tokens_in, reply.tokens_out))
+        for i, verdict, tokens_in, tokens_out in zip(numbers, found, ins, outs, strict=True):
             cost = self.price.of(tokens_in, tokens_out) if self.price else None
             rows.append(
                 Row(call.keys[i], call.replicate, verdict.status, verdict.gain, verdict.detail,
@@ -236,24 +245,30 @@ class Runner:
 
     async def _save(self, rows: list[Row]) -> None:
         """Until they are committed, together with all that came in at the same moment."""
-        self._unsaved += rows
-        if self._saved is None:
-            loop = asyncio.get_running_loop()
-            self._saved = loop.create_future()
+        loop = asyncio.get_running_loop()
+        if not self._saving:
             loop.call_soon(self._commit)
-        await asyncio.shield(self._saved)
+        saved = loop.create_future()
+        self._saving.append(saved)
+        self._unsaved += rows
+        await saved
 
     def _commit(self) -> None:
         rows, self._unsaved = self._unsaved, []
-        saved, self._saved = self._saved, None
-        if saved is None:
-            return
+        saving, self._saving = self._saving, []
+        failed = None
         try:
-            self.plan.store.add(self.plan.setting, rows)
+            if rows:
+                self.plan.store.add(self.plan.setting, rows)
         except Exception as error:
-            saved.set_exception(error)
-        else:
-            saved.set_result(None)
+            failed = error
+        for saved in saving:
+            if saved.done():  # nobody waits any more, as after a second Ctrl-C
+                continue
+            if failed is None:
+                saved.set_result(None)
+            else:
+                saved.set_exception(failed)
 
     async def _reply(self, request: Request) -> tuple[Reply | None, float]:
         """One reply, after as many tries as are allowed; None where the run has stopped."""
@@ -304,11 +319,10 @@ class Runner:
 
     async def _call(self, request: Request) -> Reply:
         """The judge's answer as a reply; a deadline holds for the whole of it, however it drips in."""
-        deadline = getattr(self.judge, "timeout", None)
         try:
-            async with asyncio.timeout(deadline):
+            async with asyncio.timeout(self._deadline):
                 answer: Any
-                if _is_async(self.judge):
+                if self._is_async:
                     answer = self.judge(request)
                 else:
                     loop = asyncio.get_running_loop()
@@ -318,7 +332,7 @@ class Runner:
                 if inspect.isawaitable(answer):
                     answer = await answer
         except TimeoutError:
-            raise Retry(f"no reply in {deadline:g} seconds") from None
+            raise Retry(f"no reply in {self._deadline:g} seconds") from None
         if isinstance(answer, Reply):
             return answer
         if answer is None:
@@ -338,3 +352,9 @@ class Runner:
 def _is_async(judge: Any) -> bool:
     call = judge if inspect.isroutine(judge) else type(judge).__call__
     return inspect.iscoroutinefunction(call)
+
+
+def _shares(total: int, count: int) -> list[int]:
+    """A number as the sum of so many that differ by one at most."""
+    each, left = divmod(total, count)
+    return [each + 1] * left + [each] * (count - left)

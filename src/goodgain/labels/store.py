@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goodgain.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goodgain.labels.judges.protocol import Status
 
 FORMAT = 1  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
+_VALUES = 500  # of one statement; some builds of SQLite take no more than 999
 _WAIT = 60.0  # seconds for another process that is writing
 
 
@@ -110,6 +111,9 @@ class Store:
                     raise
                 time.sleep(0.01)
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(
+            "PRAGMA wal_autocheckpoint = 4000"
+        )  # 16 MB: the run waits for the disk each time
         db.execute("PRAGMA temp_store = FILE")
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -181,21 +185,24 @@ class Store:
                 (number, query, doc, key, replicate, question),
             )
 
-    def done(self, key: str, again: Iterable[str] = ()) -> bool:
-        """Whether a key needs no further call: it has a gain, or a failure that is not tried again."""
-        row = self.db.execute(
-            "SELECT status FROM replies WHERE key = ? ORDER BY (status = 'ok') DESC, id DESC LIMIT 1",
-            (key,),
-        ).fetchone()
-        return row is not None and row[0] not in again
+    def done(self, keys: Sequence[str], again: Iterable[str] = ()) -> set[str]:
+        """Those keys that need no further call: with a gain, or a failure that is not tried again."""
+        last: dict[str, str] = {}  # status by key: that of a gain, or else of the last failure
+        for start in range(0, len(keys), _VALUES):
+            some = keys[start : start + _VALUES]
+            marks = ",".join("?" * len(some))
+            last |= self.db.execute(
+                f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
+                some,
+            )
+        return {key for key, status in last.items() if status not in again}
 
     def done_keys(self, setting: Setting, again: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
         keys = self.db.execute(
             "SELECT DISTINCT key FROM replies WHERE setting = ?", (self.setting(setting),)
         )
-        retried = tuple(again)
-        return [key for (key,) in keys.fetchall() if self.done(key, retried)]
+        return list(self.done([key for (key,) in keys], tuple(again)))
 
     def cost(self) -> float:
         """The money that all replies took, as far as prices were known."""
@@ -251,8 +258,9 @@ def _check(path: str) -> None:
         # A process that was killed while it made the file left a journal, which a reader cannot undo.
         mode = "rw" if Path(f"{path}-journal").exists() else "ro"
         uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-        db = sqlite3.connect(uri, uri=True, timeout=_WAIT)
+        db = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
         try:
+            db.execute("BEGIN")  # one moment for all: another process may be making the file
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]
             empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

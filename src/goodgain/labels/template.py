@@ -89,12 +89,23 @@ class Prompt:
 
     def render(self, question: str, documents: Sequence[str]) -> tuple[str, str]:
         """The system's and the user's message for one document, or for several at once."""
+        return self.system_message(len(documents)), self.user_message(question, documents)
+
+    def system_message(self, count: int) -> str:
+        """What is the same for all questions."""
+        ask = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
+        return f"{self.system}\n\n{ask}"
+
+    def user_message(self, question: str, documents: Sequence[str]) -> str:
+        """The question and the documents."""
         count = len(documents)
         blocks = [_block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
-        ask = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
         fields = {"{question}": question, "{document}": "\n\n".join(blocks)}
-        user = re.sub(r"\{question\}|\{document\}", lambda m: fields[m[0]], self.user)
-        return f"{self.system}\n\n{ask}", user
+        return "".join([fields.get(piece, piece) for piece in self._pieces])
+
+    @cached_property
+    def _pieces(self) -> list[str]:
+        return re.split(r"(\{question\}|\{document\})", self.user)
 
     def tokens(self, question: str, documents: Sequence[str]) -> int:
         """A cautious guess at the tokens of a call, without putting it together."""

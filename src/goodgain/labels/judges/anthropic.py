@@ -8,7 +8,7 @@ from goodgain.labels.judges.client import ClientJudge
 from goodgain.labels.judges.protocol import Reply
 
 if TYPE_CHECKING:
-    from goodgain.labels.judges.protocol import Request
+    from goodgain.labels.template import Prompt
 
 
 class AnthropicJudge(ClientJudge):
@@ -21,18 +21,17 @@ class AnthropicJudge(ClientJudge):
 
     _structured = True
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        system, user = request.messages()
+    def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
             "system": system,
             "messages": [{"role": "user", "content": user}],
-            "max_tokens": self.max_tokens * len(request.documents),
+            "max_tokens": self.max_tokens * count,
         }
         if "temperature" in self.parameters:
             body["temperature"] = self.parameters["temperature"]
         if self._structured:
-            schema = request.prompt.schema(len(request.documents))
+            schema = prompt.schema(count)
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         return body
 

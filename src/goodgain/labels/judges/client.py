@@ -5,13 +5,17 @@ Retries are not left to the clients: the runner makes them, so that one Retry-Af
 
 from __future__ import annotations
 
+import json
 import os
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
+
+if TYPE_CHECKING:
+    from goodgain.labels.template import Prompt
 
 _PASSING = (408, 409, 425, 429)
 _HINTS = {
@@ -25,6 +29,15 @@ _UNSAID = tuple(
     f"X-Stainless-{name}"
     for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
+_USER = "\0"  # stands for the user's message, which no other message can be
+
+
+class Frame(NamedTuple):
+    """What is the same in every call: the body but for the user's message, and its JSON around that."""
+
+    body: dict[str, Any]
+    before: str
+    after: str
 
 
 class ClientJudge:
@@ -34,6 +47,7 @@ class ClientJudge:
     client_class = ""
     path = ""
     key_name = ""
+    options: ClassVar[dict[str, Any]] = {}  # of each call, besides those of all services
 
     def __init__(
         self,
@@ -55,13 +69,14 @@ class ClientJudge:
         self.parameters: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:
             self.parameters["temperature"] = temperature
+        self._frames: dict[tuple[Prompt, int], Frame] = {}
         self._client: Any = None
-        self._url = ""
         self._module: Any = None
+        self._sent: dict[str, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is open: another process opens its own."""
-        return {**self.__dict__, "_client": None, "_module": None}
+        return {**self.__dict__, "_frames": {}, "_client": None, "_module": None, "_sent": {}}
 
     def prepare(self) -> None:
         """Fail now, not on the first call, where the package or the key is missing."""
@@ -71,7 +86,13 @@ class ClientJudge:
             raise MissingExtraError.for_package(
                 self.package, "label", f"the model '{self.model}'"
             ) from None
-        if not os.environ.get(self.key_name) and self.base_url is None:
+        key = os.environ.get(self.key_name, "")
+        if not key.isprintable():  # it would stand in the error of whoever finds out later
+            raise UsageError(
+                f"the key in {self.key_name} has a line break or another invisible character in it",
+                hint=f"export {self.key_name}=... without it",
+            )
+        if not key and self.base_url is None:
             raise UsageError(
                 f"there is no key for the model '{self.model}'",
                 hint=f"export {self.key_name}=..., or give base_url (--base-url) of a server of your own",
@@ -79,20 +100,19 @@ class ClientJudge:
 
     async def __call__(self, request: Request) -> Reply:
         """One call, without retries."""
-        import json
-
         client = self._opened()
         module = self._module
-        body = self._body(request)
+        frame = self._frame(request.prompt, len(request.documents))
+        user = _dumps(request.prompt.user_message(request.question, request.documents))
         try:
             response = await client.post(
-                self._url, cast_to=import_module("httpx2").Response, body=body
+                content=f"{frame.before}{user}{frame.after}".encode(), **self._sent
             )
         except module.APIConnectionError as error:  # or none in time
             cause = error.__cause__ or error
             raise Retry(self._clean(f"no connection: {type(cause).__name__}: {cause}")) from None
         except module.APIStatusError as error:
-            return self._failed(error.status_code, error.response, body)
+            return self._failed(error.status_code, error.response, frame.body)
         try:
             return self._read(json.loads(response.content))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
@@ -112,7 +132,7 @@ class ClientJudge:
             if self._module is None:
                 self.prepare()
             given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
-            if find_spec("aiohttp"):
+            if find_spec("httptools"):
                 direct = import_module("goodgain.labels.judges.direct")
                 given["http_client"] = direct.DirectClient(self.timeout)
             self._client = getattr(self._module, self.client_class)(
@@ -122,11 +142,24 @@ class ClientJudge:
                 default_headers=dict.fromkeys(_UNSAID, self._module.Omit()),
                 **given,
             )
-            # Whole, or each call would put it together and take it apart again.
-            self._url = str(self._client.base_url).rstrip("/") + self.path
+            # The URL whole and the options given, or each call would put them together anew.
+            self._sent = {
+                "path": str(self._client.base_url).rstrip("/") + self.path,
+                "cast_to": import_module("httpx2").Response,
+                "options": {"headers": {}, "max_retries": 0, "timeout": self.timeout}
+                | self.options,
+            }
         return self._client
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _frame(self, prompt: Prompt, count: int) -> Frame:
+        frame = self._frames.get((prompt, count))
+        if frame is None:
+            body = self._body(prompt, count, prompt.system_message(count), _USER)
+            before, after = _dumps(body).split(_dumps(_USER))
+            frame = self._frames[prompt, count] = Frame(body, before, after)
+        return frame
+
+    def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         raise NotImplementedError
 
     def _read(self, data: Any) -> Reply:
@@ -148,6 +181,7 @@ class ClientJudge:
         if "content_filter" in text or "content_policy" in text:
             return Reply(text, "filtered", detail=said)
         if self._without(text, body):
+            self._frames.clear()
             raise Retry(said, 0.0)
         return Reply(text, "error", detail=said)
 
@@ -157,9 +191,11 @@ class ClientJudge:
         return text.replace(key, "[key]") if key else text
 
 
-def _message(text: str) -> str:
-    import json
+def _dumps(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
+
+def _message(text: str) -> str:
     try:
         message = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.labels.judges.client import ClientJudge
 from goodgain.labels.judges.protocol import Reply
 
 if TYPE_CHECKING:
-    from goodgain.labels.judges.protocol import Request
+    from goodgain.labels.template import Prompt
 
 
 class OpenAIJudge(ClientJudge):
@@ -18,21 +18,21 @@ class OpenAIJudge(ClientJudge):
     client_class = "AsyncOpenAI"
     path = "/chat/completions"
     key_name = "OPENAI_API_KEY"
+    options: ClassVar = {"security": {"bearer_auth": True}, "idempotency_key": ""}  # as by default
 
     _structured = True
     _limit_name = "max_completion_tokens"
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        system, user = request.messages()
+    def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-            self._limit_name: self.max_tokens * len(request.documents),
+            self._limit_name: self.max_tokens * count,
         }
         if "temperature" in self.parameters:
             body["temperature"] = self.parameters["temperature"]
         if self._structured:
-            schema = request.prompt.schema(len(request.documents))
+            schema = prompt.schema(count)
             form = {"name": "labels", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body

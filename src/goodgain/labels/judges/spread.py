@@ -1,6 +1,6 @@
 """The calls of a built-in judge spread over processes, where a server answers faster than one can ask.
 
-An official client takes about a millisecond of processor time a call. Only the calls are spread: plan,
+An official client takes about half a millisecond of processor time a call. Only the calls are spread: plan,
 pace, money and store stay with the one runner, so that all it promises holds for any number of processes.
 """
 
@@ -12,39 +12,50 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from goodgain.labels.judges.protocol import Retry
-from goodgain.labels.judges.worker import receive, send
+from goodgain.labels.judges.protocol import Reply, Retry
+from goodgain.labels.judges.worker import opened
 
 if TYPE_CHECKING:
     from goodgain.labels.judges.client import ClientJudge
-    from goodgain.labels.judges.protocol import Reply, Request
+    from goodgain.labels.judges.protocol import Request
+    from goodgain.labels.template import Prompt
 
+_BESIDES = 3  # calls of any process: what is done here for all of them is as much as one call
 _START = "from goodgain.labels.judges.worker import serve; serve"
 
 
 class Spread:
-    """A judge whose calls are made by other processes; by this one until those are ready."""
+    """A judge whose calls are made by several processes, of which this is one."""
 
     def __init__(self, judge: ClientJudge, processes: int) -> None:
         self.price = judge.price
         self.max_tokens = judge.max_tokens
         self.timeout = judge.timeout
         self._judge = judge
-        self._processes = processes
+        self._others = processes - 1
         self._workers: list[_Worker] | None = None
+        self._here = 0  # calls that this process is making
 
     async def __call__(self, request: Request) -> Reply:
-        """One call, made by the process that has the fewest to make."""
+        """One call, made by the process that has the least to do."""
         if self._workers is None:
-            self._workers = [_Worker(self._judge) for _ in range(self._processes)]
+            prompt = request.prompt
+            self._workers = [_Worker(self._judge, prompt) for _ in range(self._others)]
         ready = [worker for worker in self._workers if worker.ready]
-        if not ready:
+        if ready:
+            calls = self._here + sum(map(_busy, ready))
+            free = min(ready, key=_busy)
+            if _busy(free) <= self._here + calls / _BESIDES:
+                return await free.call(request)
+        self._here += 1
+        try:
             return await self._judge(request)
-        return await min(ready, key=lambda worker: len(worker.waiting)).call(request)
+        finally:
+            self._here -= 1
 
     @property
     def ready(self) -> int:
-        """How many of the processes make calls by now."""
+        """How many of the other processes make calls by now."""
         return sum(worker.ready for worker in self._workers or ())
 
     async def aclose(self) -> None:
@@ -58,10 +69,13 @@ class Spread:
 class _Worker:
     """A process that makes calls. It ends when its socket closes, so none outlives a kill of this one."""
 
-    def __init__(self, judge: ClientJudge) -> None:
+    def __init__(self, judge: ClientJudge, prompt: Prompt) -> None:
         self.ready = False
-        self.waiting: dict[int, asyncio.Future[Any]] = {}
+        self.waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._judge = judge
+        self._prompt = prompt
         self._calls = 0
+        self._ended = asyncio.Event()
         ours, theirs = socket.socketpair()
         with theirs:  # a session of its own: Ctrl-C is for the runner alone
             self._process = subprocess.Popen(
@@ -69,45 +83,56 @@ class _Worker:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        self._listening = asyncio.create_task(self._listen(ours, judge))
+        self._opening = asyncio.create_task(self._open(ours))
 
     async def call(self, request: Request) -> Reply:
         """The reply, or what was raised over there."""
+        if request.prompt != self._prompt:
+            self._prompt = request.prompt
+            self._channel.send((0, (self._judge, self._prompt)))
         self._calls += 1
         number = self._calls
-        answer = self.waiting[number] = asyncio.get_running_loop().create_future()
-        send(self._writer, (number, request))
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.waiting[number] = answer
+        self._channel.send((number, (request.question, request.documents, request.replicate)))
         try:
-            reply: Reply = await answer
+            return await answer
         except asyncio.CancelledError:
-            send(self._writer, (number, None))
+            self._channel.send((number, None))
             raise
         finally:
-            self.waiting.pop(number, None)
-        return reply
+            del self.waiting[number]
 
     async def end(self) -> None:
         """At once: nobody waits for its calls any more."""
         self._process.kill()
-        await self._listening
+        await self._opening
+        await self._ended.wait()
         self._process.wait()
 
-    async def _listen(self, ours: socket.socket, judge: ClientJudge) -> None:
-        reader, self._writer = await asyncio.open_connection(sock=ours)
-        send(self._writer, judge)
-        while (message := await receive(reader)) is not None:
-            self.ready = True
-            self._settle(*message)
-        self.ready = False
-        self._writer.close()
-        for number in self.waiting:
-            self._settle(number, Retry("the process that made the call has ended"))
+    async def _open(self, ours: socket.socket) -> None:
+        self._channel = await opened(ours, self._settle, self._end)
+        self._channel.send((0, (self._judge, self._prompt)))
 
-    def _settle(self, number: int, answer: Any) -> None:
+    def _settle(self, message: tuple[int, Any]) -> None:
+        number, answer = message
+        if number == 0:
+            self.ready = True
+            return
         waiting = self.waiting.get(number)
         if waiting is None or waiting.done():
             return
         if isinstance(answer, Exception):
             waiting.set_exception(answer)
         else:
-            waiting.set_result(answer)
+            waiting.set_result(Reply(*answer))
+
+    def _end(self) -> None:
+        self.ready = False
+        self._ended.set()
+        for number in self.waiting:
+            self._settle((number, Retry("the process that made the call has ended")))
+
+
+def _busy(worker: _Worker) -> int:
+    return len(worker.waiting)
