@@ -111,9 +111,7 @@ class Store:
                     raise
                 time.sleep(0.01)
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(
-            "PRAGMA wal_autocheckpoint = 4000"
-        )  # 16 MB: the run waits for the disk each time
+        db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; a run waits for the disk each time
         db.execute("PRAGMA temp_store = FILE")
         db.execute("BEGIN IMMEDIATE")
         try:
