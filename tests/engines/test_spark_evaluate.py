@@ -138,6 +138,10 @@ def test_numbers_as_ids(spark):
     for given in (gains, gg.Qrels(judged), typed):
         assert same(gg.evaluate(gg.Qrels(judged), ranked, "nDCG AP"),
                     goodgain.spark.evaluate(given, numbers, "nDCG AP", session=spark).evaluation)  # fmt: skip
+    pairs = {"1": [("11", 0.5), ("10", 0.25)], "2": [("12", 1.0)]}
+    texts_alone = {str(q): {str(d): g for d, g in docs.items()} for q, docs in gains.items()}
+    assert same(gg.evaluate(texts_alone, pairs, "nDCG AP"),
+                goodgain.spark.evaluate(texts_alone, pairs, "nDCG AP", session=spark).evaluation)  # fmt: skip
     with pytest.raises(InputError, match="text in the judgements but whole numbers in the run"):
         goodgain.spark.evaluate({"1": {"10": 1}}, numbers, "AP", session=spark)
     with pytest.raises(InputError, match="whole numbers in the judgements but text in the run"):

@@ -8,6 +8,8 @@ from goodgain.errors import core_errors
 from goodgain.read.columns import TableKind, find_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from goodgain.read.source import Source
 
 
@@ -40,7 +42,7 @@ def rows_of(source: Source, table: TableKind) -> Rows:
                 arrow = _core.ArrowTable.of(source.value, source.name)
             found = find_columns(arrow.columns(), table, source.name, source.columns)
             return Rows(*arrow.rows(found, table == "run"))
-    listed = _from_dict(source.value) if source.kind == "dict" else source.value
+    listed = list(dict_rows(source.value)) if source.kind == "dict" else source.value
     return Rows(
         [str(row[0]) for row in listed],
         [str(row[1]) for row in listed],
@@ -50,12 +52,11 @@ def rows_of(source: Source, table: TableKind) -> Rows:
     )
 
 
-def _from_dict(table: dict[Any, Any]) -> list[tuple[Any, ...]]:
-    return [
-        (query, doc, value)
-        for query, docs in table.items()
-        for doc, value in (docs.items() if isinstance(docs, dict) else docs)
-    ]
+def dict_rows(table: dict[Any, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """(query, document, value) of a dictionary, with ids as they are."""
+    for query, docs in table.items():
+        for doc, value in docs.items() if isinstance(docs, dict) else docs:
+            yield query, doc, value
 
 
 def _label(row: Any, place: int) -> str | None:

@@ -90,12 +90,12 @@ def id_kinds(source: Source) -> dict[str, str] | None:
         return {}
     if source.kind == "arrow" or not source.value:
         return None
-    first = next(iter(source.value))
-    docs = source.value[first] if source.kind == "dict" else ()
-    row = (first, next(iter(docs), "")) if source.kind == "dict" else first
+    from goodgain.read.rows import dict_rows
+
+    rows = dict_rows(source.value) if source.kind == "dict" else source.value
     return {
         role: "text" if isinstance(value, str) else "whole numbers"
-        for role, value in zip(("query", "doc"), row, strict=False)
+        for role, value in zip(("query", "doc"), next(iter(rows), ()), strict=False)
     }
 
 
