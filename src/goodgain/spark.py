@@ -47,8 +47,9 @@ def evaluate(
     Judgements and runs are DataFrames, paths and URLs that Spark reads, or anything of this machine;
     several runs are a list, or a dictionary from their names. Rows move once, packed by query, into
     `partitions` (Spark's own choice where none is given); a query is never split. Judgements of up to
-    `small_qrels` rows go to every executor, more of them meet their queries in the same shuffle. Bad
-    rows of all partitions are counted and an error, or with `skip_bad` left out.
+    `small_qrels` rows go to every executor, more of them meet their queries in the same shuffle; where
+    tasks read plain Parquet themselves, every process reads up to 2 million. Bad rows of all partitions
+    are counted and an error, or with `skip_bad` left out.
     """
     return _evaluate(
         session or start(),

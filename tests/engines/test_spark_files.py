@@ -10,7 +10,7 @@ from specs import ALL, label
 
 import goodgain as gg
 import goodgain.spark
-from goodgain.engines.spark.evaluating import _job, _joined
+from goodgain.engines.spark.evaluating import _job, _joined, _measured
 from goodgain.engines.spark.files import _tasks, files_of
 from goodgain.engines.spark.frames import frame_of, pieces_of
 from goodgain.engines.spark.judgements import judgements_of
@@ -104,8 +104,8 @@ def test_one_shuffle(spark, paths):
 def test_large_files_are_read_in_parts_and_small_ones_together(tmp_path, spark):
     rows = [(f"q{i // 10}", f"d{i}", float(-i)) for i in range(5_000)]
     path = written(tmp_path / "run", "run", rows, files=4, group=100)
-    files = sorted((tmp_path / "run").iterdir())
-    assert len(list(_tasks(files, 10**9))) == 1
+    sizes = {str(file): file.stat().st_size for file in sorted((tmp_path / "run").iterdir())}
+    assert len(list(_tasks(sizes, 10**9))) == 1
     counts = set()
     for size in (10**9, 9_000, 2_000, 500, 1):
         spark.conf.set("spark.sql.files.maxPartitionBytes", str(size))
@@ -241,6 +241,21 @@ def test_a_damaged_file_is_an_error_of_spark(spark, paths, tmp_path):
     (path / "1.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(Exception, match=r"1\.parquet"):
         goodgain.spark.evaluate(f"parquet:{paths['qrels']}", data, "AP", session=spark)
+
+
+@pytest.mark.parametrize("small", [10**6, 0])
+def test_judgements_that_tasks_cannot_open_are_asked_of_spark(spark, paths, tmp_path, small):
+    """Once: what Spark cannot read either is an error, and not tried for ever."""
+    qrels = tmp_path / "qrels"
+    written(qrels, "qrels", JUDGED)
+    run = frame_of(spark, spark.read.parquet(paths["run"]), "run")
+    judged = judgements_of(spark, spark.read.parquet(str(qrels)), None, small)
+    assert judged.rows == len(JUDGED)
+    for file in qrels.iterdir():
+        file.unlink()
+    _, found = recipe("AP", None, "default", False)
+    with pytest.raises(Exception, match=r"0\.parquet"):
+        _measured(spark, run, judged, found, None)
 
 
 def test_frames_of_memory_are_shuffled_as_before(spark):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from goodgain.engines.spark.shipped import ShippedQrels
     from goodgain.evaluation.evaluator import Measures, Recipe
     from goodgain.evaluation.policy import Policy
+    from goodgain.measures.grammar import Measure
 
 
 class Evaluated(NamedTuple):
@@ -130,15 +131,14 @@ def _measured(
 
 
 def _job(run: Frame, judged: Judgements, found: Recipe, known: ShippedQrels | None) -> Job:
-    core, width = sum(m.definition.column is None for m in found.measures), _width(found)
     return Job(
         asked=found.asked,
         name=run.name,
-        width=width,
+        width=_width(found),
         skips_missing=found.missing == "skip",
-        logarithms=_geometric(found, core, width),
+        logarithms=_geometric(found),
         qrels=known,
-        facts=None if known else judged.facts[1:4],
+        facts=None if known else judged.facts.for_tasks,
     )
 
 
@@ -155,16 +155,24 @@ def _joined(pieces: Any, job: Job, partitions: int | None) -> Any:
 def _width(found: Recipe) -> int:
     """Columns of values: one for each measure that the core knows, with bounds three."""
     has_bounds = "bounds" in (found.asked.policy["ties"], found.asked.policy["unjudged"])
-    return sum(m.definition.column is None for m in found.measures) * (3 if has_bounds else 1)
+    return len(_of_the_core(found)) * (3 if has_bounds else 1)
 
 
-def _geometric(found: Recipe, measures: int, width: int) -> frozenset[int]:
+def _of_the_core(found: Recipe) -> list[Measure]:
+    return [m for m in found.measures if m.definition.column is None]
+
+
+def _geometric(found: Recipe) -> frozenset[int]:
+    """The columns of values whose logarithms are added."""
+    measures = len(_of_the_core(found))
     places = [
         place
         for m in found.measures
         if m.definition.aggregate == "geometric" and isinstance(place := found.places[m.label], int)
     ]
-    bounds = [measures + 2 * p + i for p in places for i in (0, 1)] if width > measures else []
+    bounds = (
+        [measures + 2 * p + i for p in places for i in (0, 1)] if _width(found) > measures else []
+    )
     return frozenset((*places, *bounds))
 
 
@@ -201,7 +209,7 @@ def _labelled(queries: Any, name: str, found: Recipe, has_bounds: bool) -> Any:
     """The rows under the names of the measures."""
     from pyspark.sql import functions as sql
 
-    core = [m for m in found.measures if m.definition.column is None]
+    core = _of_the_core(found)
     columns = []
     for i, m in enumerate(core):
         columns.append(sql.col(f"v{i}").alias(m.label))

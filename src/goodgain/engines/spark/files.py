@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from goodgain.read.source import stat_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _BATCH = 100_000  # rows that are read at once
 _SPARK = "org.apache.spark.sql."
@@ -64,14 +66,15 @@ class Files:
         """The rows of the tasks with these numbers, in batches."""
         for batch in numbers:
             for task in batch.column(0).to_pylist():
-                for split in self.tasks[task]:
-                    yield from self._read(split)
+                yield from self._rows_of(self.tasks[task])
 
     def all_rows(self) -> Iterator[Any]:
         """The rows of all files, in batches."""
-        for task in self.tasks:
-            for split in task:
-                yield from self._read(split)
+        return self._rows_of(chain.from_iterable(self.tasks))
+
+    def _rows_of(self, splits: Iterable[Split]) -> Iterator[Any]:
+        for split in splits:
+            yield from self._read(split)
 
     @property
     def paths(self) -> list[str]:
@@ -146,16 +149,13 @@ def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
         for name in types
     )
     paths = [_path(uri) for uri in sorted(data.inputFiles())]
-    if not paths or not all(path and path.is_file() for path in paths):
+    found = {path: stat for path in paths if path and (stat := stat_of(path))}
+    if not found or len(found) < len(paths):
         return None
     most = _bytes(data.sparkSession.conf.get("spark.sql.files.maxPartitionBytes"))
-    found = [path for path in paths if path]
-    return Files(tuple(_tasks(found, most)), columns, _version(found))
-
-
-def _version(paths: list[Path]) -> str:
-    facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-    return sha256(repr(facts).encode()).hexdigest()
+    sizes = {path: size for path, (size, _) in found.items()}
+    version = sha256(repr(found).encode()).hexdigest()
+    return Files(tuple(_tasks(sizes, most)), columns, version)
 
 
 def _plan(data: Any) -> Any:
@@ -198,9 +198,9 @@ def _is(thing: Any, kind: str) -> bool:
     return str(thing.getClass().getName()) == kind
 
 
-def _path(uri: str) -> Path | None:
+def _path(uri: str) -> str | None:
     parts = urlsplit(uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" and not parts.netloc else None
+    return unquote(parts.path) if parts.scheme == "file" and not parts.netloc else None
 
 
 def _bytes(setting: str) -> int:
@@ -210,18 +210,17 @@ def _bytes(setting: str) -> int:
     return int(text[:-1]) * factors[text[-1]] if text[-1] in factors else int(text)
 
 
-def _tasks(paths: list[Path], most: int) -> Iterator[tuple[Split, ...]]:
+def _tasks(sizes: Mapping[str, int], most: int) -> Iterator[tuple[Split, ...]]:
     """Large files in parts, small ones together, in the order of their names, so that neighbours meet."""
     waiting: list[Split] = []
     held = 0
-    for path in paths:
-        size = path.stat().st_size
+    for path, size in sizes.items():
         parts = max(1, round(size / most))
         for part in range(parts):
             if waiting and held + size // parts > most:
                 yield tuple(waiting)
                 waiting, held = [], 0
-            waiting.append(Split(str(path), size * part // parts, size * (part + 1) // parts))
+            waiting.append(Split(path, size * part // parts, size * (part + 1) // parts))
             held += size // parts
     if waiting:
         yield tuple(waiting)

@@ -39,6 +39,11 @@ class Facts(NamedTuple):
     has_aspects: bool
     query: str  # one of them, for messages
 
+    @property
+    def for_tasks(self) -> tuple[float, bool, bool]:
+        """What `Job.facts` holds."""
+        return self.max_gain, self.has_targets, self.has_aspects
+
 
 @dataclass(frozen=True)
 class Judgements:
@@ -80,7 +85,10 @@ class Judgements:
 
     def read_by_spark(self) -> Judgements:
         """The same, but tasks do not open files by themselves."""
-        return replace(self, frame=self.frame.read_by_spark())
+        frame = self.frame.read_by_spark()
+        return replace(
+            _small(frame) if self.small else Judgements(frame, self.source), source=self.source
+        )
 
 
 def judgements_of(
@@ -89,12 +97,12 @@ def judgements_of(
     """Look at judgements once: how many, and what holds for all of them together."""
     if not is_frame(qrels) and not _is_remote(qrels):
         table = Qrels.of(qrels, columns)
-        return replace(_small(spark, _local_frame(spark, table)), source=table.source)
+        return replace(_small(_local_frame(spark, table)), source=table.source)
     frame = frame_of(spark, qrels, "qrels", columns)
     judged = Judgements(frame, provenance(frame))
     if not judged.rows:
         raise InputError("the table holds no judgements", where=frame.name)
-    return _small(spark, frame) if judged.rows <= small else judged
+    return _small(frame) if judged.rows <= small else judged
 
 
 def _is_remote(qrels: Any) -> bool:
@@ -145,7 +153,7 @@ def _shipped(frame: Frame) -> ShippedQrels:
     return ShippedQrels.of((bytes(row.stream) for row in parts), frame.columns, frame.name)
 
 
-def _small(spark: Any, frame: Frame) -> Judgements:
+def _small(frame: Frame) -> Judgements:
     """All of them on the driver, and checked there as any judgements are."""
     import pyarrow as pa
 
@@ -156,7 +164,7 @@ def _small(spark: Any, frame: Frame) -> Judgements:
     except (OSError, pa.ArrowException):
         if not frame.files:
             raise
-        return _small(spark, frame.read_by_spark())
+        return _small(frame.read_by_spark())
     queries = core.queries()
     marks = pa.table(
         {
@@ -167,5 +175,5 @@ def _small(spark: Any, frame: Frame) -> Judgements:
         }
     )
     with arrow_only():
-        pieces = spark.createDataFrame(marks)
+        pieces = frame.data.sparkSession.createDataFrame(marks)
     return Judgements(frame, provenance(frame), shipped, pieces)

@@ -55,7 +55,7 @@ class Report:
         self.add_bad(other.bad)
         self.error = self.error or other.error
         self.unjudged_example = self.unjudged_example or other.unjudged_example
-        self.again = max(self.again, other.again)
+        self.again = max(self.again, other.again)  # UNREAD, if any says it
 
     def add_bad(self, bad: tuple[int, str]) -> None:
         """Count further bad rows; the first example stays."""
@@ -213,9 +213,11 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
     try:
         evaluation = job.evaluation()
     except (CoreError, OSError, pa.ArrowException) as error:  # judgements that are bad, or unread
+        if not isinstance(error, CoreError) and not (job.qrels and job.qrels.files):
+            raise
         _drain(batches)
-        known = isinstance(error, CoreError)
-        yield _report_row(Report(error=error.args) if known else Report(again=UNREAD), job.width)
+        is_bad = isinstance(error, CoreError)
+        yield _report_row(Report(error=error.args) if is_bad else Report(again=UNREAD), job.width)
         return
     report.sums = [ExactSum() for _ in range(job.width)]
     try:
