@@ -4,7 +4,9 @@
 
 Each attempt is a fork of this process, which has all imports behind it, so that the kills fall into the
 work: into reading the store, planning, calling, writing. Every other kill waits until the attempt has made
-labels, however long that takes; those between come at any moment of an attempt. Prints one JSON line.
+labels, however long that takes; those between come at any moment of an attempt. An attempt is given its share
+of the work and no more: one that ends before a busy machine comes to kill it leaves enough for the others,
+and is no kill. Prints one JSON line.
 """
 
 import json
@@ -29,6 +31,17 @@ def work(url: str, store: str, count: int) -> None:
     pairs = [("q", f"d{i}", "what?", f"document {i}") for i in range(count)]
     judge = OpenAIJudge("m", base_url=url)
     label(pairs, judge, Store(store), limits=Limits(concurrency=CONCURRENCY, wait=0.02))
+
+
+def begin(url: str, store: str, count: int) -> int:
+    """An attempt at so many of the labels; its process."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work(url, store, count)
+        finally:
+            os._exit(0)
+    return child
 
 
 def read(store: str, query: str) -> list[tuple]:
@@ -58,32 +71,25 @@ def main() -> None:
     found = {"killed": 0, "while_working": 0, "lost": 0, "damaged": 0}
     before: set[str] = set()
     longest = 0.0
-    while True:
-        left = kills - found["killed"]
-        child = os.fork()
-        if child == 0:
-            try:
-                work(url, store, count)
-            finally:
-                os._exit(0)
-        if left == 0:
-            os.waitpid(child, 0)
-            break
+    while left := kills - found["killed"]:
+        share = (count - len(before)) // left
+        upto = len(before) + share
+        child = begin(url, store, upto)
         start = time.monotonic()
         if left % 2 == 0:
-            share = (count - len(before)) // left  # so that there is work for all of them
-            until(store, len(before) + chance.randint(1, max(1, share)), child)
+            until(store, len(before) + chance.randint(1, max(1, share - CONCURRENCY)), child)
             time.sleep(chance.uniform(0, CALL))
             longest = time.monotonic() - start
         else:
             time.sleep(chance.uniform(0, longest))
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        found["killed"] += 1
+        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
         after = finished(store)
+        found["killed"] += killed
         found["lost"] += len(before - after)
-        found["while_working"] += len(before) < len(after) < count
+        found["while_working"] += killed and len(before) < len(after) < upto
         before = after
+    os.waitpid(begin(url, store, count), 0)
     with sqlite3.connect(store) as db:
         found["damaged"] = int(db.execute("PRAGMA integrity_check").fetchone() != ("ok",))
         counts = db.execute(

@@ -14,7 +14,7 @@ from server import Server
 from goodgain.labels import Labels, label
 
 KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
-LABELS = 14 * KILLS  # so that no kill comes after the work
+LABELS = 24 * KILLS  # so that there is work for every kill
 
 
 def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
@@ -31,13 +31,13 @@ def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
 
 
 def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_path: Path) -> None:
-    server.delay = 0.03  # so that no attempt has the time to do all of it
+    server.delay = 0.03
     server.keep_bodies = False
     script = Path(__file__).parent / "killed.py"
     store = str(tmp_path / "l.db")
     done = subprocess.run(
         [sys.executable, script, server.openai_url, store, str(LABELS), str(KILLS), "7"],
-        capture_output=True, text=True, timeout=120 + 6 * KILLS, check=False,
+        capture_output=True, text=True, timeout=300 + 12 * KILLS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -46,7 +46,7 @@ def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_p
     assert found["labels"] == LABELS
     paid = sum(server.answered.values())
     assert LABELS <= paid <= LABELS + KILLS * found["concurrency"]
-    assert found["while_working"] >= KILLS / 2  # or the kills prove nothing
+    assert found["while_working"] >= KILLS / 3  # or the kills prove nothing
     gains = Labels.of(store).to_dict()["q"]
     assert gains == {f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(LABELS)}
 
@@ -88,7 +88,7 @@ def test_ctrl_c_lets_calls_in_flight_finish_and_sums_up(server: Server, tmp_path
     while sum(server.answered.values()) < 10 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=30)
+    out, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert "the same command goes on from here" in errors
@@ -104,10 +104,11 @@ def test_a_second_ctrl_c_ends_at_once(server: Server, tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while not server.in_flight and time.monotonic() < deadline:
         time.sleep(0.02)
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-    _, errors = process.communicate(timeout=15)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert "Ctrl-C ends them now" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=25)  # a reply would take 30 seconds
     assert process.returncode == 130
     assert "Traceback" not in errors
 

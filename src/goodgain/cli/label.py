@@ -262,11 +262,17 @@ class Bar:
         self._live = stream.isatty()
         self._last = 0.0
         self._drawn = False
+        self._stopping = False
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far it is."""
+        """Show how far it is, and once what the first Ctrl-C does."""
         from time import monotonic
 
+        if progress.stopped == "interrupted" and progress.ended is None and not self._stopping:
+            self._stopping = True
+            self.end()
+            self._stream.write("stopping when the calls in flight are done; Ctrl-C ends them now\n")
+            self._stream.flush()
         now = monotonic()
         if not self._live and now - self._last < 10 and self._last:
             return
