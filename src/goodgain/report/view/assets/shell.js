@@ -3,6 +3,7 @@
 
 const SECONDS = 1.5;
 const at = (id) => document.getElementById(id);
+let told = ""; // the list as the server last told it
 let entries = [];
 let picked = []; // keys that are ticked, in the order of ticking
 let shown = ""; // the address of the page in the frame
@@ -67,7 +68,10 @@ function show() {
 async function refresh() {
   try {
     const answer = await fetch("state");
-    const state = await answer.json();
+    const text = await answer.text();
+    if (text === told) return; // a list that is drawn again would lose a click half made
+    told = text;
+    const state = JSON.parse(text);
     at("folder").textContent = state.folder;
     document.title = `${state.folder}: goodgain view`;
     entries = state.entries;
@@ -75,6 +79,7 @@ async function refresh() {
     list();
     show();
   } catch {
+    told = "";
     at("status").textContent = "goodgain view has been stopped.";
   }
 }
