@@ -26,6 +26,7 @@ SCRIPTS = (
     "export.js",
     "table.js",
     "chart.js",
+    "detail.js",
     "queries.js",
     "query.js",
     "agentic.js",

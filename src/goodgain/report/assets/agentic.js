@@ -1,70 +1,49 @@
 // Conversations: a table of all of them, and behind each a timeline of its iterations, searches and results.
 
-widgets.conversations = function (part, box) {
-  new Conversations(part, block(part.key), box);
-};
-
 const STEPS = { 1: "their ids agree", 2: "their addresses agree", 3: "what is compared of their type agrees", 4: "nothing else can be compared" };
 const FIGURES = { gain: 0, all: 1, good: 2, duplicates: 3 };
 
-class Conversations {
-  constructor(part, items, box) {
-    Object.assign(this, { part, items });
-    this.counts = items.map((item) => {
-      const searches = item.iterations.flatMap((i) => i.searches);
-      const last = item.iterations.at(-1);
-      return {
-        iterations: item.iterations.length, searches: searches.length,
-        results: searches.reduce((sum, s) => sum + s.results.length, 0),
-        duplicates: item.iterations.reduce((sum, i) => sum + i.figures[FIGURES.duplicates], 0),
-        gain: last ? last.figures[FIGURES.all] : null,
-      };
-    });
-    const count = (name, key = name) => ({ name, kind: "number", digits: 0, of: (row) => this.counts[row][key] });
-    const columns = [
-      { name: "conversation", kind: "text", of: (row) => items[row].name },
-      ...(new Set(items.map((i) => i.system)).size > 1 ? [{ name: "system", kind: "text", of: (row) => items[row].system }] : []),
-      { name: "question", kind: "text", of: (row) => items[row].user },
-      count("iterations"), count("searches"), count("results"), count("duplicates"),
-      { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration", of: (row) => this.counts[row].gain },
-    ];
-    this.table = new DataTable({
-      key: part.key, title: "Conversations", columns, count: items.length,
-      cell: (row, column) => shownCell(columns[column], columns[column].of(row)),
-      note: ["Choose a conversation to see its timeline.", part.note].filter(Boolean).join(" "),
-    }, { open: (row) => this.open(row), nouns: ["conversation", "conversations"] });
-    this.dialog = element("dialog", { class: "query", "aria-labelledby": `${part.key}-title` });
-    this.dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
-    document.body.append(this.dialog);
-    box.append(this.table.box);
-    const asked = new RegExp(`^#${part.key}=(\\d+)$`).exec(location.hash);
-    if (asked && items[Number(asked[1])]) this.open(Number(asked[1]));
-  }
-
-  open(row) {
-    history.replaceState(null, "", `#${this.part.key}=${row}`);
-    const item = this.items[row];
-    const at = this.table.order.indexOf(row);
-    const step = (text, label, to) =>
-      element("button", { type: "button", "aria-label": label, disabled: to === undefined || at < 0, onclick: () => {
-        this.open(to);
-        (this.dialog.querySelector(`[aria-label="${label}"]:not(:disabled)`) ?? this.dialog.querySelector(".close")).focus();
-      } }, text);
-    this.dialog.replaceChildren(
-      element("div", { class: "bar top" },
-        element("h2", { id: `${this.part.key}-title` }, "Conversation ", userText(item.name), " of ", userText(item.system)),
-        element("div", { class: "tools" }, step("‹", "Previous conversation", this.table.order[at - 1]), step("›", "Next conversation", this.table.order[at + 1]),
-          element("button", { type: "button", class: "close", onclick: () => this.dialog.close() }, "Close"))),
-      item.user ? element("p", { class: "lead" }, userText(item.user)) : "",
-      new Timeline(item, this.part, this.dialog).box);
-    if (!this.dialog.open) this.dialog.showModal();
-    this.dialog.scrollTop = 0;
-  }
-}
+widgets.conversations = function (part, box) {
+  const items = block(part.key);
+  const counts = items.map((item) => {
+    const searches = item.iterations.flatMap((i) => i.searches);
+    const last = item.iterations.at(-1);
+    return {
+      iterations: item.iterations.length, searches: searches.length,
+      results: searches.reduce((sum, s) => sum + s.results.length, 0),
+      duplicates: item.iterations.reduce((sum, i) => sum + i.figures[FIGURES.duplicates], 0),
+      gain: last ? last.figures[FIGURES.all] : null,
+    };
+  });
+  const count = (name, key = name) => ({ name, kind: "number", digits: 0, of: (row) => counts[row][key] });
+  const columns = [
+    { name: "conversation", kind: "text", of: (row) => items[row].name },
+    ...(new Set(items.map((i) => i.system)).size > 1 ? [{ name: "system", kind: "text", of: (row) => items[row].system }] : []),
+    { name: "question", kind: "text", of: (row) => items[row].user },
+    count("iterations"), count("searches"), count("results"), count("duplicates"),
+    { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration", of: (row) => counts[row].gain },
+  ];
+  const table = new DataTable({
+    key: part.key, title: "Conversations", columns, count: items.length,
+    cell: (row, column) => shownCell(columns[column], columns[column].of(row)),
+    note: ["Choose a conversation to see its timeline.", part.note].filter(Boolean).join(" "),
+  }, { open: (row) => detail.open(row), nouns: ["conversation", "conversations"] });
+  const detail = new Detail(part.key, "conversation", {
+    table: () => table, address: (row) => `#${part.key}=${row}`,
+    title: (row) => ["Conversation ", userText(items[row].name), " of ", userText(items[row].system)],
+    content: (row) => [
+      items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
+      new Timeline(items[row], part).box,
+    ],
+  });
+  box.append(table.box);
+  const asked = new RegExp(`^#${part.key}=(\\d+)$`).exec(location.hash);
+  if (asked && items[Number(asked[1])]) detail.open(Number(asked[1]));
+};
 
 class Timeline {
-  constructor(item, part, dialog) {
-    Object.assign(this, { item, part, dialog });
+  constructor(item, part) {
+    Object.assign(this, { item, part });
     this.seen = []; // every result, with its place: iteration, search, rank
     item.iterations.forEach((iteration, i) => iteration.searches.forEach((search, s) => search.results.forEach((result, r) =>
       this.seen.push({ ...result, place: `${i + 1}.${s + 1}.${r + 1}`, again: [] }))));
@@ -172,8 +151,8 @@ class Timeline {
   }
 
   show(n) {
-    const target = this.dialog.querySelector(`#${CSS.escape(this.id(n))}`);
-    for (const other of this.dialog.querySelectorAll(".found")) other.classList.remove("found");
+    const target = this.box.querySelector(`#${CSS.escape(this.id(n))}`);
+    for (const other of this.box.querySelectorAll(".found")) other.classList.remove("found");
     target.classList.add("found");
     target.focus({ preventScroll: true });
     target.scrollIntoView({ block: "center" });

@@ -20,18 +20,13 @@ class Queries {
     this.place = element("div");
     box.append(this.place);
     this.draw();
-    this.dialog = element("dialog", { class: "query", "aria-labelledby": "query-title" });
-    this.dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
-    document.body.append(this.dialog);
-    this.dialog.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step || /^(input|select)$/i.test(event.target.tagName)) return;
-      const next = this.table.order[this.table.order.indexOf(this.row) + step];
-      if (next !== undefined) this.open(next);
+    this.detail = new Detail("query", "query", {
+      table: () => this.table, address: (row) => address(data.units[row]),
+      title: (row) => ["Query ", userText(data.units[row])], content: (row) => queryContent(this, row),
     });
     const asked = location.hash.startsWith("#query=");
     const row = asked ? data.units.findIndex((unit) => location.hash === address(unit)) : -1;
-    if (row >= 0) this.open(row);
+    if (row >= 0) this.detail.open(row);
   }
 
   difference(row, system, measure = this.measure) {
@@ -67,7 +62,7 @@ class Queries {
       note: `Choose a query to see what is behind its numbers. ${this.note} Printed are the rows that are shown.`,
     };
     const filters = [this.measureChoice(), ...this.filters()];
-    this.table = new DataTable(table, { open: (row) => this.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });
+    this.table = new DataTable(table, { open: (row) => this.detail.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });
     this.place.replaceChildren(this.table.box);
   }
 
@@ -111,13 +106,5 @@ class Queries {
   get lists() {
     if (this.readLists === undefined) this.readLists = block("lists") && new Lists(block("lists"), this.data);
     return this.readLists;
-  }
-
-  open(row) {
-    this.row = row;
-    history.replaceState(null, "", address(this.data.units[row]));
-    drawQuery(this, row);
-    if (!this.dialog.open) this.dialog.showModal();
-    this.dialog.scrollTop = 0;
   }
 }

@@ -1,22 +1,12 @@
 // One query: its values, and the ranked lists of all systems side by side.
 
-function drawQuery(queries, row) {
-  const { data, dialog, table, lists } = queries;
-  const at = table.order.indexOf(row);
-  const step = (text, label, to) =>
-    element("button", { type: "button", "aria-label": label, disabled: to === undefined || at < 0, onclick: () => {
-      queries.open(to);
-      (dialog.querySelector(`[aria-label="${label}"]:not(:disabled)`) ?? dialog.querySelector(".close")).focus();
-    } }, text);
-  dialog.replaceChildren(
-    element("div", { class: "bar top" },
-      element("h2", { id: "query-title" }, "Query ", userText(data.units[row])),
-      element("div", { class: "tools" }, step("‹", "Previous query", table.order[at - 1]), step("›", "Next query", table.order[at + 1]),
-        element("button", { type: "button", class: "close", onclick: () => dialog.close() }, "Close"))),
+function queryContent(queries, row) {
+  const { data, lists } = queries;
+  return [
     data.texts && data.texts[row] ? element("p", { class: "lead" }, userText(data.texts[row])) : "",
-    valuesTable(queries, row).box);
-  if (lists && lists.has(row)) dialog.append(listsOf(queries, row));
-  else dialog.append(element("p", { class: "note" }, queries.note));
+    valuesTable(queries, row).box,
+    lists && lists.has(row) ? listsOf(queries, row) : element("p", { class: "note" }, queries.note),
+  ];
 }
 
 // Measures as rows, systems as columns.
