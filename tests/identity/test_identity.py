@@ -202,10 +202,10 @@ def test_many_results_of_one_title_stay_linear():
     def seconds(count):
         texts = [f"{rng.random()} {LONG} {i}" for i in range(count)]
         results = [{"title": title, "content": t} for t in (*texts, *texts[: count // 5])]
-        start = time.perf_counter()
+        start = time.process_time()  # what else the machine does is not counted
         first, _ = Identity().core.cluster(__import__("json").dumps(results).encode(), 4)
         assert len(set(first)) == count  # every repeated text is found among thousands of one title
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(500)
     small, large = min(seconds(1_000) for _ in range(3)), min(seconds(4_000) for _ in range(3))
