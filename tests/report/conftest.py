@@ -1,4 +1,8 @@
-"""A real browser, opened once: pages are looked at as people see them."""
+"""A real browser, opened once: pages are looked at as people see them.
+
+What a page does after a key or a click may come a moment later, on a busy machine seconds later. So tests
+`expect` it, which waits, before they read more of the page.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,9 @@ FLAGS = (
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium; `make test` installs it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)
     path = os.environ.get("GOODGAIN_CHROMIUM") or shutil.which("chromium")
     if not path:
         pytest.skip("no Chromium: apt-get install chromium, or set GOODGAIN_CHROMIUM")
@@ -51,6 +56,12 @@ class Opened:
     def _heard(self, message: object) -> None:
         if getattr(message, "type", "") in ("error", "warning"):
             self.problems.append(f"console: {getattr(message, 'text', '')}")
+
+    def draw_charts(self) -> None:
+        """Every chart, by scrolling to it; after that nothing moves below the pointer."""
+        for canvas in self.page.locator(".canvas").all():
+            canvas.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+            canvas.locator("svg").wait_for(state="attached")
 
     def well(self) -> None:
         """Nothing was written to the console, nothing ran that should not, nothing was fetched."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_core_python.sync_playwright import Axe
 from materials import calibration, comparison
+from playwright.sync_api import expect
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -34,69 +35,65 @@ def serious(page) -> list[str]:
     ]
 
 
-def drawn(page) -> None:
-    """Every chart, by scrolling to it."""
-    for i in range(page.locator(".canvas").count()):
-        page.locator(".canvas").nth(i).evaluate("e => e.scrollIntoView({behavior: 'instant'})")
-        page.wait_for_function(
-            "i => document.querySelectorAll('.canvas')[i].querySelector('svg')", arg=i
-        )
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing_serious(path, look, dark, width):
-    page = look(path, dark=dark, width=width).page
-    drawn(page)
+    opened = look(path, dark=dark, width=width)
+    opened.draw_charts()
+    page = opened.page
     assert serious(page) == []
     page.locator("#table-queries .open").first.press("Enter")
-    assert page.locator("dialog[open] .lists table").count() == 3
+    expect(page.locator("dialog[open] .lists table")).to_have_count(3)
     assert serious(page) == []
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_serious_on_labels(labels_path, look, dark):
-    page = look(labels_path, dark=dark).page
-    drawn(page)
-    assert serious(page) == []
+    opened = look(labels_path, dark=dark)
+    opened.draw_charts()
+    assert serious(opened.page) == []
 
 
 def test_keys_reach_and_do_everything(path, look):
     page = look(path).page
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()
     page.locator("#table-queries thead .sort").nth(3).focus()
+    heading = page.locator("#table-queries thead th").nth(3)
     page.keyboard.press("Enter")
-    assert page.locator("#table-queries thead th").nth(3).get_attribute("aria-sort") == "descending"
+    expect(heading).to_have_attribute("aria-sort", "descending")
     page.keyboard.press("Space")
-    assert page.locator("#table-queries thead th").nth(3).get_attribute("aria-sort") == "ascending"
-    opener = page.locator("#table-queries .open").nth(1)
-    opener.focus()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    openers = page.locator("#table-queries .open")
+    second, third = openers.nth(1).inner_text(), openers.nth(2).inner_text()
+    openers.nth(1).focus()
     page.keyboard.press("Enter")
-    first = page.locator("#query-title").inner_text()
+    title = page.locator("dialog[open] #query-title")
+    expect(title).to_have_text(f"Query {second}")
     page.keyboard.press("ArrowRight")
-    assert page.locator("#query-title").inner_text() != first
+    expect(title).to_have_text(f"Query {third}")
     page.keyboard.press("Escape")
-    assert page.locator("dialog[open]").count() == 0
-    assert opener.evaluate("e => e === document.activeElement")
+    expect(title).to_have_count(0)
+    expect(openers.nth(1)).to_be_focused()
     page.locator("#table-queries .pager [aria-label='Next page']").focus()
     page.keyboard.press("Enter")
-    assert page.locator("#table-queries .pager span").inner_text() == "2 / 2"
+    expect(page.locator("#table-queries .pager span")).to_have_text("2 / 2")
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate(outline) == "solid"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_phone_needs_no_scrolling_sideways(path, look, width):
-    page = look(path, width=width).page
-    drawn(page)
+    opened = look(path, width=width)
+    opened.draw_charts()
+    page = opened.page
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(sideways) == 0
     page.locator("#table-queries .open").first.press("Enter")
-    inside = "(d => d.scrollWidth - d.clientWidth)(document.querySelector('dialog'))"
-    assert page.evaluate(inside) == 0
+    dialog = page.locator("dialog[open]")
+    assert dialog.evaluate("d => d.scrollWidth - d.clientWidth") == 0
 
 
 def test_paper_is_light_and_has_every_chart(path, look):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import shown_results
+from playwright.sync_api import expect
 
 import goodgain as gg
 from goodgain.report import conversations
@@ -94,8 +96,7 @@ def test_charts_are_drawn(page):
     ):
         figure = page.locator(f"#chart-{key}")
         figure.scroll_into_view_if_needed()
-        figure.locator("svg").wait_for()
-        assert figure.locator("svg path").count() > 3
+        expect(figure.locator("svg path").nth(3)).to_be_attached()
     assert page.locator("#chart-budget-cost").count() == 0  # nobody said what it cost
 
 
@@ -148,14 +149,15 @@ def test_a_duplicate_leads_to_its_first_occurrence(page):
     )
     assert page.locator(".result.repeat").count() == 1
     page.locator(".strip .cell.repeated").press("Enter")
-    assert page.evaluate("document.activeElement.id") == "conversations-result-3"
+    expect(repeat).to_be_focused()
     repeat.get_by_role("button", name="Go to the first occurrence 1.1.1").click()
-    assert page.evaluate("document.activeElement.id") == "conversations-result-0"
-    assert page.locator(".found").get_attribute("id") == "conversations-result-0"
     first = page.locator("#conversations-result-0")
-    assert first.is_visible() and "again at 2.1.1" in first.inner_text()
+    expect(first).to_be_focused()
+    expect(first).to_be_in_viewport()
+    expect(page.locator(".found")).to_have_id("conversations-result-0")
+    assert "again at 2.1.1" in first.inner_text()
     first.get_by_role("button", name="Go to its repetition 2.1.1").click()
-    assert page.evaluate("document.activeElement.id") == "conversations-result-3"
+    expect(repeat).to_be_focused()
 
 
 def test_links_are_of_the_web_only(page):
@@ -174,14 +176,22 @@ def test_by_keyboard_and_by_address(result, look, tmp_path):
     page = look(path).page
     page.locator("#table-conversations tbody .open").first.focus()
     page.keyboard.press("Enter")
-    assert page.url.endswith("#conversations=0")
+    title = page.locator("dialog[open] h2")
+    expect(title).to_have_text("Conversation c1 of a")
+    expect(page).to_have_url(path.as_uri() + "#conversations=0")
     page.keyboard.press("Escape")
-    assert page.locator("dialog[open]").count() == 0 and "#" not in page.url
+    expect(title).to_have_count(0)
+    expect(page).to_have_url(path.as_uri())
     page.goto(path.as_uri() + "#conversations=1")
     page.reload()
-    assert page.locator("dialog[open] h2").inner_text() == "Conversation c2 of a"
-    page.get_by_role("button", name="Previous conversation").click()
-    assert page.locator("dialog[open] h2").inner_text() == "Conversation c1 of a"
+    expect(title).to_have_text("Conversation c2 of a")
+    page.get_by_role("button", name="Previous conversation").press("Enter")
+    expect(title).to_have_text("Conversation c1 of a")
+    expect(page.get_by_role("button", name="Previous conversation")).to_be_disabled()
+    page.keyboard.press("ArrowRight")
+    expect(title).to_have_text("Conversation c2 of a")
+    page.keyboard.press("ArrowRight")  # there is none
+    expect(title).to_have_text("Conversation c2 of a")
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -228,15 +238,16 @@ def test_hostile_traces_do_nothing(look, tmp_path):
         assert path.stat().st_size < 3_000_000
         page = look(path).page
         page.locator("#table-conversations tbody .open").press("Enter")
-        shown = page.locator("dialog[open]").inner_text()
-        assert "[cut: 1,0" in shown
+        dialog = page.locator("dialog[open]")
+        expect(dialog).to_contain_text("[cut: 1,0")
+        shown = dialog.inner_text()
         if i < 4:
             assert text in shown
         else:
             assert "\\u202edlrow\\x1b[31m\\x00" in shown
-        for a in page.locator("dialog[open] a").all():
+        for a in dialog.locator("a").all():
             assert a.get_attribute("href").startswith("https://example.org/")
-        assert page.locator("dialog[open] script, dialog[open] img").count() == 0
+        assert dialog.locator("script, img").count() == 0
         page.locator(".strip .cell.repeated").first.press("Enter")
 
 
@@ -292,7 +303,7 @@ def test_without_labels_and_with_several_results(look, tmp_path):
     assert page.locator("#table-conversations-1, #table-conversations-2").count() == 2
     assert "UR@i by iteration" in page.locator("#chart-gain-UR-i-1").inner_text()
     page.locator("#table-conversations-2 tbody .open").first.press("Enter")
-    assert page.locator("dialog[open] h2").inner_text().endswith("of x")
+    expect(page.locator("dialog[open] h2")).to_have_text(re.compile("of x$"))
 
 
 def test_texts_are_read_in_one_piece():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 import goodgain
 from goodgain import Run
@@ -72,23 +73,21 @@ def test_nothing_runs_and_everything_is_shown(pages, look):
     shown = page.locator("#table-queries tbody").inner_text()
     assert HOSTILE[1] in shown and "\\u202e" in shown and "\\x1b[31mred" in shown
     assert "[cut: 1,000,000 characters]" in page.content()
-    for name in page.locator("section[id]").evaluate_all("all => all.map(s => s.id)"):
-        page.evaluate(
-            "id => document.getElementById(id).scrollIntoView({behavior: 'instant'})", name
-        )
-        page.wait_for_timeout(150)
-    assert page.locator("svg").count() >= 3
+    opened.draw_charts()
+    assert page.locator(".canvas svg").count() >= 3
     for i in range(len(HOSTILE)):
         page.evaluate("i => document.querySelectorAll('#table-queries .open')[i].click()", i)
-        assert page.locator("dialog .lists tbody tr").count() > 10
+        expect(page.locator("dialog[open] .lists tbody tr").nth(10)).to_be_attached()
         page.mouse.move(640, 500)
-        page.locator("dialog .close").click()
+        page.locator("dialog[open] .close").press("Enter")
+        expect(page.locator("dialog[open]")).to_have_count(0)
     assert page.evaluate("window.ran") is None
 
 
 def test_links_go_only_to_the_web(pages, look):
     page = look(pages).page
     page.locator("#table-queries .open").first.press("Enter")
+    expect(page.locator("dialog[open] .lists")).to_be_visible()
     links = page.locator("a[href]").evaluate_all(
         "all => all.map(a => [a.getAttribute('href'), a.rel, a.target])"
     )
@@ -116,7 +115,11 @@ def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
                                 "<p style='color:red' onclick='window.ran = 2'>x</p>"))  # fmt: skip
     opened = look(bad)
     opened.page.evaluate("document.querySelector('p[onclick]').click()")
-    stopped = [p for p in opened.problems if "Content Security Policy" in p or "violates" in p]
+    for _ in range(300):  # what is told to the console comes a moment later
+        stopped = [p for p in opened.problems if "Content Security Policy" in p or "violates" in p]
+        if len(stopped) >= 3:
+            break
+        opened.page.wait_for_timeout(100)
     assert len(stopped) >= 3
     assert opened.page.evaluate("window.ran") is None
     opened.problems.clear()

@@ -9,6 +9,7 @@ import re
 
 import pytest
 from materials import comparison
+from playwright.sync_api import expect
 
 from goodgain.report.chart import Chart
 from goodgain.report.page import page_html
@@ -19,11 +20,9 @@ from goodgain.report.parts import Cell, Column, Section, Table, Text, User
 def page(look, tmp_path):
     path = tmp_path / "page.html"
     comparison().report(path, queries={f"q{i}": f"question number {i}" for i in range(40)})
-    found = look(path).page
-    for canvas in found.locator(".canvas").all():  # once drawn, nothing moves below the pointer
-        canvas.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
-        canvas.locator("svg").wait_for(state="attached")
-    return found
+    opened = look(path)
+    opened.draw_charts()
+    return opened.page
 
 
 def chart(key: str = "points") -> Chart:
@@ -90,39 +89,48 @@ def test_queries_sort_by_any_column(page):
         "dense − bm25",
         "hybrid − bm25",
     ]
+    sorted_by = page.locator("#table-queries thead th")
     heads.nth(7).click()
+    expect(sorted_by.nth(7)).to_have_attribute("aria-sort", "descending")
     down = [float(v.replace("−", "-")) for v in column(page, 7)]
     assert down == sorted(down, reverse=True) and len(set(down)) > 5
-    assert page.locator("#table-queries thead th").nth(7).get_attribute("aria-sort") == "descending"
     heads.nth(7).click()
+    expect(sorted_by.nth(7)).to_have_attribute("aria-sort", "ascending")
     up = [float(v.replace("−", "-")) for v in column(page, 7)]
     assert up == sorted(up) and up[0] < down[-1]
     heads.nth(0).click()
+    expect(sorted_by.nth(0)).to_have_attribute("aria-sort", "ascending")
     assert column(page, 0)[:12] == [f"q{i}" for i in range(12)]
 
 
 def test_queries_are_searched_filtered_and_paged(page):
     table = page.locator("#table-queries")
-    assert table.locator(".status").inner_text() == "1–25 of 40 queries"
+    status = table.locator(".status")
+    expect(status).to_have_text("1–25 of 40 queries")
     table.get_by_label("Next page").click()
+    expect(status).to_have_text("26–40 of 40 queries")
     assert column(page, 0)[0] == "q25"
     table.get_by_label("Search: Every query").fill("number 17")
+    expect(status).to_have_text("1 of 40 queries")
     assert column(page, 0) == ["q17"]
-    assert table.locator(".status").inner_text() == "1 of 40 queries"
     table.get_by_label("Search: Every query").fill("")
     table.get_by_label("Filter by difference").select_option(label="hybrid worse")
-    worse = [float(v.replace("−", "-")) for v in column(page, 7)]
     pair = comparison()["hybrid", "nDCG@10"]
+    expect(status).to_have_text(f"{pair.losses} of 40 queries")
+    worse = [float(v.replace("−", "-")) for v in column(page, 7)]
     assert worse and max(worse) < 0
-    assert table.locator(".status").inner_text() == f"{pair.losses} of 40 queries"
+    odd = [q for q in column(page, 0) if int(q[1:]) % 2]
+    assert 0 < len(odd) < len(worse)
     table.get_by_label("Filter by group").select_option(label="long")
-    assert {int(q[1:]) % 2 for q in column(page, 0)} <= {1}
+    expect(status).to_have_text(f"{len(odd)} of 40 queries")
+    assert column(page, 0) == odd
 
 
 def test_measure_of_the_table_can_be_changed(page):
     page.get_by_label("Measure", exact=True).select_option(label="AP")
-    scores = comparison().scores
-    assert float(column(page, 3)[0]) == pytest.approx(scores.values("bm25", "AP")["q0"], abs=1e-4)
+    value = comparison().scores.values("bm25", "AP")["q0"]
+    first = page.locator("#table-queries tbody tr").first
+    expect(first.locator("th, td").nth(3)).to_have_text(f"{value:.4f}")
 
 
 def test_every_format_is_exported(page):
@@ -152,12 +160,12 @@ def test_theme_is_switched_and_kept(look, tmp_path):
     path = tmp_path / "page.html"
     comparison().report(path)
     page = look(path).page
-    colour = "getComputedStyle(document.documentElement).backgroundColor"
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    root = page.locator("html")
+    expect(root).to_have_css("background-color", "rgb(255, 255, 255)")
     page.locator("#theme").click()
-    assert page.evaluate(colour) == "rgb(22, 24, 28)"
+    expect(root).to_have_css("background-color", "rgb(22, 24, 28)")
     page.reload()
-    assert page.evaluate(colour) == "rgb(22, 24, 28)"
+    expect(root).to_have_css("background-color", "rgb(22, 24, 28)")
 
 
 def test_charts_are_drawn_under_the_policy(look, tmp_path):
@@ -165,16 +173,16 @@ def test_charts_are_drawn_under_the_policy(look, tmp_path):
     path.write_text(page_html("Charts", [Section("one", "One", [chart()])]))
     opened = look(path)
     page = opened.page
-    page.wait_for_selector("#chart-points svg")
-    assert page.locator("#chart-points svg path[aria-roledescription=point]").count() == 9
+    expect(page.locator("#chart-points svg path[aria-roledescription=point]")).to_have_count(9)
     picture = downloaded(page, page.get_by_label("SVG of Squares").click)
     assert picture.startswith("<svg") and "aria-roledescription" in picture
     table = downloaded(page, page.get_by_label("CSV of Squares").click)
     assert table.splitlines()[:3] == ["x,y", "0,0", "1,1"]
     page.locator("#chart-points summary", has_text="Data as a table").click()
-    page.wait_for_selector("#table-points-data tbody tr:nth-child(9)")
+    expect(page.locator("#table-points-data tbody tr")).to_have_count(9)
     page.locator("#theme").click()
-    assert page.locator("#chart-points svg").count() == 1
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#chart-points svg")).to_have_count(1)
 
 
 def test_a_page_has_no_script_but_its_own(tmp_path):

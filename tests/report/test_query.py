@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from materials import comparison, evaluation
+from playwright.sync_api import expect
 
 import goodgain
 from goodgain.evaluation.explain import explain
@@ -22,8 +23,10 @@ def path(tmp_path_factory):
 
 def opened(page, query: str):
     page.get_by_label("Search: Every query").fill(query)
-    page.locator("#table-queries .open", has_text=query).first.click()
-    return page.locator("dialog[open]")
+    page.locator("#table-queries .open", has_text=query).first.press("Enter")
+    dialog = page.locator("dialog[open]")
+    expect(dialog.locator("h2")).to_have_text(f"Query {query}")
+    return dialog
 
 
 def rows(dialog, system: int) -> list[list[str]]:
@@ -85,14 +88,14 @@ def test_the_measure_of_the_parts_is_chosen(path, look):
     assert choice.locator("option").all_inner_texts() == ["nDCG@10", "AP", "RR"]
     choice.select_option("AP")
     found = told("dense", "q3", "AP")
+    below = found.value - sum(t.contribution for t in found.terms[:20])
+    note = dialog.locator("#table-list-1 .note").first
+    expect(note).to_contain_text(f"AP {found.value:.4f}, of it {below:+.4f} from further down.")
     shown = [row[4] for row in rows(dialog, 1)]
     assert shown == [
         "0" if not t.contribution else f"{t.contribution:.4f}" for t in found.terms[:20]
     ]
-    below = found.value - sum(t.contribution for t in found.terms[:20])
-    note = dialog.locator("#table-list-1 .note").first.inner_text()
-    assert f"AP {found.value:.4f}, of it {below:+.4f} from further down." in note
-    assert f"{len(found.terms) - 20} more documents further down." in note
+    assert f"{len(found.terms) - 20} more documents further down." in note.inner_text()
 
 
 def test_documents_have_titles_and_links(path, look):
@@ -105,21 +108,23 @@ def test_documents_have_titles_and_links(path, look):
 
 def test_next_previous_and_the_address(path, look):
     page = look(path).page
-    page.locator("#table-queries thead .sort", has_text="hybrid − bm25").click()
+    page.locator("#table-queries thead .sort", has_text="hybrid − bm25").press("Enter")
+    expect(page.locator("#table-queries thead [aria-sort]")).to_have_text("hybrid − bm25")
     order = page.locator("#table-queries .open").all_inner_texts()
     page.locator("#table-queries .open").first.press("Enter")
     dialog = page.locator("dialog[open]")
-    assert dialog.get_by_label("Previous query").is_disabled()
+    expect(dialog.get_by_label("Previous query")).to_be_disabled()
     dialog.get_by_label("Next query").click()
-    assert dialog.locator("h2").inner_text() == f"Query {order[1]}"
-    assert page.url.endswith(f"#query={order[1]}")
-    address = page.url
-    page.locator("dialog .close").click()
-    assert "#" not in page.url
+    expect(dialog.locator("h2")).to_have_text(f"Query {order[1]}")
+    address = f"{path.as_uri()}#query={order[1]}"
+    expect(page).to_have_url(address)
+    dialog.locator(".close").click()
+    expect(page).to_have_url(path.as_uri())
     page.goto("about:blank")
     page.goto(address)
-    assert page.locator("dialog[open] h2").inner_text() == f"Query {order[1]}"
-    page.locator("dialog .close").click()
+    expect(dialog.locator("h2")).to_have_text(f"Query {order[1]}")
+    dialog.locator(".close").click()
+    expect(dialog).to_have_count(0)
 
 
 def test_a_page_without_tables_says_so(tmp_path, look):

@@ -1,6 +1,7 @@
 """Many queries: a page of 7,000 queries and three systems is soon made, small, and quick to use.
 
-Bounds are generous, so that a busy machine does not fail; benchmarks/report.py has the numbers.
+Bounds are generous and the best of some tries counts, so that a busy machine does not fail;
+benchmarks/report.py has the numbers.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ import time
 
 import pytest
 from materials import many_queries
+from playwright.sync_api import expect
 
 from goodgain.report import lists
+
+TRIES = 4
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +35,14 @@ def test_it_is_soon_made_and_small(big):
 
 def test_it_is_soon_seen(big, look):
     page = look(big[0]).page
-    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    assert paint < 3000  # milliseconds; 1,000 is the bar of the benchmark
-    assert page.locator("#table-queries .status").inner_text() == "1–25 of 7,000 queries"
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    seen = []
+    while not seen or (seen[-1] > 3000 and len(seen) < TRIES):  # 1,000 ms is the bench's bar
+        if seen:
+            page.reload()
+        seen.append(page.wait_for_function(paint).json_value())
+    assert min(seen) <= 3000
+    expect(page.locator("#table-queries .status")).to_have_text("1–25 of 7,000 queries")
 
 
 def test_it_is_sorted_searched_and_filtered_without_lag(big, look):
@@ -54,11 +63,16 @@ def test_it_is_sorted_searched_and_filtered_without_lag(big, look):
         "open": "document.querySelector('#table-queries .open').click()",
         "next": "document.querySelector('[aria-label=\"Next query\"]').click()",
     }
-    for name, act in acts.items():
-        took = page.evaluate(f"({timed})(() => {{ {act} }})")
-        assert took < (2000 if name == "open" else 500), name  # some 20 ms on a quiet machine
-    assert page.locator("dialog .lists tbody tr").count() == 3 * lists.SHALLOW
-    assert "question 69" in page.locator("dialog .lead").inner_text()
+    best = dict.fromkeys(acts, float("inf"))
+    for _ in range(TRIES):
+        for name, act in acts.items():
+            best[name] = min(best[name], page.evaluate(f"({timed})(() => {{ {act} }})"))
+        expect(page.locator("dialog[open] .lists tbody tr")).to_have_count(3 * lists.SHALLOW)
+        expect(page.locator("dialog[open] .lead")).to_contain_text("question 69")
+        if max(best.values()) < 500:  # some 20 ms on a quiet machine
+            break
+        page.reload()
+    assert max(best.values()) < 500, best
 
 
 def test_lists_that_would_be_too_large_are_kept_for_the_queries_that_differ_most(
@@ -80,5 +94,7 @@ def test_lists_that_would_be_too_large_are_kept_for_the_queries_that_differ_most
     for query, there in ((order[0], True), (order[kept - 1], True), (order[-1], False)):
         page.get_by_label("Search: Every query").fill(query)
         page.get_by_role("button", name=query, exact=True).press("Enter")
-        assert (page.locator("dialog .lists").count() == 1) == there, query
+        dialog = page.locator("dialog[open]")
+        expect(dialog.locator("h2")).to_have_text(f"Query {query}")
+        assert (dialog.locator(".lists").count() == 1) == there, query
         page.locator("dialog .close").click()

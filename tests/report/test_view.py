@@ -13,6 +13,7 @@ import sys
 import threading
 
 import pytest
+from playwright.sync_api import expect
 
 import goodgain
 from goodgain.errors import GoodgainError, UsageError
@@ -281,7 +282,7 @@ def test_a_result_is_chosen_and_followed(opened, folder):
 
 def test_two_are_ticked_and_compared_in_the_order_of_ticking(opened):
     button = opened.get_by_role("button", name="Compare")
-    assert button.is_disabled()
+    expect(button).to_be_disabled()
     opened.get_by_label("compare old/worst.json").check()
     opened.get_by_label("compare best.json").check()
     button.click()
@@ -292,8 +293,8 @@ def test_two_are_ticked_and_compared_in_the_order_of_ticking(opened):
 def test_the_list_is_searched(opened):
     opened.get_by_role("link", name="best.json").wait_for()
     opened.get_by_label("Find").fill("worst eval")
-    assert opened.locator("#entries li").count() == 1
-    assert "1 of 2" in opened.locator("#status").inner_text()
+    expect(opened.locator("#entries li")).to_have_count(1)
+    expect(opened.locator("#status")).to_have_text("1 of 2")
 
 
 def test_a_hostile_name_is_only_text(opened, folder):
