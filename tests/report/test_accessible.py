@@ -84,6 +84,18 @@ def test_keys_reach_and_do_everything(path, look):
     assert page.evaluate(outline) == "solid"
 
 
+def test_arrow_keys_scroll_a_table_that_has_the_focus(path, look):
+    page = look(path, width=390).page
+    page.locator("#table-queries .open").first.press("Enter")
+    title = page.locator("dialog[open] #query-title")
+    shown = title.inner_text()
+    region = page.locator("dialog[open] #table-list-1 .scroll")
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("e => e.scrollLeft > 0", arg=region.element_handle())
+    assert title.inner_text() == shown
+
+
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_phone_needs_no_scrolling_sideways(path, look, width):
     opened = look(path, width=width)
