@@ -43,7 +43,7 @@ def result() -> gg.GoodGain:
         {"query": "other words", "latency": 1.5, "tokens": 80, "results": [one_result("Gamma", 2)]},
     ]}  # fmt: skip
     second = {"searches": [
-        {"query": "First  words", "latency": 1, "tokens": 50,
+        {"query": "First  words", "latency": 0.0046, "tokens": 50,
          "results": [one_result("Alpha", **again), one_result("Delta"), one_result("Epsilon", 0)]},
     ]}  # fmt: skip
     third = {
@@ -120,6 +120,7 @@ def test_a_timeline_shows_iterations_searches_and_results(page):
     ]  # fmt: skip
     assert dialog.locator(".search").nth(2).locator(".badge").inner_text() == "asked before"
     assert "web · 0.50 s · 120 tokens" in dialog.locator(".search").first.inner_text()
+    assert "4.6 ms · 50 tokens" in dialog.locator(".search").nth(2).inner_text()
     last = dialog.locator(".search").nth(3).inner_text()
     assert "timed out" in last and "Nothing was found." in last
 
@@ -192,6 +193,8 @@ def test_by_keyboard_and_by_address(result, look, tmp_path):
     expect(title).to_have_text("Conversation c2 of a")
     page.keyboard.press("ArrowRight")  # there is none
     expect(title).to_have_text("Conversation c2 of a")
+    page.keyboard.press("ArrowLeft")
+    expect(title).to_have_text("Conversation c1 of a")
 
 
 @pytest.mark.parametrize("dark", [False, True])

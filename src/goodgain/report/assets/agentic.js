@@ -54,7 +54,7 @@ class Timeline {
     this.box = element("div", { class: "timeline" }, this.strip(), this.legend(),
       element("ol", { class: "iterations" }, item.iterations.map((iteration, i) => element("li", {},
         element("h3", {}, `Iteration ${i + 1}`), element("p", { class: "note" }, this.figures(iteration)),
-        iteration.searches.map((search, s) => this.search(search, `${i + 1}.${s + 1}`, iteration.searches.length, () => number++))))),
+        iteration.searches.map((search, s) => this.search(search, `${i + 1}.${s + 1}`, () => number++))))),
       item.answer ? element("div", { class: "answer" }, element("h3", {}, "Answer"), element("p", {}, userText(item.answer))) : null);
   }
 
@@ -100,9 +100,9 @@ class Timeline {
     return number(gain, Number.isInteger(gain) ? 0 : 2);
   }
 
-  search(search, place, several, next) {
+  search(search, place, next) {
     const facts = [search.tool ? userText(search.tool) : null,
-      search.latency === null ? null : `${number(search.latency, 2)} s`,
+      search.latency === null ? null : seconds(search.latency),
       search.tokens === null ? null : counted(search.tokens, "token"),
       search.cost === null ? null : `cost ${number(search.cost)}`].filter((fact) => fact !== null);
     return element("section", { class: "search", "aria-label": `Search ${place}` },

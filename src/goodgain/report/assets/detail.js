@@ -5,20 +5,28 @@ class Detail {
   constructor(key, noun, of) {
     Object.assign(this, { key, noun, of });
     this.dialog = element("dialog", { class: "detail", "aria-labelledby": `${key}-title`, onkeydown: (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (step && !event.target.matches("input, select, .scroll")) this.open(this.beside(step));
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (by && !event.target.matches("input, select, .scroll")) this.go(by);
     }, onclose: () => history.replaceState(null, "", location.pathname + location.search) });
     document.body.append(this.dialog);
   }
 
-  beside(step) {
+  // The row so many places further in the table, if there is one.
+  beside(by) {
     const { order } = this.of.table();
     const at = order.indexOf(this.row);
-    return at < 0 ? undefined : order[at + step];
+    return at < 0 ? undefined : order[at + by];
+  }
+
+  // The focus stays on the button of the step, so that the next key is heard too.
+  go(by) {
+    const row = this.beside(by);
+    if (row === undefined) return;
+    this.open(row);
+    (this.dialog.querySelector(`[data-by="${by}"]:not(:disabled)`) ?? this.dialog.querySelector(".close")).focus();
   }
 
   open(row) {
-    if (row === undefined) return;
     this.row = row;
     history.replaceState(null, "", this.of.address(row));
     const close = element("button", { type: "button", class: "close", onclick: () => this.dialog.close() }, "Close");
@@ -32,10 +40,8 @@ class Detail {
   }
 
   step(text, way, by) {
-    const label = `${way} ${this.noun}`;
-    return element("button", { type: "button", "aria-label": label, disabled: this.beside(by) === undefined, onclick: () => {
-      this.open(this.beside(by));
-      (this.dialog.querySelector(`[aria-label="${label}"]:not(:disabled)`) ?? this.dialog.querySelector(".close")).focus();
-    } }, text);
+    return element("button", {
+      type: "button", "aria-label": `${way} ${this.noun}`, "data-by": by, disabled: this.beside(by) === undefined, onclick: () => this.go(by),
+    }, text);
   }
 }

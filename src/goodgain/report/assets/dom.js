@@ -66,6 +66,10 @@ function number(value, digits = 4, signed = false) {
   return (signed && value > 0 ? "+" : "") + text.replace("-", "−");
 }
 
+function seconds(value) {
+  return value < 0.1 ? `${number(value * 1000, value < 0.01 ? 1 : 0)} ms` : `${number(value, 2)} s`;
+}
+
 function counted(count, one, several = one + "s") {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : several}`;
 }
