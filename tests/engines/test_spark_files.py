@@ -179,6 +179,32 @@ def test_other_names_types_and_columns(spark, tmp_path):
     assert found.evaluation.runs[0].coverage.bad_rows == 2
 
 
+@pytest.mark.parametrize("small", [10**6, 0], ids=["small", "shipped"])
+def test_other_columns_of_the_same_file_are_other_judgements(spark, paths, tmp_path, small):
+    """Processes keep judgements between jobs, so that a second job must not be given those of the first."""
+    one = sorted({(q, d): (q, d, g) for q, d, g, *_ in JUDGED}.values())
+    path = tmp_path / "qrels.parquet"
+    pq.write_table(
+        pa.table({
+            "query": [q for q, _, _ in one], "doc": [d for _, d, _ in one],
+            "gain": [g for _, _, g in one], "other": [float(i % 3) for i in range(len(one))],
+        }),
+        path,
+    )  # fmt: skip
+    other = [(q, d, float(i % 3)) for i, (q, d, _) in enumerate(one)]
+    data = spark.read.parquet(str(path))
+    renamed = data.select("query", "doc", data.other.alias("gain"))
+    for qrels, columns, rows in (
+        (data, None, one), (data, {"gain": "other"}, other), (renamed, None, other), (data, None, one),
+    ):  # fmt: skip
+        found = goodgain.spark.evaluate(
+            qrels, spark.read.parquet(paths["run"]), "nDCG@10 AP", columns=columns,
+            small_qrels=small, session=spark,
+        )  # fmt: skip
+        assert same(gg.evaluate(rows, RANKED, "nDCG@10 AP"), found.evaluation)
+        found.release()
+
+
 @pytest.mark.parametrize("table", ["run", "qrels"])
 def test_what_only_spark_can_read_is_read_by_spark(spark, tmp_path, table):
     """Bytes that are no text: Spark takes them for text when told so, Arrow does not."""

@@ -56,7 +56,7 @@ class Files:
 
     tasks: tuple[tuple[Split, ...], ...]
     columns: tuple[Column, ...]
-    version: str  # another one when a file may have changed
+    version: str  # of their contents: another one when a file may have changed
 
     def numbers(self, spark: Any) -> Any:
         """A DataFrame of the numbers of the tasks, each in a partition of its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,16 +41,13 @@ class ShippedQrels:
     @classmethod
     def of(cls, streams: Iterable[bytes], columns: Mapping[str, str], name: str) -> ShippedQrels:
         """Judgements that were packed for the way, in one part or several."""
-        import hashlib
-
         parts = tuple(streams)
-        key = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
-        return cls(parts, None, dict(columns), name, key)
+        return cls(parts, None, dict(columns), name, _key(columns, *parts))
 
     @classmethod
     def of_files(cls, files: Files, columns: Mapping[str, str], name: str) -> ShippedQrels:
         """Judgements that need not go by way of the driver."""
-        return cls((), files, dict(columns), name, files.version)
+        return cls((), files, dict(columns), name, _key(columns, repr(files).encode()))
 
     def open(self) -> Qrels:
         """The judgements in the core; kept for the next tasks of this process."""
@@ -65,6 +63,12 @@ class ShippedQrels:
                 rows = pa.concat_tables([pa.ipc.open_stream(s).read_all() for s in self.streams])
             _kept[self.key] = ArrowTable.of(rows, self.name).qrels(self.columns)
         return _kept[self.key]
+
+
+def _key(columns: Mapping[str, str], *parts: bytes) -> str:
+    """Another one for other rows, and for the same rows read otherwise: processes keep judgements by it."""
+    digests = [sha256(part).digest() for part in (repr(sorted(columns.items())).encode(), *parts)]
+    return sha256(b"".join(digests)).hexdigest()
 
 
 def first_place() -> int:
