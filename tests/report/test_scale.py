@@ -36,12 +36,13 @@ def test_it_is_soon_made_and_small(big):
 def test_it_is_soon_seen(big, look):
     page = look(big[0]).page
     paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    seen = []
-    while not seen or (seen[-1] > 3000 and len(seen) < TRIES):  # 1,000 ms is the bench's bar
-        if seen:
-            page.reload()
-        seen.append(page.wait_for_function(paint).json_value())
-    assert min(seen) <= 3000
+    best = float("inf")
+    for _ in range(TRIES):
+        best = min(best, page.wait_for_function(paint).json_value())
+        if best <= 3000:  # milliseconds; 1,000 is the bar of the benchmark
+            break
+        page.reload()
+    assert best <= 3000
     expect(page.locator("#table-queries .status")).to_have_text("1–25 of 7,000 queries")
 
 
