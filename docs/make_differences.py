@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodgain import evaluate, parse
-from goodgain.evaluation.policy import CHOICES, PRESETS
-from goodgain.evaluation.presets import RULES
 from goodgain.measures import definitions
+from goodgain.ranking.policy import CHOICES, PRESETS
+from goodgain.ranking.presets import RULES
 
 PAGE = Path(__file__).with_name("differences.md")
 TOOLS = tuple(PRESETS)

@@ -13,7 +13,7 @@ from pathlib import Path
 from goodgain.cli import COMMANDS, help_text
 from goodgain.cli.measures import usage
 from goodgain.measures import definitions
-from goodgain.measures.good_gain import GOOD_GAIN
+from goodgain.measures.table.agentic import GOOD_GAIN
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -1,6 +1,6 @@
 """Fetch the scripts that pages draw charts with from npm: python scripts/vendor_vega.py.
 
-They are kept in src/goodgain/report/assets/vendor with their licences, as published but for the
+They are kept in src/goodgain/reports/assets/vendor with their licences, as published but for the
 interpreter, which is published as a module and becomes a part of `vega` here.
 """
 

@@ -16,32 +16,29 @@ from goodgain.cli import COMMANDS, run
 PACKAGE = Path(goodgain.__file__).parent
 # Data flows one way: each stage imports only what stands left of it.
 STAGES = (
-    "read",
-    "tables",
-    "identity",
-    "labels",
-    "measures",
-    "evaluation",
-    "compat",
     "stats",
+    "io",
+    "results",
+    "data",
+    "traces",
+    "identity",
+    "measures",
+    "ranking",
+    "agentic",
+    "comparison",
+    "fusion",
+    "labels",
+    "compat",
     "engines",
     "spark",
     "experiment",
-    "report",
+    "reports",
     "cli",
 )
-FREE = {
-    "cores",
-    "errors",
-    "show",
-    "shown",
-    "write",
-    "_core",
-    "_build",
-    "",
-}  # anyone may import these; "" is goodgain itself
-# The one way back: every result can be made into a page, by a method that imports `report` when called.
-BACK = {"shown": {"report"}}
+FREE = {"cores", "errors", "_core", "_build", ""}  # anyone may import these; "" is goodgain itself
+# The way back: every result can become a page, and every saved file the result it holds, by functions
+# that import later stages when they are called.
+BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
 ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {
     "numpy",
@@ -89,7 +86,7 @@ def imported(path: Path) -> set[tuple[str, int]]:
 
 
 def stage(name: str) -> str:
-    """The part of the package that a module belongs to: goodgain.read.files is of `read`."""
+    """The part of the package that a module belongs to: goodgain.io.files is of `read`."""
     parts = name.split(".")[1:]
     known = {p.stem for p in PACKAGE.iterdir()}
     return parts[0] if parts and parts[0] in known else ""
@@ -121,9 +118,9 @@ def test_imports_go_one_way(path):
 
 
 def test_the_check_sees_imports_everywhere():
-    found = {name for name, _ in imported(Path("tables/run.py"))}
-    assert "goodgain.read.source" in found  # at the top
-    assert "goodgain.read.files" in found  # inside a function
+    found = {name for name, _ in imported(Path("data/run.py"))}
+    assert "goodgain.io.sources" in found  # at the top
+    assert "goodgain.io.files" in found  # inside a function
     assert "goodgain._core.Scores" in found  # under TYPE_CHECKING
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goodgain.errors import GoodgainError
-    from goodgain.evaluation import (
-        Evaluation,
-        Evaluator,
-        GoodGain,
-        Policy,
-        RunScores,
-        evaluate,
-        good_gain,
+    from goodgain.agentic import GoodGain, good_gain
+    from goodgain.comparison import (
+        GSB,
+        Comparison,
+        Gate,
+        compare,
+        gate,
+        gsb_counts,
+        gsb_differences,
+        gsb_labels,
     )
+    from goodgain.data import Qrels, Run, Trace
+    from goodgain.errors import GoodgainError
     from goodgain.experiment import Experiment, ExperimentResult
+    from goodgain.fusion import fuse, tune
     from goodgain.identity import Identity
     from goodgain.labels import Judge, Labels, Store, label
+    from goodgain.labels.calibration import Calibration, calibrate
     from goodgain.measures import (
         Measure,
         cg,
@@ -30,29 +35,17 @@ if TYPE_CHECKING:
         rdcgl,
         register,
     )
-    from goodgain.read.traces import record
-    from goodgain.stats import (
-        GSB,
-        Comparison,
-        Gate,
-        compare,
-        gate,
-        gsb_counts,
-        gsb_differences,
-        gsb_labels,
-    )
-    from goodgain.stats.calibration import Calibration, calibrate
-    from goodgain.stats.fusion import fuse, tune
-    from goodgain.tables import Qrels, Run, Trace, read_traces
+    from goodgain.ranking import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.traces import read_traces, record
 
 __version__ = "0.1.0"
 
 # What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
 _PUBLIC = {
     **dict.fromkeys(
-        ("Evaluation", "Evaluator", "GoodGain", "Policy", "RunScores", "evaluate", "good_gain"),
-        "goodgain.evaluation",
+        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.ranking"
     ),
+    **dict.fromkeys(("GoodGain", "good_gain"), "goodgain.agentic"),
     **dict.fromkeys(
         ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
         "goodgain.measures",
@@ -68,15 +61,15 @@ _PUBLIC = {
             "gsb_differences",
             "gsb_labels",
         ),
-        "goodgain.stats",
+        "goodgain.comparison",
     ),
     **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),
-    **dict.fromkeys(("fuse", "tune"), "goodgain.stats.fusion"),
-    **dict.fromkeys(("Qrels", "Run", "Trace", "read_traces"), "goodgain.tables"),
+    **dict.fromkeys(("fuse", "tune"), "goodgain.fusion"),
+    **dict.fromkeys(("Qrels", "Run", "Trace"), "goodgain.data"),
     "Identity": "goodgain.identity",
-    "record": "goodgain.read.traces",
+    **dict.fromkeys(("read_traces", "record"), "goodgain.traces"),
     **dict.fromkeys(("Judge", "Labels", "Store", "label"), "goodgain.labels"),
-    **dict.fromkeys(("Calibration", "calibrate"), "goodgain.stats.calibration"),
+    **dict.fromkeys(("Calibration", "calibrate"), "goodgain.labels.calibration"),
     "GoodgainError": "goodgain.errors",
 }
 

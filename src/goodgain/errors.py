@@ -17,12 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def plain(text: str) -> str:
+    """Text that cannot move the cursor or reorder a line: control characters are shown, not sent."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii", "replace")
+        for c in text
+    )
+
+
 class GoodgainError(Exception):
     """One sentence, then where, then a hint on the next line."""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        from goodgain.show import plain
-
         self.message, self.where, self.hint = plain(message), plain(where), plain(hint)
         super().__init__(self.message)
 

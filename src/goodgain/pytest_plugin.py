@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goodgain.stats.gates import Gate
+    from goodgain.comparison.gates import Gate
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def goodgain_gate() -> Callable[..., Gate]:
 
     def check(*sources: Any, measures: Any = None, **options: Any) -> Gate:
         __tracebackhide__ = True
-        from goodgain.evaluation import evaluate
-        from goodgain.stats.gates import gate
+        from goodgain.comparison.gates import gate
+        from goodgain.ranking import evaluate
 
         if len(sources) == 3:
             qrels, baseline, candidate = sources

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.evaluating import Evaluated
-from goodgain.engines.spark.evaluating import evaluate as _evaluate
-from goodgain.engines.spark.gains import Gained
-from goodgain.engines.spark.gains import good_gain as _good_gain
-from goodgain.engines.spark.judgements import SMALL
-from goodgain.engines.spark.labelling import Labelled
-from goodgain.engines.spark.labelling import label as _label
+from goodgain.engines.spark.conversations import Gained
+from goodgain.engines.spark.conversations import good_gain as _good_gain
+from goodgain.engines.spark.judgments import SMALL
+from goodgain.engines.spark.labels import Labelled
+from goodgain.engines.spark.labels import label as _label
+from goodgain.engines.spark.runs import Evaluated
+from goodgain.engines.spark.runs import evaluate as _evaluate
 from goodgain.engines.spark.session import start
-from goodgain.evaluation.evaluator import DEFAULT_MEASURES
+from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goodgain.evaluation import Policy
-    from goodgain.evaluation.evaluator import Measures
+    from goodgain.ranking import Policy
+    from goodgain.ranking.evaluator import Measures
 
 __all__ = ["Evaluated", "Gained", "Labelled", "evaluate", "good_gain", "label", "start"]
 

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from goodgain.cli import run
-from goodgain.measures.table import DEFINITIONS
+from goodgain.measures.table.ranked import DEFINITIONS
 
 
 def test_the_table_lists_every_measure(capsys):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from goodgain import evaluate
 from goodgain.errors import UsageError
-from goodgain.evaluation.policy import PRESETS
-from goodgain.evaluation.presets import RULES
+from goodgain.ranking.policy import PRESETS
+from goodgain.ranking.presets import RULES
 
 # Scores that are one number in 32 bits and two in 64.
 NEAR = (-1.5, 0.0, 0.1, 1.0, 1.0 + 1e-9, 2.0)

@@ -256,7 +256,7 @@ def test_standard_input(files):
 
 
 def test_compressed_and_other_formats(capfd, files, tmp_path):
-    from goodgain.read.convert import convert
+    from goodgain.io.convert import convert
 
     qrels, run = files(QRELS, RUN)
     expected = printed(capfd, "-m", "all_trec", qrels, run)[1].splitlines()[1:]

@@ -9,12 +9,12 @@ import pytest
 from hard_rows import collection
 
 import goodgain as gg
-from goodgain.evaluation.evaluator import recipe
+from goodgain.ranking.evaluator import recipe
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 worker = pytest.importorskip("goodgain.engines.spark.worker")
-shipped_qrels = pytest.importorskip("goodgain.engines.spark.shipped")
+shipped_qrels = pytest.importorskip("goodgain.engines.spark.broadcasts")
 ShippedQrels, stream_of = shipped_qrels.ShippedQrels, shipped_qrels.stream_of
 
 RUN = {"query": "query", "doc": "doc", "value": "score"}

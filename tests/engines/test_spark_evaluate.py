@@ -11,11 +11,11 @@ from specs import ALL, label
 
 import goodgain as gg
 import goodgain.spark
-from goodgain.engines.spark.evaluating import _job, _joined
 from goodgain.engines.spark.frames import frame_of, pieces_of
-from goodgain.engines.spark.judgements import judgements_of
+from goodgain.engines.spark.judgments import judgements_of
+from goodgain.engines.spark.runs import _job, _joined
 from goodgain.errors import InputError
-from goodgain.evaluation.evaluator import recipe
+from goodgain.ranking.evaluator import recipe
 
 MEASURES = [label(spec) for spec in ALL]
 BOUNDED = ["nDCG@10", "AP", "RR", "P@3", "GMAP", "NumRet"]

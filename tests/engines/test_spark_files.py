@@ -10,12 +10,12 @@ from specs import ALL, label
 
 import goodgain as gg
 import goodgain.spark
-from goodgain.engines.spark.evaluating import _job, _joined, _measured
 from goodgain.engines.spark.files import _tasks, files_of
 from goodgain.engines.spark.frames import frame_of, pieces_of
-from goodgain.engines.spark.judgements import judgements_of
+from goodgain.engines.spark.judgments import judgements_of
+from goodgain.engines.spark.runs import _job, _joined, _measured
 from goodgain.errors import InputError
-from goodgain.evaluation.evaluator import recipe
+from goodgain.ranking.evaluator import recipe
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -11,7 +11,7 @@ import goodgain
 from goodgain import parse
 from goodgain.errors import MeasureError
 from goodgain.measures import parse_all
-from goodgain.measures.table import DEFINITIONS
+from goodgain.measures.table.ranked import DEFINITIONS
 
 
 def parts(m):

@@ -14,7 +14,7 @@ from goodgain import evaluate, measures, parse
 from goodgain._core import kernels
 from goodgain.compat import trec_measures
 from goodgain.measures import definition_of, definitions
-from goodgain.measures.table import DEFINITIONS
+from goodgain.measures.table.ranked import DEFINITIONS
 
 LABELS = [label(s) for s in ALL]
 MEASURED = [d for d in DEFINITIONS if d.column is None]

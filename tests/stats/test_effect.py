@@ -7,6 +7,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 
+from goodgain.comparison.groups import one_way
 from goodgain.errors import UsageError
 from goodgain.stats.corrections import correct
 from goodgain.stats.effect import (
@@ -16,7 +17,6 @@ from goodgain.stats.effect import (
     queries_needed,
     t_interval,
 )
-from goodgain.stats.groups import one_way
 from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.seeds import seed_spread, seeds_test
 from goodgain.stats.tukey import Tukey

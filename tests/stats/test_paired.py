@@ -144,7 +144,7 @@ def test_a_p_too_small_for_a_number_is_not_zero() -> None:
 
 
 def test_percentiles_are_tested_by_exchanging_systems() -> None:
-    from goodgain.evaluation.scores import percentile
+    from goodgain.stats.quantiles import percentile
 
     rng = np.random.default_rng(0)
     a = rng.exponential(1, 400)

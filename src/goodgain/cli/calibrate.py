@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Calibrate and print."""
     from goodgain.labels import Labels
-    from goodgain.stats.calibration import calibrate
+    from goodgain.labels.calibration import calibrate
 
     labels = args.labels
     if args.model or args.prompt:

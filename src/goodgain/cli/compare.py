@@ -20,16 +20,16 @@ from goodgain.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.evaluation import Evaluation
+    from goodgain.ranking import Evaluation
 
 DEFAULT_MEASURES = "nDCG@10 AP RR"
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
+    from goodgain.comparison.pairing import UNPAIRED
     from goodgain.stats.corrections import CORRECTIONS
     from goodgain.stats.paired import BOOTSTRAPS, PERMUTATIONS, TESTS
-    from goodgain.stats.pairing import UNPAIRED
 
     p = command_parser(
         "compare",
@@ -131,7 +131,7 @@ def add_scores(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare and print."""
-    from goodgain.stats import compare
+    from goodgain.comparison import compare
 
     if args.gsb:
         return _gsb(args)
@@ -169,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _gsb(args: argparse.Namespace) -> int:
-    from goodgain.stats import gsb_labels
+    from goodgain.comparison import gsb_labels
 
     if args.qrels or args.scores:
         raise UsageError("--gsb stands alone: it takes no judgements, runs or scores")
@@ -214,7 +214,7 @@ def score_sources(args: argparse.Namespace) -> list[Any]:
 def _queries_with_texts(path: str | None) -> str | None:
     """The table of queries, where it has texts: one that only has groups is as good for --by."""
     from goodgain.errors import InputError
-    from goodgain.experiment.texts import read_texts
+    from goodgain.io.texts import read_texts
 
     if path is None:
         return None
@@ -228,7 +228,7 @@ def _queries_with_texts(path: str | None) -> str | None:
 def _run_sources(
     args: argparse.Namespace, inputs: list[dict[str, Any]], evaluations: list[Evaluation]
 ) -> list[Any]:
-    from goodgain.tables import Run
+    from goodgain.data import Run
 
     if not args.qrels or not args.runs:
         raise UsageError(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    from goodgain.read.convert import FORMATS
+    from goodgain.io.convert import FORMATS
 
     listed = "".join(f"  {name:<8} {text}\n" for name, text in FORMATS.items())
     p = command_parser(
@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
 def _are_traces(args: argparse.Namespace) -> bool:
     """A format of traces was named, or IN looks like one and like no table."""
     from goodgain.errors import GoodgainError
-    from goodgain.read.convert import table_kinds
-    from goodgain.read.traces.files import trace_format
+    from goodgain.io.convert import table_kinds
+    from goodgain.traces.files import trace_format
 
     if args.source_format:
         return True
@@ -74,7 +74,7 @@ def _are_traces(args: argparse.Namespace) -> bool:
 
 
 def _convert_traces(args: argparse.Namespace) -> int:
-    from goodgain.read.traces.convert import convert_traces
+    from goodgain.traces.convert import convert_traces
 
     written, skipped, notes = convert_traces(
         args.source,
@@ -92,7 +92,7 @@ def _convert_traces(args: argparse.Namespace) -> int:
 
 def _convert_table(args: argparse.Namespace) -> int:
     from goodgain.errors import UsageError
-    from goodgain.read.convert import convert, converted_bytes, format_of
+    from goodgain.io.convert import convert, converted_bytes, format_of
 
     columns = pairs([args.columns], "--columns")
     if args.target == "-":

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from goodgain.data import Result, Trace
     from goodgain.identity import Clusters
-    from goodgain.tables import Result, Trace
 
 
 def parser() -> argparse.ArgumentParser:
@@ -39,8 +39,8 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Cluster and print."""
     from goodgain.identity import Identity
-    from goodgain.show import render
-    from goodgain.tables import read_traces
+    from goodgain.results.text import render
+    from goodgain.traces import read_traces
 
     identity = Identity(args.profiles or (), unit=args.unit)
     rows: list[list[Any]] = []

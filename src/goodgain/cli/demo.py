@@ -10,7 +10,7 @@ from goodgain.cli.options import add_output, beside, command_parser, write
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.evaluation import GoodGain
+    from goodgain.agentic import GoodGain
     from goodgain.experiment import ExperimentResult
 
 REPORT = "goodgain-demo.html"
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from goodgain.demo import agent_gains, agent_traces, experiment
-    from goodgain.write import write_texts
+    from goodgain.io.atomic import write_texts
 
     chosen, left_out = experiment()
     if not args.quiet:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _text(args: argparse.Namespace, result: ExperimentResult, gains: GoodGain) -> str:
     """For machines the retrievers' scores; for people the agent's table below them."""
-    from goodgain.show import LONG_FORMATS
+    from goodgain.results.text import LONG_FORMATS
 
     if args.per_query:
         return result.scores.render(args.format, True)
@@ -75,7 +75,7 @@ def _text(args: argparse.Namespace, result: ExperimentResult, gains: GoodGain) -
 
 def _agent_text(gains: GoodGain, format: str) -> str:  # noqa: A002
     """Good Gain by iteration; bounds for what nobody judged are left to `goodgain trace`."""
-    from goodgain.show import number, render
+    from goodgain.results.text import number, render
 
     rows = []
     for i in range(1, gains["agent"].iterations + 1):

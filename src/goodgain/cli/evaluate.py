@@ -15,7 +15,7 @@ from goodgain.cli.options import (
     write,
 )
 from goodgain.cli.runs import evaluated
-from goodgain.evaluation.evaluator import DEFAULT_MEASURES
+from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     import argparse

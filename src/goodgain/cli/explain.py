@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
     """Explain and print."""
     import json
 
+    from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
-    from goodgain.evaluation.explain import explain, explain_difference
-    from goodgain.tables import Qrels, Run
+    from goodgain.ranking.explain import explain, explain_difference
 
     given = pairs(args.policy, "--policy")
     columns = pairs([args.columns], "--columns")

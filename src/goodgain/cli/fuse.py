@@ -17,7 +17,7 @@ FORMATS = ("trec", "csv", "tsv", "jsonl")
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    from goodgain.stats.fusion.methods import METHODS, NORMS
+    from goodgain.fusion.methods import METHODS, NORMS
 
     size = max(map(len, METHODS))
     methods = "".join(f"  {name:<{size}}  {m.summary}{_more(m)}\n" for name, m in METHODS.items())
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _more(method: object) -> str:
-    from goodgain.stats.fusion.methods import Method
+    from goodgain.fusion.methods import Method
 
     assert isinstance(method, Method)
     notes = []
@@ -89,7 +89,7 @@ def _more(method: object) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Fuse and write."""
-    from goodgain.stats.fusion import fuse, tune
+    from goodgain.fusion import fuse, tune
 
     params: Mapping[str, Any] = _params(args.param)
     if args.tune:
@@ -137,7 +137,7 @@ def _params(texts: list[str]) -> dict[str, float]:
 
 
 def _text(table: Mapping[str, Mapping[str, float]], format: str, name: str) -> str:  # noqa: A002
-    from goodgain.show import render
+    from goodgain.results.text import render
 
     if format == "trec":
         return "".join(

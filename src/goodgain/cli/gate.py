@@ -17,9 +17,9 @@ DEFAULT_MEASURES = "nDCG@10"
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    from goodgain.stats.gates import GATE_TESTS
+    from goodgain.comparison.gates import GATE_TESTS
+    from goodgain.comparison.pairing import UNPAIRED
     from goodgain.stats.paired import TESTS
-    from goodgain.stats.pairing import UNPAIRED
 
     p = command_parser(
         "gate",
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Test, print, and tell by the exit status."""
-    from goodgain.stats.gates import gate
+    from goodgain.comparison.gates import gate
 
     notes: list[str] = []
     options: dict[str, Any] = {}

@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     """Label and print what came of it."""
     from goodgain.labels import Limits, estimate, judge_for, label
     from goodgain.labels.judges import Price
-    from goodgain.show import render
+    from goodgain.results.text import render
 
     judge = judge_for(
         args.model,
@@ -175,8 +175,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) -> None:
+    from goodgain.io.atomic import write_texts
     from goodgain.labels import with_gains
-    from goodgain.write import write_texts
 
     traces = (
         t
@@ -189,10 +189,10 @@ def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) 
 def _pairs(args: argparse.Namespace) -> Any:
     from itertools import chain
 
+    from goodgain.data import Qrels
     from goodgain.errors import UsageError
     from goodgain.labels.labeller import pairs_from
     from goodgain.labels.pairs import pool
-    from goodgain.tables import Qrels
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.errors import UsageError
     from goodgain.labels import Labels, Store
     from goodgain.labels.exchange import export, import_labels, statistics
-    from goodgain.show import render
+    from goodgain.results.text import render
 
     if (args.file is not None) != (args.action == "import"):
         raise UsageError("FILE goes with import, and import needs it")

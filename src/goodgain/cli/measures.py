@@ -29,8 +29,8 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Print the table or one entry."""
     from goodgain.measures import definition_of, definitions
-    from goodgain.measures.good_gain import GOOD_GAIN, good_gain_definition
-    from goodgain.show import render
+    from goodgain.measures.table.agentic import GOOD_GAIN, good_gain_definition
+    from goodgain.results.text import render
 
     if args.name:
         traced = good_gain_definition(args.name)

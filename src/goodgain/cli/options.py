@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from goodgain.errors import UsageError
-from goodgain.show import FORMATS
+from goodgain.results.text import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ def beside(args: argparse.Namespace, result: Any, *more: Any, **options: Any) ->
     """
     files = {args.save: result.to_json()} if getattr(args, "save", None) else {}
     if args.report:
-        from goodgain.report import report_text
+        from goodgain.reports import report_text
 
         texts = {name: getattr(args, name, None) for name in ("queries", "documents")}
         options = {**texts, "command": args.command_line, **options}
@@ -80,7 +80,7 @@ def beside(args: argparse.Namespace, result: Any, *more: Any, **options: Any) ->
 
 def add_evaluation(parser: argparse.ArgumentParser) -> None:
     """--policy, --preset, --threads, --columns."""
-    from goodgain.evaluation.policy import CHOICES, PRESETS
+    from goodgain.ranking.policy import CHOICES, PRESETS
 
     group = parser.add_argument_group("evaluation")
     known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in CHOICES.items())
@@ -154,7 +154,7 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
 
 def write(args: argparse.Namespace, text: str, beside: Mapping[str, str] | None = None) -> None:
     """To the file that was asked for, or to standard output; `beside` are other files to write with it."""
-    from goodgain.write import write_texts
+    from goodgain.io.atomic import write_texts
 
     to_file = args.output and args.output != "-"
     write_texts({**({args.output: text} if to_file else {}), **(beside or {})})

@@ -16,8 +16,8 @@ _OPTIONS = ("measure", "system", "baseline", "price", "budget")
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    from goodgain.report.charts import KINDS
-    from goodgain.report.charts.agentic import BUDGETS
+    from goodgain.reports.charts import KINDS
+    from goodgain.reports.charts.agentic import BUDGETS
 
     size = max(map(len, KINDS))
     known = "".join(f"  {kind.name:<{size}}  {kind.text}\n" for kind in KINDS.values())
@@ -59,10 +59,10 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Load, draw, write."""
-    from goodgain.report.chart import picture_format
-    from goodgain.report.charts import plot
-    from goodgain.report.saved import load_result
-    from goodgain.report.together import together
+    from goodgain.reports.chart import picture_format
+    from goodgain.reports.charts import plot
+    from goodgain.reports.merging import together
+    from goodgain.results.loading import load_result
 
     picture_format(args.output)
     if args.width is not None and not 100 <= args.width <= 10_000:

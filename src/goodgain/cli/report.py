@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     """Load, make the page, write it."""
     from pathlib import Path
 
-    from goodgain.report import write_report
-    from goodgain.report.saved import load_result
+    from goodgain.reports import write_report
+    from goodgain.results.loading import load_result
 
     if args.qrels and not any(Path(path).is_dir() for path in args.results):
         raise UsageError(

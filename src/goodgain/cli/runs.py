@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from goodgain.evaluation import Evaluation
+    from goodgain.ranking import Evaluation
 
 
 def evaluated(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:

@@ -92,7 +92,7 @@ def add_traces(p: argparse.ArgumentParser) -> None:
 
 def add_reading(p: argparse.ArgumentParser) -> None:
     """--from, --search-tool, --skip-bad."""
-    from goodgain.read.traces import FORMATS
+    from goodgain.traces import FORMATS
 
     group = p.add_argument_group("reading")
     group.add_argument(
@@ -126,7 +126,7 @@ def add_identity(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print."""
-    from goodgain.evaluation import good_gain
+    from goodgain.agentic import good_gain
     from goodgain.identity import Identity
 
     turn = int(args.turn) if args.turn.isdigit() else args.turn

@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
-    from goodgain.report.view import Library, Viewer
+    from goodgain.reports.view import Library, Viewer
 
     with Viewer(Library(args.path), args.port) as viewer:
         print(viewer.url, flush=True)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from goodgain.compat.trec_measures import BY_NAME
 from goodgain.errors import MeasureError, core_errors
-from goodgain.evaluation.policy import PRESETS
-from goodgain.evaluation.presets import convention
 from goodgain.measures.grammar import definition_of, make
+from goodgain.ranking.policy import PRESETS
+from goodgain.ranking.presets import convention
 
 _PRESET = "ir_measures"
 _REL = {"rel": 1}
@@ -285,7 +285,7 @@ def read_trec_run(file: Any) -> Iterator[ScoredDoc]:
 
 def _lines(file: Any) -> Iterator[list[str]]:
     if isinstance(file, str) and "\n" not in file:
-        from goodgain.read.files import open_decompressed
+        from goodgain.io.files import open_decompressed
 
         with open_decompressed(file) as stream:
             yield from _lines(stream.read().decode("utf-8", "surrogateescape"))

@@ -55,7 +55,7 @@ def output(settings: Settings, qrels_path: str, run_path: str) -> str:
 
 def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """(query, measure) to mean and standard deviation."""
-    from goodgain.read.files import plain_descriptor
+    from goodgain.io.files import plain_descriptor
 
     found = {}
     with os.fdopen(plain_descriptor(path), "rb") as file:
@@ -77,8 +77,8 @@ def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
 
 def _read_qrels(path: str) -> CoreQrels:
     from goodgain import _core
-    from goodgain.read.files import kind_of, open_lines
-    from goodgain.tables import Qrels
+    from goodgain.data import Qrels
+    from goodgain.io.files import kind_of, open_lines
 
     if path != "-" and kind_of(path) != "lines":
         return Qrels(path).core
@@ -92,8 +92,8 @@ def _read_run(
 ) -> tuple[Scores, str]:
     """The core's values, and the run's name as its last line has it."""
     from goodgain import _core
-    from goodgain.read.files import kind_of, open_lines
-    from goodgain.tables import Run
+    from goodgain.data import Run
+    from goodgain.io.files import kind_of, open_lines
 
     policy: dict[str, Any] = {
         "ties": "docid",

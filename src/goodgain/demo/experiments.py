@@ -8,7 +8,7 @@ from goodgain.demo import collection
 from goodgain.demo.retrievers import BASELINE, systems
 
 if TYPE_CHECKING:
-    from goodgain.evaluation import GoodGain
+    from goodgain.agentic import GoodGain
     from goodgain.experiment import Experiment
 
 RELEVANT = 2  # below that a document is only on topic
@@ -23,8 +23,8 @@ class Demo(NamedTuple):
 
 def experiment(repeats: int = 1) -> Demo:
     """Read the collection and make the experiment ready to run."""
+    from goodgain.data import Qrels
     from goodgain.experiment import Experiment
-    from goodgain.tables import Qrels
 
     documents = collection.documents()
     judged = collection.judgements(documents)
@@ -55,6 +55,6 @@ def agent_traces(experiment: Experiment, system: str = "hybrid") -> list[dict[st
 
 def agent_gains(experiment: Experiment, traces: list[dict[str, Any]]) -> GoodGain:
     """What each search of the agent was worth by the judgements; ended conversations are carried on."""
-    from goodgain.evaluation import good_gain
+    from goodgain.agentic import good_gain
 
     return good_gain(traces, labels=experiment.qrels, threshold=RELEVANT, align="carry")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodgain.evaluation.evaluator import DEFAULT_MEASURES
+from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
-    from goodgain.evaluation import Evaluation, GoodGain
-    from goodgain.evaluation.evaluator import Measures
+    from goodgain.agentic import GoodGain
     from goodgain.labels import Labels
+    from goodgain.ranking import Evaluation
+    from goodgain.ranking.evaluator import Measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class LocalEngine:
         self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
         """Measure one or several runs against judgements."""
-        from goodgain.evaluation import evaluate
+        from goodgain.ranking import evaluate
 
         return evaluate(qrels, runs, measures, threads=self.threads, **options)
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
         """Measure what each search of an agent was worth."""
-        from goodgain.evaluation import good_gain
+        from goodgain.agentic import good_gain
 
         return good_gain(traces, threads=self.threads, **options)
 

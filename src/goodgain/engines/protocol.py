@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goodgain.evaluation import Evaluation, GoodGain, Policy
-    from goodgain.evaluation.evaluator import Measures
+    from goodgain.agentic import GoodGain
     from goodgain.labels import Labels
+    from goodgain.ranking import Evaluation, Policy
+    from goodgain.ranking.evaluator import Measures
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.write import write_texts
+from goodgain.io.atomic import write_texts
 
 FORMAT = 1
 # Settings that must not change when an experiment goes on; measures, baseline and groups may.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.evaluation import evaluate
+from goodgain.ranking import evaluate
 
 if TYPE_CHECKING:
-    from goodgain.tables import Qrels
+    from goodgain.data import Qrels
 
 TARGETS = "targets"
 # The most targets of a group, and its name.

@@ -8,20 +8,20 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError
-from goodgain.evaluation import Evaluation, Evaluator
 from goodgain.experiment.folder import Folder
-from goodgain.experiment.kept import DOCUMENTS, QUERIES, kept_of, kept_qrels, kept_texts
+from goodgain.experiment.snapshot import DOCUMENTS, QUERIES, kept_of, kept_qrels, kept_texts
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
-from goodgain.shown import Shown
-from goodgain.tables import Qrels, Run
-from goodgain.write import write_texts
+from goodgain.io.atomic import write_texts
+from goodgain.ranking import Evaluation, Evaluator
+from goodgain.results.views import Shown
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from goodgain.stats import Comparison
+    from goodgain.comparison import Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class ExperimentResult(Shown):
     @cached_property
     def comparison(self) -> Comparison | None:
         """All systems against the baseline; None where there is only one."""
-        from goodgain.stats import compare
+        from goodgain.comparison import compare
 
         if len(self.systems) < 2:
             return None
@@ -195,7 +195,7 @@ class ExperimentResult(Shown):
 
     def write(self) -> None:
         """Write runs, scores, latencies and comparison into the folder, if there is one."""
-        from goodgain.show import render
+        from goodgain.results.text import render
 
         path = self._folder.path
         if path is None:
@@ -222,7 +222,7 @@ class ExperimentResult(Shown):
     def render(self, format: str = "table") -> str:  # noqa: A002
         """As text: tables for people, or the comparison's rows for machines."""
         from goodgain.experiment.tables import experiment_text
-        from goodgain.show import WIDE_FORMATS
+        from goodgain.results.text import WIDE_FORMATS
 
         if format in WIDE_FORMATS:
             return experiment_text(self, format)

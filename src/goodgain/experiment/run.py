@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from goodgain.data import Qrels
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.result import ExperimentResult, Plan
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import has_chance, told
-from goodgain.experiment.texts import read_texts
+from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse_all
-from goodgain.tables import Qrels
 
 if TYPE_CHECKING:
     import os

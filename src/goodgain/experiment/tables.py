@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.show import Cell, number
-from goodgain.stats.render import Block, block_text, blocks, blocks_html, header, legend
+from goodgain.comparison.render import Block, block_text, blocks, blocks_html, header, legend
+from goodgain.results.text import Cell, number
 
 if TYPE_CHECKING:
+    from goodgain.comparison import Comparison
     from goodgain.experiment.result import ExperimentResult
-    from goodgain.stats import Comparison
 
 
 def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002

@@ -155,7 +155,7 @@ def _read_profiles(path: Any) -> list[Profile]:
     import os
     import tomllib
 
-    from goodgain.read.files import open_decompressed
+    from goodgain.io.files import open_decompressed
 
     name = os.fspath(path)
     try:

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.pairs import read_objects
 from goodgain.labels.result import Labels, whole
 from goodgain.labels.store import Asked, Row, Setting, digest
-from goodgain.tables.qrels import Qrels
 
 if TYPE_CHECKING:
     from goodgain.labels.store import Store

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from goodgain.data.run import Run
 from goodgain.errors import InputError
-from goodgain.read.files import open_decompressed
-from goodgain.tables.run import Run
+from goodgain.io.files import open_decompressed
 
 _ID = {
     "query": ("query_id", "qid", "query-id", "q_id", "topic_id"),

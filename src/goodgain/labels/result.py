@@ -7,12 +7,12 @@ from itertools import groupby, islice
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
-from goodgain.read.frames import AsFrames
-from goodgain.show import html_table, render
-from goodgain.shown import Plotted
-from goodgain.tables.qrels import Qrels
+from goodgain.results.frames import AsFrames
+from goodgain.results.text import html_table, render
+from goodgain.results.views import Plotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from goodgain.data.trace import Trace
 from goodgain.errors import InputError
 from goodgain.identity import Identity
 from goodgain.labels.pairs import Pair
-from goodgain.tables.trace import Trace, read_traces
+from goodgain.traces import read_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from goodgain.tables.trace import Result
+    from goodgain.data.trace import Result
 
 
 def trace_pairs(

@@ -5,6 +5,8 @@ Every measure is an attribute by its name: `from goodgain.measures import nDCG`.
 
 from __future__ import annotations
 
+from goodgain.measures.custom import register
+from goodgain.measures.functions import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
 from goodgain.measures.grammar import (
     Measure,
     definition_of,
@@ -13,9 +15,7 @@ from goodgain.measures.grammar import (
     parse,
     parse_all,
 )
-from goodgain.measures.lists import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
-from goodgain.measures.registry import register
-from goodgain.measures.table import Definition
+from goodgain.measures.table.ranked import Definition
 
 __all__ = [
     "Definition",

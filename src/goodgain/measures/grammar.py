@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import MeasureError
-from goodgain.measures.table import DEFINITIONS, Definition, Param, Value
+from goodgain.measures.table.ranked import DEFINITIONS, Definition, Param, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -52,7 +52,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     """mean, p50, p95 and p99 of one system's latencies or costs."""
     import math
 
-    from goodgain.evaluation.scores import percentile
+    from goodgain.stats.quantiles import percentile
 
     return {
         "mean": math.fsum(values) / len(values),

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goodgain.engines.spark.session import start
-from goodgain.evaluation.evaluator import DEFAULT_MEASURES
+from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
-    from goodgain.evaluation import Evaluation, GoodGain
-    from goodgain.evaluation.evaluator import Measures
+    from goodgain.agentic import GoodGain
     from goodgain.labels import Labels
+    from goodgain.ranking import Evaluation
+    from goodgain.ranking.evaluator import Measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class SparkEngine:
         self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
         """Measure one or several runs against judgements."""
-        from goodgain.engines.spark.evaluating import evaluate
+        from goodgain.engines.spark.runs import evaluate
 
         return evaluate(
             self.session, qrels, runs, measures, partitions=self.partitions, **options
@@ -34,13 +35,13 @@ class SparkEngine:
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
         """Measure what each search of an agent was worth."""
-        from goodgain.engines.spark.gains import good_gain
+        from goodgain.engines.spark.conversations import good_gain
 
         return good_gain(self.session, traces, **options).good_gain
 
     def label(self, source: Any, judge: Any, store: Any = None, **options: Any) -> Labels:
         """Gains for pairs of question and document, or for the results of traces."""
-        from goodgain.engines.spark.labelling import label
+        from goodgain.engines.spark.labels import label
 
         return label(
             self.session, source, judge, store, partitions=self.partitions, **options

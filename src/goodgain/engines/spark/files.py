@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from goodgain.read.source import stat_of
+from goodgain.io.sources import stat_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

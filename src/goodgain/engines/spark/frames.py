@@ -11,16 +11,16 @@ from goodgain.engines.spark.files import Files, files_of
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.worker import PACKED, packed
 from goodgain.errors import InputError
-from goodgain.read.columns import find_columns
-from goodgain.read.files import plain_suffix
+from goodgain.io.columns import find_columns
+from goodgain.io.files import plain_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodgain.engines.spark.worker import Job
-    from goodgain.read.columns import TableKind
-    from goodgain.read.rows import Rows
-    from goodgain.read.source import Source
+    from goodgain.io.columns import TableKind
+    from goodgain.io.rows import Rows
+    from goodgain.io.sources import Source
 
 _ENDINGS = {
     ".parquet": "parquet", ".orc": "orc", ".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json",
@@ -90,7 +90,7 @@ def id_kinds(source: Source) -> dict[str, str] | None:
         return {}
     if source.kind == "arrow" or not source.value:
         return None
-    from goodgain.read.rows import dict_rows
+    from goodgain.io.rows import dict_rows
 
     rows = dict_rows(source.value) if source.kind == "dict" else source.value
     return {
@@ -173,7 +173,7 @@ def pieces_of(frame: Frame, *, is_run: bool, here: Job | None = None) -> Any:
 
 def provenance(frame: Frame) -> Source:
     """What a saved result says about a table that other machines hold."""
-    from goodgain.read.source import Source
+    from goodgain.io.sources import Source
 
     return Source("arrow", None, frame.name)
 
@@ -194,8 +194,8 @@ def _only(data: Any, columns: Mapping[str, str], of_text: bool) -> Any:
 
 
 def _from_here(spark: Any, source: Any, table: TableKind, columns: Mapping[str, str] | None) -> Any:
-    from goodgain.read.rows import rows_of
-    from goodgain.read.source import resolve
+    from goodgain.io.rows import rows_of
+    from goodgain.io.sources import resolve
 
     if hasattr(source, "__arrow_c_stream__"):
         import pyarrow as pa

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain._core import CoreError
-from goodgain.engines.spark.shipped import first_place
+from goodgain.engines.spark.broadcasts import first_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain._core import TraceScores
-    from goodgain.engines.spark.shipped import ShippedQrels
-    from goodgain.evaluation.gain_settings import GainSettings
+    from goodgain.agentic.settings import GainSettings
+    from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.identity import Identity
 
 SCORED = (

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from goodgain.engines.spark.session import arrow_only
 from goodgain.errors import InputError
-from goodgain.evaluation.scores import Coverage, aggregate
+from goodgain.ranking.scores import Coverage, aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goodgain.engines.spark.worker import Report
+    from goodgain.io.sources import Source
     from goodgain.measures.grammar import Measure
-    from goodgain.read.source import Source
 
 
 class SparkValues:

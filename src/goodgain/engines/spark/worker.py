@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import ArrowTable, CoreError, PackedEvaluation, Packer
 from goodgain.engines.exact import ExactSum
-from goodgain.engines.spark.shipped import first_place, stream_of
+from goodgain.engines.spark.broadcasts import first_place, stream_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain._core import Texts
+    from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.files import Files
-    from goodgain.engines.spark.shipped import ShippedQrels
-    from goodgain.evaluation.evaluator import Asked
+    from goodgain.ranking.evaluator import Asked
 
 STREAMED = "stream binary"
 PACKED = "query string, kind tinyint, place bigint, piece binary"

@@ -53,7 +53,7 @@ class Hybrid(Retriever):
         pool: int | None = None,
         depth: int = DEPTH,
     ) -> None:
-        from goodgain.stats.fusion.methods import method_of
+        from goodgain.fusion.methods import method_of
 
         if isinstance(of, str) or len(of) < 2:
             raise UsageError(
@@ -85,7 +85,7 @@ class Hybrid(Retriever):
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Ask all parts and fuse their answers."""
-        from goodgain.stats.fusion import fuse
+        from goodgain.fusion import fuse
 
         found = [
             dict(ask(part, query, self.pool or max(depth, self.depth))) for part in self._parts

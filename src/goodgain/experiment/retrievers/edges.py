@@ -82,7 +82,7 @@ def graph_of(
 
 
 def _read(path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
-    from goodgain.stats.score_table import load_table
+    from goodgain.io.tables import load_table
 
     table = load_table(path)
     columns = []

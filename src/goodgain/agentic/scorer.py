@@ -1,0 +1,252 @@
+"""From traces to Good Gain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from goodgain.agentic.conversations import (
+    Conversations,
+    KeptLines,
+    Reading,
+    TraceSource,
+    line_of,
+)
+from goodgain.agentic.result import GoodGain
+from goodgain.agentic.settings import Align, GainSettings
+from goodgain.agentic.system import SystemGain
+from goodgain.data.qrels import Qrels
+from goodgain.data.trace import Trace
+from goodgain.errors import UsageError, core_errors
+from goodgain.identity import Identity
+from goodgain.io.sources import Source, stat_of
+
+if TYPE_CHECKING:
+    from goodgain._core import TraceScores
+
+_BATCH = 16 << 20  # bytes of canonical JSON handed to the core at a time
+
+
+def good_gain(
+    traces: Any,
+    *,
+    labels: Any = None,
+    threshold: float = 2,
+    max_gain: float = 4,
+    gain: Literal["linear", "exp"] = "linear",
+    discount: str = "log2",
+    patience: float = 0.8,
+    turn: Literal["last", "all"] | int = "last",
+    align: Align = "active",
+    identity: Any = None,
+    by: Literal["system", "file"] = "system",
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: Iterable[str] = (),
+    skip_bad: bool = False,
+    threads: int | None = None,
+) -> GoodGain:
+    """Measure what each search of an agent was worth.
+
+    `traces` is a path, several of them, `Trace` objects or dictionaries, or {system: any of these}.
+    `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
+    that judgements have; they go before gains in the traces. `identity` says when two results are
+    one: an `Identity`, a TOML file of profiles, "document" or "passage".
+    """
+    rules = Identity.of(identity)
+    settings = GainSettings(threshold, max_gain, gain, discount, patience, turn, align, rules.unit)
+    if by not in ("system", "file"):
+        raise UsageError(f"by='{by}' is neither 'system' nor 'file'")
+    judged = None if labels is None else Qrels.of(labels)
+    scorer = _Scorer(
+        rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools)
+    )
+    found = _Collected()
+    inputs: list[tuple[str, Source]] = []
+    remembered = []
+    for name, value in _sources(traces):
+        default = name or (_stem(value) if _is_path(value) else "agent")
+        provenance = _provenance(value, default)
+        source = TraceSource(
+            _readable_again(value), default, by == "file" or name is not None, provenance.stat
+        )
+        for scores in scorer.scores(value, source.value):
+            found.add(scores, source)
+        inputs.append(("traces", provenance))
+        remembered.append(source)
+    if judged is not None:
+        inputs.append(("labels", judged.source))
+    reading = Reading(format, tuple(search_tools), skip_bad)
+    conversations = Conversations(remembered, rules, judged, settings, reading)
+    return GoodGain(
+        found.systems(), settings, inputs, found.facts(scorer), conversations=conversations
+    )
+
+
+def _readable_again(value: Any) -> Any:
+    """What the conversations can be read from a second time: an iterator is kept as it passes."""
+    if _is_path(value):
+        return os.fspath(value)
+    return value if isinstance(value, list | tuple) else KeptLines()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _stem(path: Any) -> str:
+    name = Path(os.fspath(path)).name
+    return "stdin" if name == "-" else name.split(".")[0] or name
+
+
+def _sources(traces: Any) -> list[tuple[str | None, Any]]:
+    """(system's name or None, source) for each source."""
+    if isinstance(traces, Mapping) and "conversation" not in traces:
+        return [(str(name), one) for name, several in traces.items() for one in _several(several)]
+    return [(None, one) for one in _several(traces)]
+
+
+def _several(traces: Any) -> list[Any]:
+    if isinstance(traces, list | tuple) and traces and all(map(_is_path, traces)):
+        return list(traces)
+    if isinstance(traces, Trace | Mapping):
+        return [[traces]]
+    return [traces]
+
+
+class _Scorer:
+    """Hands sources to the core: canonical files as they are, others as canonical lines."""
+
+    def __init__(
+        self,
+        rules: Identity,
+        labels: Qrels | None,
+        settings: GainSettings,
+        skip_bad: bool,
+        threads: int,
+        format: str | None,  # noqa: A002
+        search_tools: tuple[str, ...],
+    ) -> None:
+        self.core = rules.core
+        self.labels = labels.core if labels else None
+        self.settings = settings
+        self.skip_bad = skip_bad
+        self.threads = threads
+        self.format = format
+        self.search_tools = search_tools
+        self.notes: list[str] = []
+        self.skipped = 0
+        self.examples: list[str] = []
+
+    def scores(self, source: Any, kept: Any) -> Iterator[TraceScores]:
+        options = self.settings.for_core(self.skip_bad)
+        if _is_path(source):
+            from goodgain.traces import open_traces
+
+            opened = open_traces(
+                os.fspath(source), self.format, self.search_tools, skip_bad=self.skip_bad
+            )
+            if opened.descriptor is not None:
+                with core_errors():
+                    yield self.core.score_file(
+                        opened.descriptor, opened.name, self.labels, options, self.threads
+                    )
+                return
+            lines: Iterable[bytes] = opened.lines()
+            name = opened.name
+        else:
+            opened = None
+            lines, name = map(line_of, source), "traces"
+            if isinstance(kept, KeptLines):
+                lines = kept.passing(iter(lines))
+        for batch in _batches(lines):
+            with core_errors():
+                yield self.core.score_lines(batch, name, self.labels, options, self.threads)
+        if opened is not None:
+            self.notes.extend(opened.notes)
+            self.skipped += opened.skipped
+            self.examples.extend(opened.context.examples)
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line) + 1
+        if size >= _BATCH:
+            yield b"\n".join(held)
+            held, size = [], 0
+    if held:
+        yield b"\n".join(held)
+
+
+def canonical_lines(
+    traces: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: Iterable[str] = (),
+    by: str = "system",
+) -> tuple[Iterator[bytes], str, str]:
+    """One source as canonical JSON lines, its name, and that of a system without one: for other engines."""
+    sources = _sources(traces)
+    if len(sources) != 1 or sources[0][0] is not None or by != "system":
+        raise UsageError(
+            "this engine takes one source of traces at a time",
+            hint="put the systems into one table: the field 'system' tells them apart",
+        )
+    source = sources[0][1]
+    if not _is_path(source):
+        return map(line_of, source), "traces", "agent"
+    from goodgain.traces import open_traces
+
+    opened = open_traces(os.fspath(source), format, tuple(search_tools))
+    return opened.lines(), opened.name, _stem(source)
+
+
+class _Collected:
+    """What came of all sources, by system."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
+        self.counts = dict.fromkeys(
+            ("results", "searches", "skipped", "left_out", "unknown_conversations"), 0
+        )
+        self.examples: list[str] = []
+
+    def add(self, scores: TraceScores, source: TraceSource) -> None:
+        names = scores.conversations
+        groups: dict[str, list[int]] = {}
+        for i, system in enumerate(scores.systems):
+            groups.setdefault(source.system_of(system), []).append(i)
+        for system, members in groups.items():
+            conversations = [names[i] for i in members] if len(members) < len(names) else names
+            self.parts.setdefault(system, []).append((scores, members, conversations))
+        for key in self.counts:
+            self.counts[key] += getattr(scores, key)
+        for message, where, _ in scores.skipped_examples:
+            if len(self.examples) < 3:
+                self.examples.append(f"{message} ({where})")
+
+    def systems(self) -> list[SystemGain]:
+        return [SystemGain.of(name, parts) for name, parts in self.parts.items()]
+
+    def facts(self, scorer: _Scorer) -> dict[str, Any]:
+        counts = {**self.counts, "skipped": self.counts["skipped"] + scorer.skipped}
+        return {
+            **counts,
+            "skipped_examples": [*self.examples, *scorer.examples][:3],
+            "notes": scorer.notes,
+        }
+
+
+def _provenance(source: Any, default: str) -> Source:
+    if not _is_path(source) or os.fspath(source) == "-":
+        return Source("rows", None, default)
+    name = os.fspath(source)
+    return Source("file", name, name, None, stat_of(name))

@@ -1,0 +1,290 @@
+"""GSB: side-by-side labels Good, Same, Bad of a new system against the old one.
+
+GSB = (good - bad) / (good + same + bad). The seed's example, one Good, one Same and two Bad, is -1/4: do
+not ship.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError, UsageError
+from goodgain.results.numbers import p_text, signed
+from goodgain.results.views import Plotted
+from goodgain.stats.distributions import normal_ppf
+from goodgain.stats.paired import Resampling, bootstrap_means, sign_p
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_WORDS = {
+    **dict.fromkeys(("good", "g", "better", "win", "1", "+1", "1.0", "好"), 1),
+    **dict.fromkeys(("same", "s", "tie", "equal", "0", "0.0", "同", "相同"), 0),
+    **dict.fromkeys(("bad", "b", "worse", "loss", "lose", "-1", "-1.0", "差", "坏"), -1),
+}
+_NAMES = {
+    "query": ("query", "query_id", "qid", "query-id", "topic", "question"),
+    "doc": ("doc", "doc_id", "docid", "docno", "document"),
+    "label": ("label", "gsb", "judgement", "judgment", "rating", "verdict", "preference"),
+    "annotator": ("annotator", "rater", "judge", "assessor", "worker", "user"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GSB(Plotted):
+    """Counts of items, the value, a sign test, an interval, and what they mean."""
+
+    good: int
+    same: int
+    bad: int
+    p: float
+    low: float
+    high: float
+    alpha: float = 0.05
+    confidence: float = 0.95
+    queries: int = 0
+    annotators: int = 1
+    agreement: float | None = None  # share of pairs of annotators that agree
+    kappa: float | None = None  # Fleiss
+
+    @property
+    def items(self) -> int:
+        """How many items were compared."""
+        return self.good + self.same + self.bad
+
+    @property
+    def value(self) -> float:
+        """(good - bad) / (good + same + bad)."""
+        return (self.good - self.bad) / self.items
+
+    @property
+    def ship(self) -> bool:
+        """Whether the new system is shown to be better."""
+        return self.value > 0 and self.p < self.alpha
+
+    @property
+    def sentence(self) -> str:
+        """Whether to ship, and why."""
+        facts = (
+            (
+                f"GSB {signed(self.value, 3)} [{signed(self.low, 3)}, {signed(self.high, 3)}] "
+                f"({self.good:,} good, {self.same:,} same, {self.bad:,} bad; "
+                f"sign test p = {p_text(self.p, self.alpha)})"
+            )
+            .replace("p = <", "p < ")
+            .replace("p = >", "p > ")
+        )
+        if self.ship:
+            return f"Ship: the new system is better. {facts}."
+        if self.value > 0:
+            return (
+                f"Do not ship yet: the new system looks better, but that could be chance. {facts}."
+            )
+        if self.value < 0 and self.p < self.alpha:
+            return f"Do not ship: the new system is worse. {facts}."
+        if self.value < 0:
+            return f"Do not ship: the new system is not better, and looks worse. {facts}."
+        return f"Do not ship: the new system is not better. {facts}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Field to value, and what follows from the fields."""
+        more = {
+            "value": self.value,
+            "items": self.items,
+            "ship": self.ship,
+            "sentence": self.sentence,
+        }
+        return {**more, **asdict(self)}
+
+    def render(self, format: str = "table") -> str:  # noqa: A002
+        """As text in any of the command line's formats."""
+        from goodgain.results.text import LONG_FORMATS, render
+
+        if format in LONG_FORMATS:
+            data = self.to_dict()
+            return render(format, list(data), [list(data.values())])
+        table = render(format, *self._table())
+        return f"{table}% {self.sentence}\n" if format == "latex" else f"{table}\n{self.sentence}\n"
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        columns = [
+            "GSB",
+            "good",
+            "same",
+            "bad",
+            f"{100 * self.confidence:g}% interval",
+            "p",
+            "queries",
+        ]
+        row: list[Any] = [
+            signed(self.value, 3), self.good, self.same, self.bad,
+            f"[{signed(self.low, 3)}, {signed(self.high, 3)}]", p_text(self.p, self.alpha), self.queries,
+        ]  # fmt: skip
+        if self.annotators > 1:
+            columns += ["annotators", "agreement", "kappa"]
+            row += [self.annotators, self.agreement, self.kappa]
+        return columns, [row]
+
+    def _repr_html_(self) -> str:
+        from goodgain.results.text import html_table
+
+        return html_table(*self._table(), self.sentence)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def gsb_counts(
+    good: int, same: int, bad: int, *, alpha: float = 0.05, confidence: float = 0.95
+) -> GSB:
+    """From counts of independent items."""
+    if min(good, same, bad) < 0:
+        raise InputError(f"a count of {min(good, same, bad)} is below 0")
+    n = good + same + bad
+    if not n:
+        raise InputError("there is nothing to compare: all counts are 0")
+    low, high = _interval(good, same, bad, confidence)
+    return GSB(good, same, bad, sign_p(good, bad), low, high, alpha, confidence, n)
+
+
+def gsb_differences(
+    differences: Iterable[float], tie: float = 0.0, *, lower_is_better: bool = False,
+    alpha: float = 0.05, confidence: float = 0.95,
+) -> GSB:  # fmt: skip
+    """From new minus old for each query; a difference up to `tie` in size is Same."""
+    if not tie >= 0:
+        raise UsageError(f"tie={tie} is not a number from 0 on")
+    sign = -1 if lower_is_better else 1
+    values = [sign * float(d) for d in differences]
+    if any(v != v for v in values):
+        raise InputError("a difference is not a number", hint="leave undefined queries out first")
+    good, bad = sum(v > tie for v in values), sum(v < -tie for v in values)
+    return gsb_counts(good, len(values) - good - bad, bad, alpha=alpha, confidence=confidence)
+
+
+def gsb_labels(
+    source: Any, *, columns: Mapping[str, str] | None = None, alpha: float = 0.05,
+    confidence: float = 0.95, seed: int = 0,
+) -> GSB:  # fmt: skip
+    """From a table of query[, doc], label[, annotator]: a path, a data frame, or rows.
+
+    Several annotators of one item are settled by majority, a draw is Same. Where a query has several
+    items they are not independent: the sign test counts queries by the sign of their sum, and the
+    interval resamples queries.
+    """
+    votes, annotators = _votes(source, columns or {})
+    items = {item: _settled(list(by.values())) for item, by in votes.items()}
+    counts = Counter(items.values())
+    good, same, bad = counts[1], counts[0], counts[-1]
+    by_query: dict[str, list[int]] = {}
+    for (query, _), value in items.items():
+        by_query.setdefault(query, []).append(value)
+    if len(by_query) == len(items):
+        p, (low, high) = sign_p(good, bad), _interval(good, same, bad, confidence)
+    else:
+        sums = [sum(values) for values in by_query.values()]
+        p = sign_p(sum(s > 0 for s in sums), sum(s < 0 for s in sums))
+        low, high = _cluster_interval(list(by_query.values()), confidence, seed)
+    agreement, kappa = _agreement([list(by.values()) for by in votes.values()])
+    return GSB(
+        good, same, bad, p, low, high, alpha, confidence, len(by_query), max(1, len(annotators)),
+        agreement, kappa,
+    )  # fmt: skip
+
+
+def _votes(
+    source: Any, given: Mapping[str, str]
+) -> tuple[dict[tuple[str, str], dict[str, int]], set[str]]:
+    from goodgain.io.tables import load_table
+
+    table = load_table(source)
+    names = {}
+    for role, usual in _NAMES.items():
+        folded = {c.strip().casefold(): c for c in table.columns}
+        found = given.get(role) or next((folded[u] for u in usual if u in folded), None)
+        if found is not None and found not in table.columns:
+            raise InputError(
+                f"there is no column '{found}'",
+                where=table.name,
+                hint=f"the columns are: {', '.join(table.columns)}",
+            )
+        if found is None and role in ("query", "label"):
+            raise InputError(
+                f"there is no column for the {role}",
+                where=table.name,
+                hint=f"the columns are: {', '.join(table.columns)}; name it: columns={{'{role}': ...}}",
+            )
+        if found is not None:
+            names[role] = found
+    votes: dict[tuple[str, str], dict[str, int]] = {}
+    annotators = set()
+    for i, label in enumerate(table.columns[names["label"]]):
+        vote = _WORDS.get(str(label).strip().casefold())
+        if vote is None:
+            raise InputError(
+                f"the label '{label}' is none of Good, Same and Bad", where=table.where(i)
+            )
+        query, doc, who = (
+            str(table.columns[names[role]][i]) if role in names else ""
+            for role in ("query", "doc", "annotator")
+        )
+        given_votes = votes.setdefault((query, doc), {})
+        if who in given_votes:
+            raise InputError(
+                f"query '{query}'{f', document {doc!r},' if doc else ''} is labelled twice"
+                + (f" by '{who}'" if who else ""),
+                where=table.where(i),
+                hint="several annotators need a column 'annotator'",
+            )
+        given_votes[who] = vote
+        annotators.add(who)
+    if not votes:
+        raise InputError("the table has no rows", where=table.name)
+    return votes, annotators
+
+
+def _settled(votes: Sequence[int]) -> int:
+    """The majority, or Same where no label has more votes than every other."""
+    (first, most), *rest = Counter(votes).most_common()
+    return 0 if rest and rest[0][1] == most else first
+
+
+def _interval(good: int, same: int, bad: int, confidence: float) -> tuple[float, float]:
+    """Bonett and Price's interval of a difference of paired proportions; never a point."""
+    n = good + same + bad
+    better, worse = (good + 1) / (n + 2), (bad + 1) / (n + 2)
+    z = normal_ppf((1 + confidence) / 2)
+    reach = z * math.sqrt((better + worse - (better - worse) ** 2) / (n + 2))
+    return max(-1.0, better - worse - reach), min(1.0, better - worse + reach)
+
+
+def _cluster_interval(
+    by_query: Sequence[Sequence[int]], confidence: float, seed: int
+) -> tuple[float, float]:
+    import numpy as np
+
+    sums = np.array([float(sum(values)) for values in by_query])
+    counts = np.array([float(len(values)) for values in by_query])
+    totals, sizes = bootstrap_means([sums, counts], Resampling(seed=seed))
+    tail = 50 * (1 - confidence)
+    low, high = np.percentile(totals / sizes, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def _agreement(items: Sequence[Sequence[int]]) -> tuple[float | None, float | None]:
+    """The share of pairs of annotators that agree, and Fleiss' kappa; of items with two or more."""
+    several = [votes for votes in items if len(votes) > 1]
+    if not several:
+        return None, None
+    shares = []
+    for votes in several:
+        n = len(votes)
+        shares.append(sum(c * (c - 1) for c in Counter(votes).values()) / (n * (n - 1)))
+    agreement = math.fsum(shares) / len(shares)
+    total = Counter(vote for votes in several for vote in votes)
+    everything = sum(total.values())
+    chance = sum((c / everything) ** 2 for c in total.values())
+    return agreement, None if chance == 1 else (agreement - chance) / (1 - chance)

@@ -1,0 +1,288 @@
+"""A comparison as text: terminal, Markdown, LaTeX, HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from goodgain.errors import plain
+from goodgain.results.numbers import STARS, interval, p_text, percent, signed
+from goodgain.results.text import Cell, html_table, latex_escape, number, render
+from goodgain.stats.paired import TESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodgain.comparison.comparison import Comparison, Pair
+
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "none": "no",
+}
+
+
+@dataclass
+class Block:
+    """A table with a title; its cells are text or marked means."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | Cell]] = field(default_factory=list)
+
+
+def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
+    """All blocks and the line that says what was tested."""
+    parts = [block_text(block, format) for block in blocks(c)]
+    foot = legend(c)
+    if format == "latex":
+        return "\n".join(parts) + "".join(f"% {line}\n" for line in foot)
+    return "\n".join(parts) + "\n" + "".join(f"{line}\n" for line in foot)
+
+
+def block_text(block: Block, format: str) -> str:  # noqa: A002
+    """One table with its title."""
+    titled = replace(block, title=plain(block.title))
+    return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](titled)
+
+
+def blocks_html(shown: Sequence[Block], foot: Sequence[str]) -> str:
+    """For notebooks: the tables, and below them how to read them."""
+    from html import escape
+
+    tables = "".join(html_table(block.columns, block.rows, block.title) for block in shown)
+    return f"{tables}<p>{'<br>'.join(escape(line) for line in foot)}</p>"
+
+
+# --- what is shown ---
+
+
+def blocks(c: Comparison) -> list[Block]:
+    """The tables of a comparison, in the order they are read."""
+    found = [_means("mean over queries", c, c.pairs), _details("differences", c, c.pairs)]
+    for group in c.groups:
+        pairs = [pair for pair in c.group_pairs if pair.group == group]
+        found.append(_details(f"{c.settings.by} = {group or '(no group)'}", c, pairs))
+    if c.interactions:
+        found.append(_interactions(c))
+    if c.seeds:
+        found.append(_seeds(c))
+    if c.prices:
+        found.append(_prices(c))
+    if c.trade_off:
+        found.append(_trade_off(c))
+    return found
+
+
+def header(measure: str, lower: bool) -> str:
+    """A measure's name, with an arrow where less is more."""
+    return f"{measure} ↓" if lower else measure
+
+
+def _means(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
+    lower = {pair.measure: pair.lower_is_better for pair in pairs}
+    block = Block(title, ["system", *(header(m, lower.get(m, False)) for m in c.measures)])
+    best = {}
+    for m in c.measures:
+        values = [v[m] for v in c.means.values() if v[m] == v[m]]
+        best[m] = (min if lower.get(m) else max)(values) if values else None
+    several = len(c.baselines) > 1
+    for system in c.systems:
+        row: list[str | Cell] = [
+            f"{system} (baseline)" if [system] == list(c.baselines) else system
+        ]
+        for m in c.measures:
+            own = [p for p in pairs if p.measure == m and p.system == system]
+            if several:
+                mark = "".join(
+                    chr(ord("a") + c.baselines.index(p.baseline))
+                    for p in own
+                    if p.p_corrected < c.settings.alpha
+                )
+            else:
+                mark = own[0].stars if own and own[0].stars != "ns" else ""
+            row.append(Cell(number(c.means[system][m]), mark, c.means[system][m] == best[m]))
+        block.rows.append(row)
+    if several:
+        letters = ", ".join(f"{chr(ord('a') + i)} = {b}" for i, b in enumerate(c.baselines))
+        block.title += f"; a letter: differs from that baseline ({letters})"
+    return block
+
+
+def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
+    several = len(c.baselines) > 1
+    level = f"{100 * c.settings.confidence:g}% interval"
+    corrected = [] if c.settings.correction == "none" else ["corrected"]
+    margin = (
+        ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
+    )
+    seeds = ["p over seeds"] if any(p.p_seeds is not None for p in pairs) else []
+    notes = ["note"] if any(_told(p) for p in pairs) else []
+    block = Block(
+        title,
+        ["system", *(["against"] if several else []), "measure", "difference", "change", level, "p",
+         *corrected, "", "d_z", "win/tie/loss", "GSB", "detectable", *margin, *seeds, "n", *notes],
+    )  # fmt: skip
+    alpha = c.settings.alpha
+    for p in pairs:
+        span = None if p.low is None or p.high is None else (p.low, p.high)
+        row: list[str | Cell] = [p.system, *([p.baseline] if several else [])]
+        row += [header(p.measure, p.lower_is_better), signed(p.difference), percent(p.relative)]
+        row += [interval(span), p_text(p.p, alpha)]
+        row += [p_text(p.p_corrected, alpha) for _ in corrected]
+        row += [p.stars, signed(p.d_z, 2), f"{p.wins}/{p.ties}/{p.losses}", signed(p.gsb, 3)]
+        row += ["-" if p.minimum_detectable is None else number(p.minimum_detectable)]
+        if margin:
+            row += [p_text(p.p_noninferior, alpha), p_text(p.p_equivalent, alpha)]
+        row += [p_text(p.p_seeds, alpha) for _ in seeds]
+        row += [f"{p.queries:,}", *(_told(p) for _ in notes)]
+        block.rows.append(row)
+    return block
+
+
+def _told(p: Pair) -> str:
+    """Notes worth a column: not how many permutations there were."""
+    return p.note if p.note and not p.note[0].isdigit() and p.note != "exact" else ""
+
+
+def _interactions(c: Comparison) -> Block:
+    block = Block(
+        f"does the difference depend on {c.settings.by}? (F test of interaction)",
+        ["system", "against", "measure", "groups", "F", "p", "corrected", "note"],
+    )
+    for i in c.interactions:
+        block.rows.append([
+            i.system, i.baseline, i.measure, str(i.groups), "-" if i.f is None else number(i.f, 3),
+            p_text(i.p, c.settings.alpha), p_text(i.p_corrected, c.settings.alpha), i.note,
+        ])  # fmt: skip
+    return block
+
+
+def _seeds(c: Comparison) -> Block:
+    block = Block(
+        "seeds: standard deviations between queries, between seeds, and the rest",
+        [
+            "system",
+            "measure",
+            "seeds",
+            "mean",
+            "worst",
+            "best",
+            "queries sd",
+            "seeds sd",
+            "rest sd",
+        ],
+    )
+    for s in c.seeds:
+        numbers = (s.mean, s.lowest, s.highest, s.between_queries, s.between_seeds, s.rest)
+        block.rows.append([s.system, s.measure, str(s.seeds), *(number(v) for v in numbers)])
+    return block
+
+
+def _prices(c: Comparison) -> Block:
+    block = Block("time and cost", ["system", "measure", "mean", "p50", "p95", "p99", "n"])
+    for p in c.prices:
+        numbers = (p.mean, p.p50, p.p95, p.p99)
+        block.rows.append(
+            [p.system, f"{p.measure} ↓", *(number(v) for v in numbers), f"{p.queries:,}"]
+        )
+    return block
+
+
+def _trade_off(c: Comparison) -> Block:
+    quality = next(m for m in c.measures if m not in {p.measure for p in c.prices})
+    price = c.prices[0].measure
+    block = Block(
+        f"{quality} against {price}: the Pareto front",
+        ["system", quality, f"{price} ↓", "on the front", "beaten by"],
+    )
+    for t in c.trade_off:
+        yes = "yes" if t.on_front else "no"
+        block.rows.append([t.system, number(t.quality), number(t.price), yes, t.beaten_by or "-"])
+    return block
+
+
+def legend(c: Comparison) -> list[str]:
+    """What was tested and how to read it."""
+    s = c.settings
+    extra = {
+        "randomisation": f" ({s.permutations:,} permutations or exact, seed {s.seed})",
+        "bootstrap": f" ({s.bootstraps:,} samples, seed {s.seed})",
+    }.get(s.test, "")
+    count = len(c.pairs)
+    if s.test == "tukey":
+        family = f"p covers all pairs of {len(c.systems)} systems"
+        if s.correction != "none" and len(c.measures) > 1:
+            family += f", corrected for {len(c.measures)} measures"
+    elif s.correction == "none":
+        family = "no correction for several tests"
+    else:
+        tests = "test" if count == 1 else "tests"
+        family = f"{_CORRECTIONS[s.correction]} correction over {count} {tests}"
+    against = ", ".join(c.baselines)
+    lines = [f"{TESTS[s.test]}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
+    lines.append(
+        f"{STARS} (corrected; better or worse). detectable: the smallest difference seen with 80% power."
+    )
+    if len(c.pairs) == 1:
+        lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
+    if s.margin is not None:
+        lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")
+    return [plain(line) for line in lines]
+
+
+# --- how it is drawn ---
+
+
+def _text(value: str | Cell) -> str:
+    return value if isinstance(value, str) else value.text
+
+
+def _terminal(block: Block) -> str:
+    rows = []
+    for row in block.rows:
+        width = {i: max((len(r[i].mark) for r in block.rows if isinstance(r[i], Cell)), default=0)  # type: ignore[union-attr]
+                 for i in range(len(row))}  # fmt: skip
+        rows.append([
+            value if isinstance(value, str) else f"{value.text}{value.mark:<{width[i]}}"
+            for i, value in enumerate(row)
+        ])  # fmt: skip
+    return f"{block.title}\n" + render("table", block.columns, rows)
+
+
+def _markdown(block: Block) -> str:
+    rows = []
+    for row in block.rows:
+        cells = []
+        for value in row:
+            if isinstance(value, str):
+                cells.append(value.replace("*", "\\*") if set(value) == {"*"} else value)
+                continue
+            mark = value.mark.replace("*", "\\*")
+            cells.append((f"**{value.text}**" if value.best else value.text) + mark)
+        rows.append(cells)
+    table = render("markdown", block.columns, rows).replace("\\\\*", "\\*")
+    return f"**{block.title}**\n\n{table}"
+
+
+def _latex(block: Block) -> str:
+    def cell(value: str | Cell) -> str:
+        if isinstance(value, str):
+            return (
+                latex_escape(value)
+                .replace("↓", r"$\downarrow$")
+                .replace("<", "$<$")
+                .replace(">", "$>$")
+            )
+        text = rf"\textbf{{{value.text}}}" if value.best else value.text
+        return text + (f"$^{{{value.mark}}}$" if value.mark else "")
+
+    def line(cells: Sequence[str | Cell]) -> str:
+        return "  " + " & ".join(cell(v) for v in cells) + r" \\" + "\n"
+
+    spec = "l" + "r" * (len(block.columns) - 1)
+    return (
+        f"% {block.title}\n\\begin{{tabular}}{{{spec}}}\n  \\toprule\n{line(block.columns)}"
+        f"  \\midrule\n{''.join(line(row) for row in block.rows)}  \\bottomrule\n\\end{{tabular}}\n"
+    )

@@ -1,0 +1,90 @@
+"""Judgements: which document is worth how much for which query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError, core_errors
+from goodgain.io.columns import find_columns
+from goodgain.io.sources import Source, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goodgain._core import Qrels as CoreQrels
+
+
+class Qrels:
+    """A table of query, doc, gain, and optionally target and aspect; read once, then fixed."""
+
+    __slots__ = ("core", "source")
+
+    core: CoreQrels
+    source: Source
+
+    def __init__(
+        self, source: Any, *, columns: Mapping[str, str] | None = None, name: str | None = None
+    ) -> None:
+        self.source = resolve(source, "qrels", columns, name)
+        with core_errors():
+            self.core = _read(self.source)
+
+    @classmethod
+    def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
+        """The table itself, or the one made of anything else."""
+        return source if isinstance(source, Qrels) else cls(source, columns=columns)
+
+    @property
+    def name(self) -> str:
+        """The file, or what was given."""
+        return self.source.name
+
+    @property
+    def queries(self) -> list[str]:
+        """The ids of the judged queries, in their order of appearance."""
+        return self.core.queries()
+
+    @property
+    def judgments(self) -> int:
+        """How many documents are judged, over all queries."""
+        return self.core.judgments
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def __contains__(self, query: object) -> bool:
+        return self.core.judgements_of(str(query)) is not None
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        """The gains of one query's judged documents."""
+        found = self.core.judgements_of(query)
+        if found is None:
+            raise KeyError(query)
+        return found
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """{query: {doc: gain}}."""
+        return {query: self[query] for query in self.queries}
+
+    def __repr__(self) -> str:
+        return f"Qrels('{self.name}', {len(self):,} queries, {self.judgments:,} judgements)"
+
+
+def _read(source: Source) -> CoreQrels:
+    from goodgain import _core
+
+    match source.kind:
+        case "file":
+            from goodgain.io.files import open_lines
+
+            file = open_lines(source.value, "qrels", source.columns)
+            return _core.Qrels.from_file(file.fd, file.name, file.format)
+        case "dict":
+            return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
+        case "rows":
+            return _core.Qrels.from_rows(source.value, source.name)
+        case "arrow":
+            table = _core.ArrowTable.of(source.value, source.name)
+            found = find_columns(table.columns(), "qrels", source.name, source.columns)
+            return table.qrels(found)
+    raise InputError(f"cannot read judgements from {source.kind}")

@@ -1,0 +1,179 @@
+"""Judgements on a cluster: small ones go to every executor, large ones meet their queries in the shuffle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goodgain.data.qrels import Qrels
+from goodgain.engines.spark.broadcasts import ShippedQrels
+from goodgain.engines.spark.frames import (
+    Frame,
+    frame_of,
+    from_rows,
+    id_kinds,
+    pieces_of,
+    provenance,
+)
+from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.worker import JUDGEMENTS, STREAMED, streamed
+from goodgain.errors import InputError, core_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goodgain.io.sources import Source
+
+SMALL = 100_000  # judgements that every executor gets; more would fill the driver and wait for it
+_FOOTERS = 100  # files whose ends the driver reads to count them
+_SHIPPED = 2_000_000  # that every executor gets if queries can be measured where they are read
+
+
+class Facts(NamedTuple):
+    """What holds for all judgements together; executors need it where each query brings its own."""
+
+    rows: int
+    max_gain: float
+    has_targets: bool
+    has_aspects: bool
+    query: str  # one of them, for messages
+
+    @property
+    def for_tasks(self) -> tuple[float, bool, bool]:
+        """What `Job.facts` holds."""
+        return self.max_gain, self.has_targets, self.has_aspects
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What is known of the judgements on the driver, and their pieces for the shuffle."""
+
+    frame: Frame
+    source: Source
+    small: ShippedQrels | None = None
+    marks: Any = None  # a DataFrame of the judged queries, if the judgements are small
+
+    @property
+    def pieces(self) -> Any:
+        """What meets the run in the shuffle: marks of the judged queries, or the judgements themselves."""
+        return self.marks if self.small else pieces_of(self.frame, is_run=False)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many there are, from the ends of files where that is soon told."""
+        files = self.frame.files
+        known = files.count() if files and len(files.paths) <= _FOOTERS else None
+        return self.facts.rows if known is None else known
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Asked for once, if at all."""
+        return _facts(self.frame)
+
+    @cached_property
+    def shipped(self) -> ShippedQrels | None:
+        """All of them for every task, unless there are too many; the driver passes them on unopened."""
+        if self.small or self.rows > _SHIPPED:
+            return self.small
+        return _shipped(self.frame)
+
+    @property
+    def example(self) -> str:
+        """A query, for messages."""
+        return self.small.open().queries()[0] if self.small else self.facts.query
+
+    def read_by_spark(self) -> Judgements:
+        """The same, but tasks do not open files by themselves."""
+        frame = self.frame.read_by_spark()
+        return replace(
+            _small(frame) if self.small else Judgements(frame, self.source), source=self.source
+        )
+
+
+def judgements_of(
+    spark: Any, qrels: Any, columns: Mapping[str, str] | None, small: int
+) -> Judgements:
+    """Look at judgements once: how many, and what holds for all of them together."""
+    if not is_frame(qrels) and not _is_remote(qrels):
+        table = Qrels.of(qrels, columns)
+        return replace(_small(_local_frame(spark, table)), source=table.source)
+    frame = frame_of(spark, qrels, "qrels", columns)
+    judged = Judgements(frame, provenance(frame))
+    if not judged.rows:
+        raise InputError("the table holds no judgements", where=frame.name)
+    return _small(frame) if judged.rows <= small else judged
+
+
+def _is_remote(qrels: Any) -> bool:
+    """A path with a scheme or a format in front is Spark's to read; files of this machine are read here."""
+    return isinstance(qrels, str) and ":" in qrels
+
+
+def _local_frame(spark: Any, table: Qrels) -> Frame:
+    from goodgain.io.rows import rows_of
+
+    source = table.source
+    if source.kind == "arrow" and source.stat is None:
+        return frame_of(spark, source.value, "qrels", source.columns, table.name)
+    data = from_rows(spark, rows_of(source, "qrels"), "qrels")
+    return frame_of(spark, data, "qrels", name=table.name, kinds=id_kinds(source))
+
+
+def _facts(frame: Frame) -> Facts:
+    from pyspark.sql import functions as sql
+
+    columns = {role: sql.col(f"`{name}`") for role, name in frame.columns.items()}
+    nothing = sql.lit(None).cast("string")
+    target, aspect = columns.get("target", nothing), columns.get("aspect", nothing)
+    found = frame.data.agg(
+        sql.count(sql.lit(1)).alias("rows"),
+        sql.max(columns["value"]).alias("max_gain"),
+        sql.max(target.isNotNull() & (target.cast("string") != "")).alias("targets"),
+        sql.min(aspect).alias("first_aspect"),
+        sql.max(aspect).alias("last_aspect"),
+        sql.min(columns["query"]).alias("query"),
+    )
+    row = found.collect()[0]
+    return Facts(
+        row["rows"],
+        max(0.0, float(row["max_gain"])) if row["max_gain"] is not None else 0.0,
+        bool(row["targets"]),
+        row["first_aspect"] != row["last_aspect"],
+        str(row["query"]),
+    )
+
+
+def _shipped(frame: Frame) -> ShippedQrels:
+    """All rows in the order of the table, as every task can have them."""
+    if frame.files:
+        return ShippedQrels.of_files(frame.files, frame.columns, frame.name)
+    with arrow_only():
+        parts = frame.data.mapInArrow(streamed, STREAMED).collect()
+    return ShippedQrels.of((bytes(row.stream) for row in parts), frame.columns, frame.name)
+
+
+def _small(frame: Frame) -> Judgements:
+    """All of them on the driver, and checked there as any judgements are."""
+    import pyarrow as pa
+
+    shipped = _shipped(frame)
+    try:
+        with core_errors():
+            core = shipped.open()
+    except (OSError, pa.ArrowException):
+        if not frame.files:
+            raise
+        return _small(frame.read_by_spark())
+    queries = core.queries()
+    marks = pa.table(
+        {
+            "query": pa.array(queries, pa.string()),
+            "kind": pa.repeat(pa.scalar(JUDGEMENTS, pa.int8()), len(queries)),
+            "place": pa.array(range(len(queries)), pa.int64()),
+            "piece": pa.repeat(pa.scalar(b"", pa.binary()), len(queries)),
+        }
+    )
+    with arrow_only():
+        pieces = frame.data.sparkSession.createDataFrame(marks)
+    return Judgements(frame, provenance(frame), shipped, pieces)

@@ -1,0 +1,260 @@
+"""Labels on a cluster: each partition asks for its own pairs with a store of its own, merged at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goodgain import errors
+from goodgain.engines.spark.broadcasts import stream_of
+from goodgain.engines.spark.conversations import conversations
+from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.errors import GoodgainError, InputError
+from goodgain.labels import Labels, Limits, Prompt, Store, judge_for
+from goodgain.labels.exchange import export, import_labels
+from goodgain.labels.labeller import AGAIN, TEXT_LIMIT, retried_of, setting_of
+from goodgain.labels.labeller import label as label_here
+from goodgain.labels.pairs import Pair, pairs_of
+from goodgain.labels.store import Asked
+from goodgain.labels.template import cut
+from goodgain.labels.traces import trace_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from goodgain.labels.store import Setting
+
+_PAIRS = "query string, doc string, question string, text string, error string"
+_LINES = "kind string, line string"  # kinds: reply, asked, error
+_PAIR_FIELDS = ("query", "doc", "question", "text")
+
+
+class Labelled(NamedTuple):
+    """The labels, read from the merged store, and the same as a DataFrame."""
+
+    labels: Labels
+    frame: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LabelJob:
+    """What an executor needs to know to label; its key for the judge is in its own environment."""
+
+    judge: Any
+    setting: Setting
+    parts: str  # the folder of the partitions' stores
+    known: bytes  # keys that need no call, as an Arrow stream
+    replicates: int
+    text_limit: int
+    options: Mapping[str, Any]
+
+
+def label(
+    spark: Any,
+    source: Any,
+    judge: Any,
+    store: Any = None,
+    *,
+    partitions: int | None = None,
+    prompt: Any = None,
+    replicates: int = 1,
+    batch: int = 1,
+    concurrency: int | None = None,
+    budget: float | None = None,
+    limits: Limits | None = None,
+    text_limit: int = TEXT_LIMIT,
+    identity: Any = None,
+    again: Any = AGAIN,
+    parts: str | os.PathLike[str] | None = None,
+) -> Labelled:
+    """Label pairs or traces; see `goodgain.spark.label`."""
+    made = judge_for(judge) if isinstance(judge, str) else judge
+    merged = Store.of(store)
+    setting = setting_of(made, Prompt.of(prompt), batch)
+    retried = retried_of(again)
+    count = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
+    bounds = limits or Limits()
+    total = bounds.budget if budget is None else budget
+    if total is not None:
+        bounds = replace(bounds, budget=max(0.0, total - merged.cost()) / count)
+    with tempfile.TemporaryDirectory(prefix="goodgain-labels-") as temporary:
+        folder = os.fspath(parts) if parts else _beside(merged, temporary)
+        job = LabelJob(
+            made,
+            setting,
+            folder,
+            _keys(merged.done_keys(setting, retried)),
+            replicates,
+            text_limit,
+            {
+                "prompt": prompt, "replicates": replicates, "batch": batch, "concurrency": concurrency,
+                "limits": bounds, "text_limit": text_limit, "again": tuple(again),
+            },
+        )  # fmt: skip
+        with arrow_only():
+            pairs = _pairs(spark, source, identity).repartition(count, "question")
+            replies = pairs.mapInArrow(lambda batches: labelled(batches, job), _LINES)
+        problem = _merge(replies, merged, setting, Path(temporary))
+        if problem is not None:
+            raise problem
+        _forget(folder)
+    labels = Labels(merged, setting)
+    with arrow_only():
+        frame = spark.createDataFrame(labels.to_arrow()) if len(labels) else None
+    return Labelled(labels, frame)
+
+
+def _beside(store: Store, temporary: str) -> str:
+    """Stores of partitions lie beside the whole, where a second try finds what the first has paid for."""
+    return temporary if store.path == ":memory:" else f"{Path(store.path).absolute()}.parts"
+
+
+def _forget(folder: str) -> None:
+    """All of it is in the merged store now."""
+    for path in Path(folder).glob("partition-*.db*") if Path(folder).is_dir() else ():
+        path.unlink(missing_ok=True)
+    if Path(folder).is_dir() and not any(Path(folder).iterdir()):
+        Path(folder).rmdir()
+
+
+def _keys(keys: list[str]) -> bytes:
+    import pyarrow as pa
+
+    return stream_of(pa.table({"key": pa.array(keys, pa.string())}))
+
+
+def _pairs(spark: Any, source: Any, identity: Any) -> Any:
+    """A DataFrame of query, doc, question and text: pairs as they are, or those of traces."""
+    if is_frame(source) and "turns" not in source.columns and _has_question(source):
+        return source.mapInArrow(_pairs_of_rows, _PAIRS)
+    if not is_frame(source) and not (isinstance(source, str) and ":" in source):
+        import pyarrow as pa
+
+        from goodgain.labels.labeller import pairs_from
+
+        found = list(pairs_from(source, identity))
+        columns = {f: pa.array([getattr(p, f) for p in found], pa.string()) for f in _PAIR_FIELDS}
+        columns["error"] = pa.nulls(len(found), pa.string())
+        return spark.createDataFrame(pa.table(columns))
+    lines, _, _ = conversations(spark, source)
+    return lines.mapInArrow(lambda batches: _pairs_of_traces(batches, identity), _PAIRS)
+
+
+def _has_question(frame: Any) -> bool:
+    return any(name in frame.columns for name in ("question", "query_text"))
+
+
+# --- on the executors ---
+
+
+def _pairs_of_rows(batches: Iterator[Any]) -> Iterator[Any]:
+    yield from _collected(
+        lambda: (pair for batch in batches for pair in pairs_of(batch.to_pylist())), batches
+    )
+
+
+def _pairs_of_traces(batches: Iterator[Any], identity: Any) -> Iterator[Any]:
+    def found() -> Iterator[Pair]:
+        for batch in batches:
+            yield from trace_pairs(map(json.loads, batch.column(0).to_pylist()), identity)
+
+    yield from _collected(found, batches)
+
+
+def _collected(pairs: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    """Pairs in batches; an error is a row of its own."""
+    import pyarrow as pa
+
+    schema = pa.schema([(name, pa.string()) for name in (*_PAIR_FIELDS, "error")])
+    held: list[dict[str, Any]] = []
+    try:
+        for pair in pairs():
+            held.append({**{f: getattr(pair, f) for f in _PAIR_FIELDS}, "error": None})
+            if len(held) >= 1000:
+                yield pa.RecordBatch.from_pylist(held, schema)
+                held = []
+    except GoodgainError as error:
+        held.append({"error": _parts(error)})
+        for _ in batches:
+            pass
+    yield pa.RecordBatch.from_pylist(held, schema)
+
+
+def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
+    """Ask for the pairs of a partition; its replies as lines of the form that stores exchange."""
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    known = set(pa.ipc.open_stream(job.known).read_all().column("key").to_pylist())
+    pairs, asked, problems = [], [], []
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["error"]:
+                problems.append(row["error"])
+                continue
+            pair = Pair(*(row[f] for f in _PAIR_FIELDS))
+            keys = _keys_of(pair, job)
+            if all(key in known for key in keys):
+                asked += [
+                    Asked(pair.query, pair.doc, key, i, pair.question) for i, key in enumerate(keys)
+                ]
+            else:
+                pairs.append(pair)
+    lines = [("asked", json.dumps(a)) for a in asked]
+    if problems:
+        lines += [("error", p) for p in problems]
+    elif pairs:
+        Path(job.parts).mkdir(parents=True, exist_ok=True)
+        path = Path(job.parts) / f"partition-{context.partitionId() if context else 0:05}.db"
+        with Store(path) as store:
+            try:
+                label_here(pairs, job.judge, store, **job.options)
+            except GoodgainError as error:
+                lines.append(("error", _parts(error)))
+            replies = export(Labels(store, job.setting), "jsonl").splitlines()
+            lines += [("reply", reply) for reply in replies]
+    for at in range(0, len(lines), 1000):
+        kinds, texts = zip(*lines[at : at + 1000], strict=True)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(kinds, pa.string()), pa.array(texts, pa.string())], ["kind", "line"]
+        )
+
+
+def _keys_of(pair: Pair, job: LabelJob) -> list[str]:
+    text, _ = cut(pair.text, job.text_limit)
+    question = pair.question.encode("utf-8", "replace").decode("utf-8")
+    return [job.setting.key(question, text, i) for i in range(job.replicates)]
+
+
+def _parts(error: GoodgainError) -> str:
+    return json.dumps([type(error).__name__, error.message, error.where, error.hint])
+
+
+# --- on the driver ---
+
+
+def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> GoodgainError | None:
+    """Take in what came of all partitions, by way of files; what was paid for stays, also after an error."""
+    problem = None
+    paths = {kind: folder / f"{kind}.jsonl" for kind in ("reply", "asked")}
+    files = {kind: path.open("w", encoding="utf-8") for kind, path in paths.items()}
+    try:
+        for row in replies.toLocalIterator():
+            if row.kind in files:
+                files[row.kind].write(row.line + "\n")
+            elif problem is None:
+                kind, message, where, hint = json.loads(row.line)
+                problem = getattr(errors, kind, InputError)(message, where=where, hint=hint)
+    finally:
+        for file in files.values():
+            file.close()
+    with paths["asked"].open(encoding="utf-8") as lines:
+        store.ask(setting, (Asked(*json.loads(line)) for line in lines))
+    if paths["reply"].stat().st_size:
+        import_labels(store, paths["reply"])
+    return problem

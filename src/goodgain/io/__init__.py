@@ -1,0 +1,1 @@
+"""Input and output: files, columns, names, conversion, atomic writes."""

@@ -1,0 +1,63 @@
+"""The rows of any source as columns: for conversion, and for what needs more than the core's evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goodgain.errors import core_errors
+from goodgain.io.columns import TableKind, find_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodgain.io.sources import Source
+
+
+class Rows(NamedTuple):
+    """Columns of one length; `target` and `aspect` hold None where a row has none."""
+
+    query: list[str]
+    doc: list[str]
+    value: list[float]
+    target: list[str | None]
+    aspect: list[str | None]
+
+    def __bool__(self) -> bool:
+        return bool(self.query)
+
+
+def rows_of(source: Source, table: TableKind) -> Rows:
+    """The rows in the order of the source."""
+    from goodgain import _core
+
+    with core_errors():
+        if source.kind == "file":
+            from goodgain.io.files import open_lines
+
+            file = open_lines(source.value, table, source.columns)
+            return Rows(*_core.file_rows(file.fd, file.name, file.format, table == "run"))
+        if source.kind == "arrow":
+            arrow = source.value
+            if not isinstance(arrow, _core.ArrowTable):
+                arrow = _core.ArrowTable.of(source.value, source.name)
+            found = find_columns(arrow.columns(), table, source.name, source.columns)
+            return Rows(*arrow.rows(found, table == "run"))
+    listed = list(dict_rows(source.value)) if source.kind == "dict" else source.value
+    return Rows(
+        [str(row[0]) for row in listed],
+        [str(row[1]) for row in listed],
+        [float(row[2]) for row in listed],
+        [_label(row, 3) for row in listed],
+        [_label(row, 4) for row in listed],
+    )
+
+
+def dict_rows(table: dict[Any, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """(query, document, value) of a dictionary, with ids as they are."""
+    for query, docs in table.items():
+        for doc, value in docs.items() if isinstance(docs, dict) else docs:
+            yield query, doc, value
+
+
+def _label(row: Any, place: int) -> str | None:
+    return str(row[place]) if len(row) > place and row[place] is not None else None

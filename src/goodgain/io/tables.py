@@ -1,0 +1,137 @@
+"""Small tables with named columns from any source: CSV, TSV, JSON, JSON lines, Parquet, data frames, rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, and where a row of them is."""
+
+    columns: dict[str, Sequence[Any]]
+    name: str
+    lines: Sequence[int] = ()  # the line of each row, where lines can be told
+
+    def where(self, row: int) -> str:
+        """The place of a row, for messages."""
+        return f"{self.name}:{self.lines[row]}" if self.lines else f"{self.name} row {row + 1}"
+
+
+def load_table(source: Any) -> Table:
+    """Any table by its columns, all of it in memory."""
+    if isinstance(source, str | os.PathLike):
+        return _load_file(os.fspath(source))
+    if isinstance(source, Mapping):
+        return Table({str(c): list(v) for c, v in source.items()}, "scores")
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):
+        try:
+            columns = source.to_dict("list")  # pandas
+        except (TypeError, ValueError):
+            columns = source.to_dict(as_series=False)  # polars
+        return Table({str(c): v for c, v in columns.items()}, "scores")
+    if hasattr(source, "__arrow_c_stream__"):
+        return Table(_arrow_columns(source, "scores"), "scores")
+    rows = list(source)
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise InputError("the rows are not objects with named fields", hint="rows are dictionaries")
+    return Table(_by_column(rows), "scores")
+
+
+def _load_file(path: str) -> Table:
+    from goodgain.io.files import kind_of, open_arrow, read_json, shown_name
+
+    name = shown_name(path)
+    match kind_of(path):
+        case "parquet" | "arrow":
+            return Table(_arrow_columns(open_arrow(path), name), name)
+        case "json":
+            content = read_json(path)
+            if isinstance(content, list) and all(isinstance(row, dict) for row in content):
+                return Table(_by_column(content), name)
+            raise InputError("the file is not a list of objects", where=name)
+    return _load_lines(path, name)
+
+
+def _load_lines(path: str, name: str) -> Table:
+    import csv
+    import json
+
+    from goodgain.io.files import plain_descriptor
+
+    with os.fdopen(plain_descriptor(path), "rb") as file:
+        file.seek(0)
+        try:
+            text = file.read().decode("utf-8-sig", "surrogateescape")
+        except UnicodeDecodeError:
+            raise InputError("the file is not UTF-8 text", where=name) from None
+    if not text.strip():
+        raise InputError("the file is empty", where=name)
+    first = text.split("\n", 1)[0]
+    if first.lstrip().startswith("{"):
+        rows, lines = [], []
+        for number, line in enumerate(text.splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict):
+                raise InputError("the line is not a JSON object", where=f"{name}:{number}")
+            rows.append(row)
+            lines.append(number)
+        return Table(_by_column(rows), name, lines)
+    try:
+        return _load_delimited(text, first, name)
+    except csv.Error as error:
+        raise InputError(f"the file is no table: {error}", where=name) from None
+
+
+def _load_delimited(text: str, first: str, name: str) -> Table:
+    import csv
+    import io
+
+    delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    header = [h.strip() for h in next(reader)]
+    if len(set(header)) != len(header):
+        twice = next(h for h in header if header.count(h) > 1)
+        raise InputError(f"the column '{twice}' is there twice", where=f"{name}:1")
+    columns: list[list[str]] = [[] for _ in header]
+    lines = []
+    for fields in reader:
+        if not fields:
+            continue
+        if len(fields) != len(header):
+            raise InputError(
+                f"the line has {len(fields)} fields, the header {len(header)}",
+                where=f"{name}:{reader.line_num}",
+            )
+        for column, value in zip(columns, fields, strict=True):
+            column.append(value)
+        lines.append(reader.line_num)
+    return Table(dict(zip(header, columns, strict=True)), name, lines)
+
+
+def _by_column(rows: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    listed = list(rows)
+    names = {str(name): name for row in listed for name in row}
+    return {text: [row.get(name) for row in listed] for text, name in names.items()}
+
+
+def _arrow_columns(source: Any, name: str) -> dict[str, Sequence[Any]]:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError.for_package("pyarrow", "arrow", f"reading {name}") from None
+    table = source if isinstance(source, pa.Table) else pa.table(source)
+    return {column: table.column(column).to_pylist() for column in table.column_names}

@@ -1,0 +1,533 @@
+"""Where a number comes from, term by term, and why two conventions give two numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from goodgain.data.qrels import Qrels
+from goodgain.data.run import Run
+from goodgain.errors import InputError, UsageError
+from goodgain.measures.grammar import Measure, parse
+from goodgain.ranking.policy import CHOICES, Policy
+from goodgain.ranking.presets import Convention, convention
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# What makes two conventions differ: a cause, and the choices and options of the core that belong to it.
+CAUSES: dict[str, tuple[str, ...]] = {
+    "score precision": ("scores",),
+    "ties": ("ties",),
+    "unjudged": ("unjudged", "negative_judged", "empty_zero"),
+    "duplicates": ("duplicates",),
+    "same id": ("same_id",),
+    "gain form": ("exp_gain", "min_gain", "max_grade", "scale", "binary"),
+    "discount": ("p",),
+    "ideal": ("ideal_retrieved", "ideal_length"),
+    "denominator": ("returned", "beta", "kernel"),
+    "cut-off": ("cutoff", "recall", "recall_ceil", "overlap_depth"),
+    "missing queries": ("missing",),
+}
+_NO_ORDER = ("average", "bounds")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One document's part in a number: contribution = gain x discount / norm."""
+
+    rank: int
+    doc: str
+    score: float
+    judged: float | None
+    gain: float
+    discount: float
+    contribution: float
+    ideal: (
+        float | None
+    )  # the contribution of this rank in the ideal list, where the measure has one
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One difference between two conventions: its share of the difference, and where it shows."""
+
+    cause: str
+    ours: str
+    theirs: str
+    share: float
+    query: str | None
+    doc: str | None
+    note: str
+
+
+class Explanation:
+    """One query's number by one measure: its terms, which add up to it.
+
+    `base` is the value when nothing is judged; 0 for all but coverage measures. `norm` is what nDCG divides
+    by, and 1 elsewhere.
+    """
+
+    def __init__(
+        self,
+        made: Convention,
+        query: str,
+        value: float,
+        base: float,
+        norm: float,
+        terms: tuple[Term, ...],
+    ) -> None:
+        self.convention = made
+        self.measure = made.measure
+        self.query = query
+        self.value = value
+        self.base = base
+        self.norm = norm
+        self.terms = terms
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "goodgain": "explanation",
+            "measure": self.measure.label,
+            "query": self.query,
+            "value": _null(self.value),
+            "base": _null(self.base),
+            "norm": _null(self.norm),
+            "policy": self.convention.policy.to_dict(),
+            "terms": [{k: _null(v) for k, v in asdict(t).items()} for t in self.terms],
+        }
+
+    def rows(self) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows: the documents above the cut-off (ten without one), and all that contribute."""
+        columns = ["rank", "document", "score", "judged", "gain", "discount", "contribution"]
+        with_ideal = any(t.ideal is not None for t in self.terms)
+        depth = self.measure.cutoff if self.measure.definition.cutoff != "recall" else None
+        rows = [
+            [t.rank, t.doc, _short(t.score), _short(t.judged), _short(t.gain), t.discount, t.contribution,
+             *([t.ideal] if with_ideal else [])]
+            for t in self.terms
+            if t.rank <= (depth or 10) or t.contribution
+        ]  # fmt: skip
+        return [*columns, *(["ideal"] if with_ideal else [])], rows
+
+    def _title(self) -> str:
+        from goodgain.errors import plain
+        from goodgain.results.text import number
+
+        return f"{self.measure} of query {plain(self.query)}: {number(self.value)}"
+
+    def _repr_html_(self) -> str:
+        from goodgain.results.text import html_table
+
+        return html_table(*self.rows(), self._title())
+
+    def __str__(self) -> str:
+        from goodgain.results.text import number, render
+
+        columns, rows = self.rows()
+        lines = [f"{self._title()}\n\n"]
+        lines.append(render("table", columns, rows) if rows else "nothing was retrieved\n")
+        if hidden := len(self.terms) - len(rows):
+            plural = "document that adds" if hidden == 1 else "documents that add"
+            lines.append(f"... and {hidden:,} {plural} nothing\n")
+        lines.append("\n")
+        if self.base:
+            lines.append(f"before any judgement: {number(self.base)}\n")
+        if self.norm != 1:
+            lines.append(
+                f"contribution = gain x discount / {number(self.norm)}, the DCG of the ideal list\n"
+            )
+        total = math.fsum(t.contribution for t in self.terms) + self.base
+        lines.append(f"sum of the contributions: {number(round(total, 12))}\n")
+        lines.append(f"policies: {self.convention.policy}")
+        return "".join(lines)
+
+    def __repr__(self) -> str:
+        number = f"{self.value:.4f}, {len(self.terms)} documents"
+        return f"Explanation({self.measure} of '{self.query}' = {number})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why two conventions give two numbers; the shares of the causes add up to the difference."""
+
+    measure: Measure
+    query: str | None
+    ours: str
+    theirs: str
+    value: float
+    other: float
+    causes: tuple[Cause, ...]
+
+    @cached_property
+    def difference(self) -> float:
+        """Theirs less ours."""
+        return self.other - self.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "goodgain": "difference",
+            "measure": self.measure.label,
+            "query": self.query,
+            "preset": self.ours,
+            "against": self.theirs,
+            "value": _null(self.value),
+            "other": _null(self.other),
+            "difference": _null(self.difference),
+            "causes": [{k: _null(v) for k, v in asdict(c).items()} for c in self.causes],
+        }
+
+    def rows(self) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows, one a cause."""
+        columns = ["cause", self.ours, self.theirs, "share", "where"]
+        return columns, [[c.cause, c.ours, c.theirs, _signed(c.share), c.note] for c in self.causes]
+
+    def _title(self) -> str:
+        from goodgain.errors import plain
+        from goodgain.results.text import number
+
+        of = f"query {plain(self.query)}" if self.query is not None else "all queries"
+        return (
+            f"{self.measure} of {of}: {self.ours} {number(self.value)}, {self.theirs} "
+            f"{number(self.other)}, difference {_signed(self.difference)}"
+        )
+
+    def _repr_html_(self) -> str:
+        from goodgain.results.text import html_table
+
+        return html_table(*self.rows(), self._title())
+
+    def __str__(self) -> str:
+        from goodgain.results.text import render
+
+        head = f"{self._title()}\n\n"
+        if not self.causes:
+            return head + "the two compute it alike"
+        total = math.fsum(c.share for c in self.causes)
+        return head + render("table", *self.rows()) + f"\nsum of the shares: {_signed(total)}"
+
+
+def explain(
+    qrels: Any, run: Any, measure: str | Measure, query: str, *, preset: str = "default",
+    **policies: str,
+) -> Explanation:  # fmt: skip
+    """One query's number term by term: rank, document, gain, weight, contribution, ideal."""
+    return _Inputs(qrels, run).explained(_conventional(measure, preset, policies), query)
+
+
+def explain_difference(
+    qrels: Any, run: Any, measure: str | Measure, against: str, *, query: str | None = None,
+    preset: str = "default", **policies: str,
+) -> Difference:  # fmt: skip
+    """The difference between two conventions, split into its causes.
+
+    Without a query it is between the means over queries. A cause's share is the mean, over all orders in
+    which the causes can be exchanged one by one, of what its exchange adds (its Shapley value): the shares
+    do not depend on an order, and they add up to the difference.
+    """
+    ours, theirs = (
+        _conventional(measure, preset, policies),
+        _conventional(measure, against, {}),
+    )
+    return _Inputs(qrels, run).compared(ours, theirs, preset, against, query)
+
+
+def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, str]) -> Convention:
+    made = parse(measure) if isinstance(measure, str) else measure.complete()
+    if made.definition.kernel is None:
+        raise UsageError(f"{made} is not a sum over documents and cannot be explained")
+    found = convention(made, Policy.of(None, preset, **policies), preset, policies)
+    if found.policy.ties in _NO_ORDER or found.policy.unjudged == "bounds":
+        raise UsageError(
+            f"{made} can only be explained for one order of the documents",
+            hint="use ties=docid or ties=input, and unjudged=nonrelevant or unjudged=remove",
+        )
+    return found
+
+
+class _Inputs:
+    """Judgements and a run, read once."""
+
+    def __init__(self, qrels: Any, run: Any) -> None:
+        self.qrels = Qrels.of(qrels)
+        self.run = Run.of(run)
+        self.documents: dict[str, tuple[list[str], list[float]]] = {}
+        for query, doc, score in zip(*self.run.rows(), strict=True):
+            docs, scores = self.documents.setdefault(query, ([], []))
+            docs.append(doc)
+            scores.append(score)
+
+    def explained(self, made: Convention, query: str) -> Explanation:
+        from goodgain import _core
+
+        if query not in self.qrels:
+            known = ", ".join(self.qrels.queries[:3])
+            raise InputError(
+                f"query '{query}' is not judged",
+                where=self.qrels.name,
+                hint=f"judged are: {known}, ...",
+            )
+        options = made.for_core()
+        plan = _core.Plan([options], made.policy.for_core())
+        docs, scores = self.documents.get(query, ([], []))
+        try:
+            value, base, rows = _core.explain(plan, self.qrels.core, query, docs, scores, 0)
+        except ValueError as error:
+            raise InputError(f"{error} for query '{query}'", where=self.run.source.name) from None
+        gains = sorted(self.qrels[query].values(), reverse=True)
+        return _Terms(made, options, gains).explanation(query, value, base, rows)
+
+    def compared(
+        self, ours: Convention, theirs: Convention, preset: str, against: str, query: str | None
+    ) -> Difference:
+        one, other_side = _flat(ours), _flat(theirs)
+        causes = [
+            c for c, keys in CAUSES.items() if any(one.get(k) != other_side.get(k) for k in keys)
+        ]
+        subsets = [frozenset(s) for n in range(len(causes) + 1) for s in combinations(causes, n)]
+        values = self._values([_mixed(one, other_side, subset) for subset in subsets], query)
+        found = dict(zip(subsets, values, strict=True))
+        shares = {c: _shapley(c, causes, {s: v.mean for s, v in found.items()}) for c in causes}
+        start = found[frozenset()]
+        listed = []
+        for cause in causes:
+            alone = _mixed(one, other_side, frozenset({cause}))
+            where = self._where(cause, one, alone, start, found[frozenset({cause})], query)
+            words = _shown(cause, one), _shown(cause, other_side)
+            listed.append(Cause(cause, words[0], words[1], shares[cause], *where))
+        listed.sort(key=lambda c: -abs(c.share))
+        value, other = start.mean, found[frozenset(causes)].mean
+        return Difference(ours.measure, query, preset, against, value, other, tuple(listed))
+
+    def _values(self, options: list[dict[str, Any]], query: str | None) -> list[_Values]:
+        """Every variant of the measure in one pass over the run."""
+        from goodgain import _core
+        from goodgain.cores import available_cores
+
+        if query is not None and query not in self.qrels:
+            raise InputError(f"query '{query}' is not judged", where=self.qrels.name)
+        base = {**Policy().for_core(), "may_be_disjoint": True}
+        specs = [{**o, "policy": {n: o[n] for n in CHOICES}} for o in options]
+        run = {q: list(zip(*pair, strict=True)) for q, pair in self.documents.items()}
+        plan = _core.Plan(specs, base)
+        prepared = _core.Prepared(self.qrels.core, plan, available_cores())
+        scores = prepared.dict(run, self.run.name, False)
+        return [_Values(self.qrels.queries, scores.column(i), query) for i in range(len(specs))]
+
+    def _where(
+        self, cause: str, ours: dict[str, Any], alone: dict[str, Any], before: _Values,
+        after: _Values, query: str | None,
+    ) -> tuple[str | None, str | None, str]:  # fmt: skip
+        """The query and the document where a cause alone shows most."""
+        changed = [
+            (abs(_zero(b) - _zero(a)), q)
+            for q, a, b in zip(before.queries, before.values, after.values, strict=True)
+            if (query is None or q == query) and (a != b) and not (a != a and b != b)
+        ]
+        if not changed:
+            return None, None, "changes nothing here"
+        worst = max(changed, key=lambda pair: pair[0])[1]
+        if cause == "missing queries":
+            return worst, None, f"query {worst} is not in the run ({len(changed):,} of them)"
+        one, other = (self.explained(_as_convention(o), worst) for o in (ours, alone))
+        doc, note = _changed_document(one, other)
+        many = f"{len(changed):,} queries differ" if len(changed) > 1 else "no other query differs"
+        more = f" ({many})"
+        return worst, doc, f"query {worst}, {note}{more}" if query is None else note
+
+
+class _Values:
+    """A measure's values by query; the mean leaves out undefined ones."""
+
+    def __init__(self, queries: Sequence[str], values: Sequence[float], query: str | None) -> None:
+        self.queries = queries
+        self.values = values
+        taken = [v for q, v in zip(queries, values, strict=True) if query in (None, q) and v == v]
+        self.mean = math.fsum(taken) / len(taken) if taken else 0.0
+
+
+class _Terms:
+    """Turns values so far into gains, weights and contributions."""
+
+    def __init__(
+        self, made: Convention, options: Mapping[str, Any], gains: Sequence[float]
+    ) -> None:
+        self.made = made
+        self.options = options
+        self.gains = gains
+
+    def explanation(
+        self,
+        query: str,
+        value: float,
+        base: float,
+        rows: Sequence[tuple[str, float, float | None, float]],
+    ) -> Explanation:
+        norm = self._norm(rows) if self._is_ndcg else 1.0
+        ideal = self._ideal(norm, len(rows))
+        terms = []
+        before = base
+        for rank, (doc, score, judged, so_far) in enumerate(rows, 1):
+            part = _zero(so_far) - _zero(before)
+            gain = self._gain(judged)
+            if self._is_ndcg:
+                discount = 1 / math.log2(rank + 1) if rank <= self._cut(len(rows)) else 0.0
+                part = gain * discount / norm if norm else 0.0
+            else:
+                discount = part / gain if gain else 0.0
+            place = (ideal[rank - 1] if rank <= len(ideal) else 0.0) if ideal is not None else None
+            terms.append(Term(rank, doc, score, judged, gain, discount, part, place))
+            before = so_far
+        return Explanation(self.made, query, value, base, norm, tuple(terms))
+
+    @property
+    def _is_ndcg(self) -> bool:
+        return bool(self.options["kernel"] == "ndcg")
+
+    def _cut(self, otherwise: int) -> int:
+        return int(self.options.get("cutoff") or otherwise)
+
+    def _norm(self, rows: Sequence[tuple[str, float, float | None, float]]) -> float:
+        """The DCG of the ideal list."""
+        gains = list(self.gains)
+        if self.options.get("ideal_retrieved"):
+            gains = sorted((g for _, _, g, _ in rows if g is not None), reverse=True)
+        length = self._cut(len(gains))
+        if self.options.get("ideal_length"):
+            length = min(length, len(rows))
+        return math.fsum(self._gain(g) / math.log2(i + 1) for i, g in enumerate(gains[:length], 1))
+
+    def _gain(self, judged: float | None) -> float:
+        if judged is None or judged < 0:
+            return 0.0
+        if self.made.measure.definition.family != "gain":
+            return float(judged >= self.options.get("rel", 1.0))
+        if judged < self.options.get("min_gain", 0):
+            return 0.0
+        return 2.0**judged - 1 if self.options.get("exp_gain") and judged > 0 else judged
+
+    def _ideal(self, norm: float, length: int) -> list[float] | None:
+        """What the ranks of the ideal list contribute to an nDCG of 1."""
+        if not self._is_ndcg or self.options.get("ideal_retrieved"):
+            return None
+        cut = min(
+            self._cut(len(self.gains)), length if self.options.get("ideal_length") else 1 << 62
+        )
+        return [
+            self._gain(g) / math.log2(i + 1) / norm if norm else 0.0
+            for i, g in enumerate(self.gains[:cut], 1)
+        ]
+
+
+# --- conventions as flat options, one cause exchanged at a time ---
+
+
+def _flat(made: Convention) -> dict[str, Any]:
+    options = made.for_core()
+    policy: dict[str, Any] = options.pop("policy")
+    return {**options, **policy, "measure": made.measure}
+
+
+def _mixed(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], exchanged: frozenset[str]
+) -> dict[str, Any]:
+    mixed = dict(ours)
+    for cause in exchanged:
+        for key in CAUSES[cause]:
+            if key in theirs:
+                mixed[key] = theirs[key]
+            else:
+                mixed.pop(key, None)
+    return mixed
+
+
+def _as_convention(options: Mapping[str, Any]) -> Convention:
+    policy = Policy(**{n: options[n] for n in CHOICES})
+    rest = {k: v for k, v in options.items() if k not in CHOICES and k != "measure"}
+    measure: Measure = options["measure"]
+    return Convention(replace(measure), policy, rest)
+
+
+def _shapley(cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]) -> float:
+    others = [c for c in causes if c != cause]
+    n = len(causes)
+    parts = []
+    for size in range(n):
+        weight = math.factorial(size) * math.factorial(n - size - 1) / math.factorial(n)
+        for chosen in combinations(others, size):
+            without = frozenset(chosen)
+            parts.append(weight * (values[without | {cause}] - values[without]))
+    return math.fsum(parts)
+
+
+_WORDS: dict[str, dict[bool, str]] = {
+    "exp_gain": {True: "2^g - 1", False: "linear"},
+    "returned": {True: "returned", False: "k"},
+    "recall_ceil": {True: "recall up", False: "recall to nearest"},
+    "ideal_length": {True: "as long as the list", False: "all judged"},
+    "ideal_retrieved": {True: "own documents", False: "all judged"},
+    "negative_judged": {True: "negative nonrelevant", False: "negative unjudged"},
+    "kernel": {},
+}
+
+
+def _shown(cause: str, side: Mapping[str, Any]) -> str:
+    """What a convention does about a cause, in a word."""
+    parts = []
+    for key in CAUSES[cause]:
+        value = side.get(key)
+        if key in CHOICES:
+            parts.append(str(value))
+        elif key in _WORDS:
+            word = _WORDS[key].get(bool(value))
+            if word and word not in parts:
+                parts.append(word)
+        elif value is not None and not isinstance(value, bool):
+            parts.append(f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}")
+    if cause == "ideal":
+        return "as long as the list" if side.get("ideal_length") else parts[0]
+    return ", ".join(parts) or "-"
+
+
+def _changed_document(one: Explanation, other: Explanation) -> tuple[str | None, str]:
+    """The document whose part in the number changed most."""
+    before, after = ({t.doc: t for t in e.terms} for e in (one, other))
+    best: tuple[float, str] | None = None
+    for doc in {**before, **after}:
+        a, b = before.get(doc), after.get(doc)
+        change = abs((b.contribution if b else 0.0) - (a.contribution if a else 0.0))
+        moved = (a.rank if a else 0) != (b.rank if b else 0)
+        if (change > 0 or moved) and (best is None or change > best[0]):
+            best = change, doc
+    if best is None:
+        return None, "the whole number changes"
+    doc = best[1]
+    a, b = before.get(doc), after.get(doc)
+    if a is None or b is None:
+        return doc, f"document {doc} is {'taken out' if b is None else 'let in'}"
+    move = f"rank {a.rank} -> {b.rank}, " if a.rank != b.rank else f"rank {a.rank}, "
+    return doc, f"document {doc}: {move}{a.contribution:.4f} -> {b.contribution:.4f}"
+
+
+def _zero(value: float) -> float:
+    return 0.0 if value != value else value
+
+
+def _null(value: Any) -> Any:
+    return None if isinstance(value, float) and value != value else value
+
+
+def _short(value: float | None) -> Any:
+    """Whole numbers without their point."""
+    if value is None:
+        return None
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}" if abs(value) >= 0.00005 or value == 0 else f"{value:+.1e}"

@@ -1,0 +1,72 @@
+"""The ranked lists behind an evaluation: the first ranks of every query, and what each adds to a measure.
+
+Made from the tables again, where they still are: an evaluation keeps numbers, not documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goodgain.ranking.scores import RunScores
+
+    Floats = NDArray[np.float64]
+    Counts = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedLists:
+    """One run's lists as columns, query after query in the order of `queries`.
+
+    `docs` are numbers of a table of ids. Judged documents alone have a gain and parts: `parts[measure]`
+    is what each of them adds to the query's value, and `bases[measure]` the value when nothing is
+    judged; a measure that is no sum over ranks is in neither.
+    """
+
+    queries: list[str]
+    counts: Counts  # documents listed, of each query
+    retrieved: Counts  # documents that the query has in all
+    docs: Counts
+    scores: Floats
+    hit_counts: Counts  # judged documents listed, of each query
+    hit_ranks: Counts
+    gains: Floats
+    parts: dict[str, Floats]
+    bases: dict[str, Floats]
+
+
+def ranked_lists(
+    runs: Mapping[str, RunScores], depth: int
+) -> tuple[list[str], dict[str, RankedLists]]:
+    """The ids of documents, and the lists of each run; InputError where a table is gone."""
+    from goodgain import _core
+
+    ids = _core.IdTable()
+    found = {name: _lists_of(run, depth, ids) for name, run in runs.items()}
+    return ids.texts(), found
+
+
+def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
+    import numpy as np
+
+    from goodgain import _core
+
+    evaluator, table = run.tables()
+    in_core = [m.label for m in evaluator.measures if m.definition.column is None]
+    lists = _core.TopLists(evaluator.qrels.core, len(in_core), depth)
+    table.scores(evaluator.prepared.listing(lists))
+    columns = lists.columns(ids)
+    parts, bases = (dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases"))
+    explained = [label for label in in_core if not np.isnan(parts[label]).any()]
+    return RankedLists(
+        evaluator.qrels.queries,
+        **columns,
+        parts={label: parts[label] for label in explained},
+        bases={label: bases[label] for label in explained},
+    )

@@ -1,1 +1,0 @@
-"""Reading: files of every kind, columns by their usual names, anything in memory."""

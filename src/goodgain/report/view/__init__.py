@@ -1,6 +1,0 @@
-"""`goodgain view`: the pages of a folder of saved results, served to one reader on this machine."""
-
-from goodgain.report.view.library import Library
-from goodgain.report.view.server import Viewer
-
-__all__ = ["Library", "Viewer"]

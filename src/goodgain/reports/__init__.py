@@ -1,0 +1,53 @@
+"""What people look at: charts, pictures of them, and pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    *results: Any,
+    title: str | None = None,
+    baseline: str | None = None,
+    queries: Any = None,
+    documents: Any = None,
+    command: str | None = None,
+) -> None:
+    """Write one HTML file about any results, whole or not at all.
+
+    `queries` and `documents` are texts in any form that an experiment takes; with them the page shows
+    what was asked and found. `baseline` names the system that evaluations are compared with.
+    """
+    import os
+
+    from goodgain.io.atomic import write_texts
+
+    text = report_text(
+        *results, title=title, baseline=baseline, queries=queries, documents=documents,
+        command=command,
+    )  # fmt: skip
+    write_texts({os.fspath(path): text})
+
+
+def report_text(
+    *results: Any,
+    title: str | None = None,
+    baseline: str | None = None,
+    queries: Any = None,
+    documents: Any = None,
+    command: str | None = None,
+) -> str:
+    """The page that `write_report` writes."""
+    from goodgain.reports.contents import gather
+    from goodgain.reports.page import page_html
+    from goodgain.reports.sections import sections
+
+    material = gather(
+        results, title=title, baseline=baseline, queries=queries, documents=documents,
+        command=command,
+    )  # fmt: skip
+    return page_html(material.title, sections(material))

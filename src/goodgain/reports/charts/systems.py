@@ -1,0 +1,360 @@
+"""Systems side by side: means with intervals, differences from the baseline, trade-offs, groups."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goodgain.comparison import Comparison
+from goodgain.comparison.scores import is_lower_better, measure_of
+from goodgain.errors import InputError
+from goodgain.reports.charts.frame import (
+    NUMBER,
+    altair,
+    by_system,
+    counted,
+    cut,
+    data,
+    legend_of,
+    make,
+    rows_height,
+    shown_names,
+)
+from goodgain.reports.charts.scores import (
+    chosen_measure,
+    chosen_system,
+    means_of,
+    scores_of,
+    values_of,
+)
+from goodgain.results.numbers import p_text, signed
+from goodgain.results.text import number
+from goodgain.stats.intervals import mean_interval
+from goodgain.stats.pareto import pareto_front
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodgain.comparison import Pair
+    from goodgain.reports.chart import Chart
+    from goodgain.stats.pareto import TradeOff
+
+_SIGNS = ("worse", "no difference shown", "better")
+
+
+def leaderboard(result: Any, measure: str | None = None) -> Chart:
+    """The mean of every system with its interval, best first."""
+    alt = altair()
+    means = means_of(result)
+    measure = chosen_measure(list(next(iter(means.values()), {})), measure)
+    lower = is_lower_better(measure, ())
+    known = {s: values[measure] for s, values in means.items() if not math.isnan(values[measure])}
+    order = sorted(known, key=lambda s: known[s] if lower else -known[s])
+    names = shown_names(means)
+    rows: list[list[Any]] = []
+    for system in order:
+        low, high, n = _interval(result, system, measure, known[system])
+        rows.append([system, known[system], low, high, n])
+    count = max((row[4] or 0 for row in rows), default=0)
+    view_rows = data(
+        {"system": names[s], "mean": mean, "low": low, "high": high, "n": n, "text": number(mean)}
+        for s, mean, low, high, n in rows
+    )
+    y = alt.Y("system:N", sort=[names[s] for s in order], title=None)
+    title = f"{cut(measure)}, mean over queries{' (lower is better)' if lower else ''}"
+    x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False, padding=24))
+    color = alt.Color("system:N", legend=None, scale=alt.Scale(domain=list(names.values())))
+    tooltip = [
+        alt.Tooltip("system:N", title="system"),
+        *(alt.Tooltip(f"{f}:Q", title=f, format=NUMBER) for f in ("mean", "low", "high")),
+        alt.Tooltip("n:Q", title="queries", format=","),
+    ]
+    base = alt.Chart().encode(y=y, color=color, tooltip=tooltip)
+    view = alt.layer(
+        base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        base.mark_point(size=90, opacity=1).encode(x=x),
+        alt.Chart().mark_text(style="label", dy=-11).encode(x=x, y=y, text="text:N"),
+        data=view_rows,
+    ).properties(height=rows_height(len(rows)))
+    return make(
+        "leaderboard",
+        f"{cut(measure)} by system",
+        f"Mean over {counted(count, 'query', 'queries')}, best first; lines are 95 % confidence intervals "
+        "of the mean."
+        if count
+        else "Mean over queries, best first.",
+        view,
+        ["system", "mean", "low", "high", "queries"],
+        rows,
+    )
+
+
+def _interval(
+    result: Any, system: str, measure: str, value: float
+) -> tuple[float | None, float | None, int | None]:
+    """Of the mean; what is no mean (a sum, a percentile) has none, nor has a loaded comparison."""
+    if isinstance(result, Comparison) and result.scores is None:
+        return None, None, None
+    values = values_of(scores_of(result), system, measure)
+    mean, low, high, n = mean_interval(values)
+    if n < 2 or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
+        return None, None, n
+    return low, high, n
+
+
+def effects(
+    comparison: Comparison, measure: str | None = None, baseline: str | None = None
+) -> Chart:
+    """The difference of every system from the baseline, with the interval of the test."""
+    measure = chosen_measure(comparison.measures, measure)
+    baseline = chosen_system(comparison.baselines, baseline, "baseline")
+    pairs = _pairs(comparison.pairs, measure, baseline)
+    names = shown_names(pair.system for pair in pairs)
+    level = f"{100 * comparison.settings.confidence:g} %"
+    return make(
+        "effects",
+        f"{cut(measure)}: differences from {cut(baseline, 30)}",
+        f"System minus {cut(baseline, 30)}, query by query, with {level} intervals; "
+        f"{_LOWER if pairs and pairs[0].lower_is_better else _HIGHER}. "
+        f"Coloured where p, corrected for all tests, is below {comparison.settings.alpha:g}; intervals "
+        "are of each difference alone.",
+        _forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
+        _PAIR_COLUMNS,
+        [[p.system, *_pair_row(p)] for p in pairs],
+    )
+
+
+_PAIR_COLUMNS = ["system", "difference", "low", "high", "p", "corrected", "queries"]
+_HIGHER, _LOWER = "right of 0 is better", "left of 0 is better"
+
+
+def _pairs(pairs: Sequence[Pair], measure: str, baseline: str) -> list[Pair]:
+    return [p for p in pairs if (p.measure, p.baseline) == (measure, baseline)]
+
+
+def _pair_row(p: Pair) -> list[Any]:
+    return [p.difference, p.low, p.high, p.p, p.p_corrected, p.queries]
+
+
+def _verdict(p: Pair, alpha: float) -> str:
+    if not p.p_corrected < alpha or p.improvement == 0:
+        return _SIGNS[1]
+    return _SIGNS[2] if p.improvement > 0 else _SIGNS[0]
+
+
+def _pair_values(p: Pair, alpha: float) -> dict[str, Any]:
+    return {
+        "difference": p.difference,
+        "low": p.low,
+        "high": p.high,
+        "p": p_text(p.p_corrected, alpha),
+        "queries": p.queries,
+        "verdict": _verdict(p, alpha),
+        "text": f"{signed(p.difference)} {p.stars if p.stars != 'ns' else ''}".strip(),
+    }
+
+
+def _pair_tooltip(*names: str) -> list[Any]:
+    alt = altair()
+    return [
+        *(alt.Tooltip(f"{name}:N", title=name) for name in names),
+        *(alt.Tooltip(f"{f}:Q", title=f, format="+.4~f") for f in ("difference", "low", "high")),
+        alt.Tooltip("p:N", title="corrected p"),
+        alt.Tooltip("queries:Q", title="queries", format=","),
+    ]
+
+
+def _forest(pairs: Sequence[tuple[str, Pair]], alpha: float, measure: str) -> Any:
+    alt = altair()
+    y = alt.Y("system:N", sort=[name for name, _ in pairs], title=None)
+    title = f"difference in {cut(measure)}"
+    color = alt.Color(
+        "verdict:N", title=None, legend=legend_of(_SIGNS),
+        scale=alt.Scale(domain=list(_SIGNS), range="diverging"),
+    )  # fmt: skip
+    x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True, padding=24))
+    base = alt.Chart().encode(y=y, color=color, tooltip=_pair_tooltip("system"))
+    return alt.layer(
+        alt.Chart(data([{}])).mark_rule(style="zero").encode(x=alt.XDatum(0, title=title)),
+        base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        base.mark_point(size=90, opacity=1).encode(x=x),
+        alt.Chart().mark_text(style="label", dy=-11).encode(x=x, y=y, text="text:N"),
+        data=data({"system": name, **_pair_values(p, alpha)} for name, p in pairs),
+    ).properties(height=rows_height(len(pairs)))
+
+
+def groups(
+    comparison: Comparison, measure: str | None = None, baseline: str | None = None
+) -> Chart:
+    """The differences from the baseline in each group of queries."""
+    alt = altair()
+    if not comparison.group_pairs:
+        raise InputError("the comparison has no groups to show", hint="compare(..., by=...), --by")
+    measure = chosen_measure(comparison.measures, measure)
+    baseline = chosen_system(comparison.baselines, baseline, "baseline")
+    pairs = _pairs(comparison.group_pairs, measure, baseline)
+    names = shown_names(dict.fromkeys(p.system for p in pairs))
+    sizes = {p.group or "": p.queries for p in pairs}
+    labels = shown_names(sizes)
+    labels = {g: f"{text if g else '(no group)'} ({sizes[g]:,})" for g, text in labels.items()}
+    title = f"difference in {cut(measure)}"
+    y = alt.Y("group:N", sort=list(labels.values()), title=None)
+    offset = alt.YOffset("system:N", sort=list(names.values()))
+    base = alt.Chart().encode(
+        y=y,
+        yOffset=offset,
+        tooltip=_pair_tooltip("group", "system"),
+        **by_system([*names.values()]),
+    )
+    x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True))
+    view = alt.layer(
+        alt.Chart(data([{}])).mark_rule(style="zero").encode(x=alt.XDatum(0, title=title)),
+        base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        base.mark_point(size=70, opacity=1).encode(x=x),
+        data=data(
+            {"group": labels[p.group or ""], "system": names[p.system],
+             **_pair_values(p, comparison.settings.alpha)}
+            for p in pairs
+        ),
+    ).properties(height=rows_height(len(sizes), 18 * len(names) + 12))  # fmt: skip
+    level = f"{100 * comparison.settings.confidence:g} %"
+    lower = bool(pairs) and pairs[0].lower_is_better
+    return make(
+        "groups",
+        f"{cut(measure)} by {cut(comparison.settings.by or 'group', 30)}: differences from "
+        f"{cut(baseline, 30)}",
+        f"System minus {cut(baseline, 30)} in each group (its queries in brackets), with {level} "
+        f"intervals; {_LOWER if lower else _HIGHER}.",
+        view,
+        ["group", *_PAIR_COLUMNS],
+        [[p.group or "(no group)", p.system, *_pair_row(p)] for p in pairs],
+    )
+
+
+# --- quality against time or cost ---
+
+
+def trade_off(result: Any, measure: str | None = None, price: str | None = None) -> Chart:
+    """Quality against time or cost, and the systems that no other beats on both."""
+    alt = altair()
+    means = means_of(result)
+    available = list(next(iter(means.values()), {}))
+    measure = chosen_measure(available, measure)
+    price = chosen_measure(available, price, price=True)
+    lower = is_lower_better(measure, ())
+    quality = {s: values[measure] for s, values in means.items()}
+    scale, unit = _unit(price, [values[price] for values in means.values()])
+    prices = {s: values[price] * scale for s, values in means.items()}
+    found = pareto_front(quality, prices, lower)
+    names = shown_names(means)
+    positive = [t.price for t in found if t.price > 0]
+    wide = len(positive) == len(found) and len(found) > 1 and max(positive) > 20 * min(positive)
+    spots = _label_places(found, wide)
+    values = data(
+        {"system": names[t.system], "quality": t.quality, "price": t.price,
+         "front": "on the front" if t.on_front else "beaten",
+         "beaten": cut(t.beaten_by) if t.beaten_by else "", **spot}
+        for t, spot in zip(found, spots, strict=True)
+    )  # fmt: skip
+    x = alt.X(
+        "price:Q",
+        title=f"{cut(price)}{unit}, lower is better",
+        scale=_around([t.price for t in found], "log" if wide else "linear"),
+    )
+    y = alt.Y(
+        "quality:Q",
+        title=f"{cut(measure)}{' (lower is better)' if lower else ''}",
+        scale=_around([t.quality for t in found]),
+    )
+    tooltip = [
+        alt.Tooltip("system:N", title="system"),
+        alt.Tooltip("quality:Q", title="quality", format=NUMBER),
+        alt.Tooltip("price:Q", title="price", format=NUMBER),
+        alt.Tooltip("beaten:N", title="beaten by"),
+    ]
+    states = alt.Shape(
+        "front:N", title=None, scale=alt.Scale(domain=["on the front", "beaten"],
+                                                range=["circle", "cross"]),
+    )  # fmt: skip
+    text = alt.Chart().mark_text(
+        style="label", align={"expr": "datum.align"}, dx={"expr": "datum.dx"},
+        dy={"expr": "datum.dy"}, limit=180,
+    )  # fmt: skip
+    view = alt.layer(
+        alt.Chart()
+        .transform_filter("datum.front === 'on the front'")
+        .mark_line(style="guide", interpolate="step-after")
+        .encode(x=x, y=y),
+        alt.Chart()
+        .mark_point(size=110, opacity=1)
+        .encode(
+            x=x, y=y, shape=states, tooltip=tooltip,
+            color=alt.Color("system:N", legend=None, scale=alt.Scale(domain=[*names.values()])),
+        ),
+        text.encode(x=x, y=y, text="system:N"),
+        data=values,
+    ).properties(height=320)  # fmt: skip
+    return make(
+        "trade-off",
+        f"{cut(measure)} against {cut(price)}",
+        "Systems on the dashed line are on the Pareto front: no other is at least as good on both and "
+        f"better on one.{' The axis of time or cost is logarithmic.' if wide else ''}",
+        view,
+        ["system", measure, f"{price}{unit}", "on the front", "beaten by"],
+        [[t.system, t.quality, t.price, "yes" if t.on_front else "no", t.beaten_by] for t in found],
+    )
+
+
+def _around(values: Sequence[float], kind: str = "linear") -> Any:
+    """A scale with room for names around the points, also where all are in one place."""
+    if len(set(values)) > 1:
+        zero = {} if kind == "log" else {"zero": False}
+        return altair().Scale(type=kind, padding=40, nice=False, **zero)
+    reach = abs(values[0]) / 2 if values and values[0] else 1
+    return altair().Scale(domain=[v + d for v in values[:1] for d in (-reach, reach)] or [0, 1])
+
+
+def _unit(price: str, values: Sequence[float]) -> tuple[float, str]:
+    """Latencies are in seconds; below one they are read better in milliseconds."""
+    known = measure_of(price)
+    if known is None or known.name != "Latency":
+        return 1, ""
+    small = all(v < 1 for v in values if not math.isnan(v))
+    return (1000, " (ms)") if small else (1, " (s)")
+
+
+def _label_places(found: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]:
+    """Where each name stands beside its point, so that few names cover others: greedy, on a usual size."""
+    if not found:
+        return []
+
+    def spread(values: list[float], size: float) -> list[float]:
+        low, high = min(values), max(values)
+        return [size / 2 if high == low else size * (v - low) / (high - low) for v in values]
+
+    xs = spread([math.log(t.price) if wide else t.price for t in found], 480)
+    ys = spread([-t.quality for t in found], 240)
+    boxes = [(x - 7, y - 7, x + 7, y + 7) for x, y in zip(xs, ys, strict=True)]
+    chosen = []
+    for t, x, y in zip(found, xs, ys, strict=True):
+        size = 7 * min(len(t.system), 26)
+        best: tuple[float, dict[str, Any], tuple[float, ...]] | None = None
+        for align, dx, dy in (
+            ("left", 7, -12), ("right", -7, -12), ("center", 0, -15), ("right", -11, 0),
+            ("left", 7, 13), ("right", -7, 13), ("center", 0, 16), ("left", 11, 0),
+        ):  # fmt: skip
+            left = {"left": x + dx, "right": x + dx - size, "center": x - size / 2}[align]
+            box = (left, y + dy - 7, left + size, y + dy + 7)
+            cost = sum(_overlap(box, other) for other in boxes) + 3 * max(
+                0, box[2] - 560, -40 - left
+            )
+            if best is None or cost < best[0]:
+                best = (cost, {"align": align, "dx": dx, "dy": dy}, box)
+        assert best is not None
+        chosen.append(best[1])
+        boxes.append(best[2])  # type: ignore[arg-type]
+    return chosen
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))

@@ -1,0 +1,70 @@
+"""Several saved results as one, to be seen side by side."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from goodgain.agentic import GoodGain
+from goodgain.errors import InputError, UsageError
+from goodgain.ranking import Evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def together(results: Sequence[Any]) -> Any:
+    """The result itself, or several evaluations, or several Good Gains, with all their systems."""
+    if len(results) == 1:
+        return results[0]
+    if all(isinstance(r, Evaluation) for r in results):
+        return _evaluations(results)
+    if all(isinstance(r, GoodGain) for r in results):
+        return _gains(results)
+    kinds = ", ".join(dict.fromkeys(type(r).__name__ for r in results))
+    raise UsageError(
+        f"results of the kinds {kinds} cannot be drawn together",
+        hint="several evaluations can be, or several Good Gains",
+    )
+
+
+def _evaluations(results: Sequence[Evaluation]) -> Evaluation:
+    first = results[0]
+    for other in results[1:]:
+        if other.policy != first.policy:
+            raise InputError(
+                f"the evaluations have different policies: {first.policy}; {other.policy}"
+            )
+    labels = [{m.label for m in r.measures} for r in results]
+    common = tuple(m for m in first.measures if all(m.label in own for own in labels))
+    if not common:
+        raise InputError("the evaluations have no measure in common")
+    runs = [copy.copy(run) for r in results for run in r]
+    for run, name in zip(runs, _numbered(run.name for run in runs), strict=True):
+        run.name = name
+    return Evaluation(
+        {run.name: run for run in runs}, common, first.policy, None, preset=first.preset
+    )
+
+
+def _gains(results: Sequence[GoodGain]) -> GoodGain:
+    first = results[0]
+    for other in results[1:]:
+        if other.settings != first.settings:
+            raise InputError("the Good Gains were counted with different settings")
+    systems = [copy.copy(system) for r in results for system in r]
+    for system, name in zip(systems, _numbered(s.name for s in systems), strict=True):
+        system.name = name
+    return GoodGain(systems, first.settings, [], {})
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Names that are taken get a number, as runs of the same name do."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 1
+        while unique in found:
+            number += 1
+            unique = f"{name}#{number}"
+        found.append(unique)
+    return found

@@ -1,0 +1,1 @@
+"""Results: saved as JSON, as data frames, as text, and as pages."""

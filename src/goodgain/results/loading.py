@@ -1,0 +1,48 @@
+"""Saved results of any kind, told apart by what their files say they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from goodgain.errors import InputError
+
+
+def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
+    """A saved evaluation, comparison, Good Gain or calibration, an experiment's folder, a store of labels.
+
+    `qrels` are other judgements for a folder than those that it keeps.
+    """
+    from goodgain.experiment import ExperimentResult
+    from goodgain.io.files import read_json
+    from goodgain.labels import Labels
+    from goodgain.labels.calibration import is_store
+
+    name = os.fspath(path)
+    if Path(name).is_dir():
+        return ExperimentResult.open(name, qrels=qrels)
+    if not Path(name).exists():
+        raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder")
+    if is_store(name):
+        return Labels.of(name)
+    kinds = saved_kinds()
+    data = read_json(name)
+    said = data.get("goodgain") if isinstance(data, dict) else None
+    if said not in kinds:
+        raise InputError(
+            "the file is not a saved result",
+            where=name,
+            hint=f"one of: {', '.join(kinds)}, as --save writes them, or the folder of an experiment",
+        )
+    return kinds[said].load(name)
+
+
+def saved_kinds() -> dict[str, Any]:
+    """What a saved result says that it is, to the class that reads it."""
+    from goodgain.agentic import GoodGain
+    from goodgain.comparison import Comparison
+    from goodgain.labels.calibration import Calibration
+    from goodgain.ranking import Evaluation
+
+    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}

@@ -1,0 +1,207 @@
+"""Tables as text: for people (aligned, Markdown, LaTeX, HTML) and for machines (CSV, TSV, JSON)."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Row = Sequence[Any]
+
+WIDE_FORMATS = ("table", "markdown", "latex")
+LONG_FORMATS = ("json", "jsonl", "csv", "tsv")
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
+HTML_ROWS = 200  # of a table in a notebook; more are counted
+
+
+@dataclass
+class Cell:
+    """A number as text with its marks: stars, or letters of the baselines it differs from."""
+
+    text: str
+    mark: str = ""
+    best: bool = False
+
+
+def number(value: float | int | None, digits: int = 4) -> str:
+    """A number for people: undefined is a dash, and nothing is rounded to a false 0 or 1."""
+    if value is None or value != value:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = f"{value:.{digits}f}"
+    if text == f"{1:.{digits}f}" and value < 1:
+        return f"{1 - 10**-digits:.{digits}f}"
+    if value > 0 and float(text) == 0:
+        return f"{value:.1e}"
+    return text
+
+
+def width(text: str) -> int:
+    """Columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def render(format: str, columns: Sequence[str], rows: Sequence[Row]) -> str:  # noqa: A002
+    """A table in one of `FORMATS`; every row ends with a line break."""
+    return _RENDERERS[format](columns, rows)
+
+
+def _cells(rows: Sequence[Row]) -> list[list[str]]:
+    return [
+        [number(v) if isinstance(v, int | float) or v is None else plain(str(v)) for v in row]
+        for row in rows
+    ]
+
+
+def _numeric(rows: Sequence[Row], column: int) -> bool:
+    return all(isinstance(row[column], int | float) or row[column] is None for row in rows)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    cells = [[plain(c) for c in columns], *_cells(rows)]
+    widths = [max(width(line[i]) for line in cells) for i in range(len(columns))]
+    right = [_right(rows, i) for i in range(len(columns))]
+    lines = []
+    for line in cells:
+        parts = []
+        for text, size, to_right in zip(line, widths, right, strict=True):
+            gap = " " * (size - width(text))
+            parts.append(gap + text if to_right else text + gap)
+        lines.append("  ".join(parts).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _right(rows: Sequence[Row], column: int) -> bool:
+    """Numbers, and texts made of them such as intervals, stand to the right."""
+    return bool(rows) and all(
+        v is None or isinstance(v, int | float | Cell) or (str(v)[:1].isdigit() and "[" in str(v))
+        for v in (row[column] for row in rows)
+    )
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return (
+            "| " + " | ".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in cells) + " |\n"
+        )
+
+    rule = "|" + "|".join(" ---: " if _right(rows, i) else " --- " for i in range(len(columns)))
+    return line([plain(c) for c in columns]) + rule + "|\n" + "".join(line(c) for c in _cells(rows))
+
+
+def html_table(
+    columns: Sequence[str], rows: Sequence[Row], caption: str = "", left_out: int = 0
+) -> str:
+    """A table for notebooks, escaped and without colours, so that it is readable in light and dark.
+
+    Rows past `HTML_ROWS`, and those that the caller has `left_out`, are counted below it.
+    """
+    from html import escape
+
+    shown, left_out = rows[:HTML_ROWS], left_out + max(0, len(rows) - HTML_ROWS)
+    right = [_right(shown, i) for i in range(len(columns))]
+    align = [f' style="text-align: {"right" if r else "left"}"' for r in right]
+    title = f'<caption style="text-align: left">{escape(plain(caption))}</caption>'
+    head = "".join(f"<th{a}>{escape(plain(c))}</th>" for a, c in zip(align, columns, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{a}>{_html(v)}</td>" for a, v in zip(align, row, strict=True))
+        + "</tr>"
+        for row in shown
+    )
+    more = f"<p>and {left_out:,} more rows</p>" if left_out else ""
+    top = f"{title if caption else ''}<thead><tr>{head}</tr></thead>"
+    return f"<table>{top}<tbody>{body}</tbody></table>{more}"
+
+
+def _html(value: Any) -> str:
+    from html import escape
+
+    if isinstance(value, Cell):
+        text = f"<b>{escape(value.text)}</b>" if value.best else escape(value.text)
+        return f"{text}<sup>{escape(value.mark)}</sup>" if value.mark else text
+    is_number = isinstance(value, int | float) or value is None
+    return escape(number(value) if is_number else plain(str(value)))
+
+
+_LATEX = str.maketrans({
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+})  # fmt: skip
+
+
+def latex_escape(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return plain(text).translate(_LATEX)
+
+
+def _latex(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "  " + " & ".join(latex_escape(c) for c in cells) + r" \\" + "\n"
+
+    spec = "".join("r" if _right(rows, i) else "l" for i in range(len(columns)))
+    return (
+        f"\\begin{{tabular}}{{{spec}}}\n  \\toprule\n"
+        + line(list(columns))
+        + "  \\midrule\n"
+        + "".join(line(c) for c in _cells(rows))
+        + "  \\bottomrule\n\\end{tabular}\n"
+    )
+
+
+def _bare(value: Any) -> Any:
+    """A value for machines: undefined is null."""
+    return None if isinstance(value, float) and value != value else value
+
+
+def _json(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    import json
+
+    items = [json.dumps(_object(columns, row), ensure_ascii=False) for row in rows]
+    return "[\n" + ",\n".join("  " + item for item in items) + "\n]\n" if items else "[]\n"
+
+
+def _jsonl(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    import json
+
+    return "".join(json.dumps(_object(columns, row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _object(columns: Sequence[str], row: Row) -> dict[str, Any]:
+    return {column: _bare(value) for column, value in zip(columns, row, strict=True)}
+
+
+def _delimited(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:
+    def write(columns: Sequence[str], rows: Sequence[Row]) -> str:
+        import csv
+        import io
+
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_bare(value) for value in row] for row in rows)
+        return out.getvalue()
+
+    return write
+
+
+_RENDERERS: dict[str, Callable[[Sequence[str], Sequence[Row]], str]] = {
+    "table": _table,
+    "markdown": _markdown,
+    "latex": _latex,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _delimited(","),
+    "tsv": _delimited("\t"),
+}

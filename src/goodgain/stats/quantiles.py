@@ -1,0 +1,18 @@
+"""Percentiles of a sample, by one rule everywhere."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Linear between the two nearest values."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

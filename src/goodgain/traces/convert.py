@@ -1,0 +1,51 @@
+"""Traces of any format as canonical JSON lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goodgain.errors import InputError, core_errors
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+
+def convert_traces(
+    source: str,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: tuple[str, ...] = (),
+    merge_adjacent: bool = False,
+    skip_bad: bool = False,
+) -> tuple[int, int, list[str]]:
+    """Write the canonical form, whole or not at all; conversations written, skipped, and notes."""
+    import os
+
+    from goodgain._core import check_trace
+    from goodgain.io.atomic import write_texts
+    from goodgain.traces.files import open_traces
+
+    opened = open_traces(
+        source, format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+    )
+    written = skipped = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal written, skipped
+        for number, line in enumerate(opened.lines(), 1):
+            try:
+                with core_errors():
+                    check_trace(line, 1e300)
+            except InputError as error:
+                if not skip_bad:
+                    where = f"{opened.name} conversation {number}"
+                    raise InputError(error.message, where=where, hint=error.hint) from None
+                skipped += 1
+                continue
+            written += 1
+            yield line.decode("utf-8", "surrogateescape") + "\n"
+
+    write_texts({os.fspath(target): lines()})
+    return written, skipped + opened.skipped, opened.notes

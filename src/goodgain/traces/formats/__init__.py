@@ -1,0 +1,1 @@
+"""One module per trace format, or per family of formats that share a shape."""

@@ -1,0 +1,97 @@
+"""Traces of any format, one conversation at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from goodgain.data.trace import Trace
+from goodgain.errors import InputError, core_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodgain.traces.files import OpenedTraces
+
+
+def read_traces(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the command line's word
+    search_tools: tuple[str, ...] = (),
+    merge_adjacent: bool = False,
+    skip_bad: bool = False,
+    max_gain: float = 4,
+) -> TraceReader:
+    """Traces from a file in any format, or from dictionaries, one at a time.
+
+    Every one is checked as the core checks files; with `skip_bad` bad ones are left out and counted.
+    """
+    import os
+
+    if not isinstance(source, str | os.PathLike):
+        return TraceReader(iter(source), "traces", skip_bad, max_gain)
+    from goodgain.traces.files import open_traces
+
+    opened = open_traces(
+        os.fspath(source), format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+    )
+    return TraceReader(opened.read(), opened.name, skip_bad, max_gain, opened)
+
+
+class TraceReader:
+    """An iterator of traces that knows what it left out."""
+
+    def __init__(
+        self,
+        found: Iterator[Any],
+        name: str,
+        skip_bad: bool,
+        max_gain: float,
+        opened: OpenedTraces | None = None,
+    ) -> None:
+        self._found = found
+        self._name = name
+        self._skip_bad = skip_bad
+        self._max_gain = max_gain
+        self._opened = opened
+        self._number = self._refused = 0
+
+    def __iter__(self) -> TraceReader:
+        return self
+
+    def __next__(self) -> Trace:
+        while True:
+            item = next(self._found)
+            self._number += 1
+            if isinstance(item, Trace):
+                return item
+            try:
+                return _checked(item, f"{self._name} conversation {self._number}", self._max_gain)
+            except InputError:
+                if not self._skip_bad:
+                    raise
+                self._refused += 1
+
+    @property
+    def skipped(self) -> int:
+        """How many conversations were left out so far."""
+        return self._refused + (self._opened.skipped if self._opened else 0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the format has to say."""
+        return self._opened.notes if self._opened else []
+
+
+def _checked(item: Any, where: str, max_gain: float) -> Trace:
+    from goodgain._core import check_trace
+
+    try:
+        with core_errors():
+            check_trace(
+                json.dumps(item, ensure_ascii=False).encode("utf-8", "surrogatepass"), max_gain
+            )
+    except InputError as error:
+        raise InputError(error.message, where=error.where or where, hint=error.hint) from None
+    return Trace.from_dict(item)

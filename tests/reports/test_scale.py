@@ -1,0 +1,101 @@
+"""Many queries: a page of 7,000 queries and three systems is soon made, small, and quick to use.
+
+Bounds are generous and the best of some tries counts, so that a busy machine does not fail;
+benchmarks/report.py has the numbers.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from materials import many_queries
+from playwright.sync_api import expect
+
+from goodgain.reports import ranked_lists
+
+TRIES = 4
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """The page, and how many seconds it took beyond evaluation and comparison."""
+    comparison, texts = many_queries(queries=7000, depth=100)
+    path = tmp_path_factory.mktemp("big") / "big.html"
+    start = time.perf_counter()
+    comparison.report(path, queries=texts)
+    return path, time.perf_counter() - start
+
+
+def test_it_is_soon_made_and_small(big):
+    path, seconds = big
+    assert seconds < 15  # 2 s on a quiet machine; 5 s is the bar of the benchmark
+    assert path.stat().st_size < 15_000_000
+
+
+def test_it_is_soon_seen(big, look):
+    page = look(big[0]).page
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    best = float("inf")
+    for _ in range(TRIES):
+        best = min(best, page.wait_for_function(paint).json_value())
+        if best <= 3000:  # milliseconds; 1,000 is the bar of the benchmark
+            break
+        page.reload()
+    assert best <= 3000
+    expect(page.locator("#table-queries .status")).to_have_text("1–25 of 7,000 queries")
+
+
+def test_it_is_sorted_searched_and_filtered_without_lag(big, look):
+    page = look(big[0]).page
+    timed = """(act) => {
+      const start = performance.now();
+      act();
+      document.body.offsetHeight;
+      return performance.now() - start;
+    }"""
+    acts = {
+        "sort numbers": "document.querySelectorAll('#table-queries thead .sort')[4].click()",
+        "sort texts": "document.querySelectorAll('#table-queries thead .sort')[1].click()",
+        "search": "(s => { s.value = 'question 69'; s.dispatchEvent(new Event('input')) })"
+        "(document.querySelector('#table-queries input'))",
+        "filter": "(s => { s.value = '4'; s.dispatchEvent(new Event('change')) })"
+        "(document.querySelector('[aria-label=\"Filter by difference\"]'))",
+        "open": "document.querySelector('#table-queries .open').click()",
+        "next": "document.querySelector('[aria-label=\"Next query\"]').click()",
+    }
+    best = dict.fromkeys(acts, float("inf"))
+    for _ in range(TRIES):
+        for name, act in acts.items():
+            best[name] = min(best[name], page.evaluate(f"({timed})(() => {{ {act} }})"))
+        expect(page.locator("dialog[open] .lists tbody tr")).to_have_count(3 * ranked_lists.SHALLOW)
+        expect(page.locator("dialog[open] .lead")).to_contain_text("question 69")
+        if max(best.values()) < 500:  # some 20 ms on a quiet machine
+            break
+        page.reload()
+    assert max(best.values()) < 500, best
+
+
+def test_lists_that_would_be_too_large_are_kept_for_the_queries_that_differ_most(
+    tmp_path, look, monkeypatch
+):
+    from materials import comparison
+
+    monkeypatch.setattr(ranked_lists, "MOST_BYTES", 8000)
+    path = tmp_path / "few.html"
+    comparison().report(path)
+    page = look(path).page
+    note = page.locator("#table-queries .note").inner_text()
+    kept = int(note.partition("kept for the ")[2].split()[0])
+    assert 1 <= kept < 20
+    scores = comparison().scores
+    values = {s: scores.values(s, "nDCG@10") for s in ("bm25", "dense", "hybrid")}
+    spread = {q: max(abs(values[s][q] - values["bm25"][q]) for s in values) for q in values["bm25"]}
+    order = sorted(spread, key=lambda q: -spread[q])
+    for query, there in ((order[0], True), (order[kept - 1], True), (order[-1], False)):
+        page.get_by_label("Search: Every query").fill(query)
+        page.get_by_role("button", name=query, exact=True).press("Enter")
+        dialog = page.locator("dialog[open]")
+        expect(dialog.locator("h2")).to_have_text(f"Query {query}")
+        assert (dialog.locator(".lists").count() == 1) == there, query
+        page.locator("dialog .close").click()

@@ -1,0 +1,180 @@
+"""Files of traces: found by content, streamed, refused with the place and the reason."""
+
+import gzip
+import json
+
+import pytest
+
+import goodgain as gg
+from goodgain.errors import InputError, UsageError
+from goodgain.traces import FORMATS, open_traces
+
+GOOD = {
+    "conversation": "c1",
+    "turns": [
+        {"iterations": [{"searches": [{"query": "q", "results": [{"id": "a", "gain": 2}]}]}]}
+    ],
+}
+
+
+def written(tmp_path, *lines, name="t.jsonl"):
+    path = tmp_path / name
+    path.write_text(
+        "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+    )
+    return path
+
+
+def bad(**changes):
+    """A good trace with one place changed: turn, iteration, search, result, or the whole."""
+    t = json.loads(json.dumps(GOOD))
+    places = {
+        "whole": t,
+        "turn": t["turns"][0],
+        "iteration": t["turns"][0]["iterations"][0],
+        "search": t["turns"][0]["iterations"][0]["searches"][0],
+        "result": t["turns"][0]["iterations"][0]["searches"][0]["results"][0],
+    }
+    for place, change in changes.items():
+        places[place].update(change)
+    return t
+
+
+S = "turns[0].iterations[0].searches[0]"
+BAD = [
+    (bad(result={"gain": 7}), f"the gain 7 is not between 0 and 4: '{S}.results[0].gain'"),
+    (bad(result={"gain": -1}), f"the gain -1 is not between 0 and 4: '{S}.results[0].gain'"),
+    (bad(result={"gain": "3"}), f"the field '{S}.results[0].gain' is text, not a number"),
+    (bad(result={"title": 3}), f"the field '{S}.results[0].title' is a number, not text"),
+    (bad(result={"ids": []}), f"the field '{S}.results[0].ids' is a list, not an object"),
+    (bad(result={"colour": 1}), f"the field '{S}.results[0].colour' is not part of a trace"),
+    (bad(search={"results": ["a"]}), f"the field '{S}.results[0]' is text, not an object"),
+    (bad(search={"results": {}}), f"the field '{S}.results' is an object, not a list"),
+    (bad(search={"latency": -1}), f"the field '{S}.latency' is negative"),
+    (bad(search={"tokens": "many"}), f"the field '{S}.tokens' is text, not a number"),
+    (bad(search={"quer": "x"}), f"the field '{S}.quer' is not part of a trace"),
+    (
+        bad(iteration={"searches": {}}),
+        "the field 'turns[0].iterations[0].searches' is an object, not a list",
+    ),
+    (bad(turn={"searches": []}), "the field 'turns[0].searches' stands outside an iteration"),
+    (bad(whole={"searches": []}), "the field 'searches' stands outside an iteration"),
+    (bad(whole={"iterations": []}), "the field 'iterations' stands outside a turn"),
+    (bad(whole={"turns": None}), "the field 'turns' is null, not a list"),
+    (bad(whole={"conversation": ""}), "the line has no 'conversation'"),
+    ({"conversation": "c"}, "the line has no 'turns'"),
+    ([GOOD], "the line is a list, not an object with 'conversation' and 'turns'"),
+    ('{"conversation": "c1", "turns": [\n', "the line is not valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_bad_lines_name_file_line_and_field(line, message, tmp_path):
+    path = written(tmp_path, GOOD, "\n", line)
+    with pytest.raises(InputError) as error:
+        gg.good_gain(path)
+    assert error.value.message.startswith(message)
+    assert error.value.where == f"{path}:3"
+
+
+@pytest.mark.parametrize(("line", "message"), [b for b in BAD if isinstance(b[0], dict)])
+def test_objects_are_checked_alike(line, message):
+    with pytest.raises(InputError) as error:
+        gg.good_gain([line])
+    assert error.value.message.startswith(message)
+    with pytest.raises(InputError) as error:
+        list(gg.read_traces([line]))
+    assert error.value.message.startswith(message)
+
+
+def test_skip_bad_goes_on_and_counts(tmp_path):
+    others = [{**GOOD, "conversation": f"d{i}"} for i in range(3)]
+    path = written(tmp_path, GOOD, *(b for b, _ in BAD[:3]), *others)
+    found = gg.good_gain(path, skip_bad=True)
+    assert found.figure("CG").n == 4
+    assert found.facts["skipped"] == 3
+    assert "3 bad conversations were skipped" in found.warnings()[0]
+    assert f"({path}:2)" in found.warnings()[0]
+    assert len(list(gg.read_traces(path, skip_bad=True))) == 4
+
+
+def test_skip_bad_in_other_formats(tmp_path):
+    chat = {"messages": [{"role": "user", "content": "?"}]}
+    path = written(tmp_path, {**chat, "id": "1"}, "{broken\n", {**chat, "id": "2"})
+    with pytest.raises(InputError) as error:
+        list(open_traces(str(path)).read())
+    assert error.value.where == f"{path}:2"
+    found = gg.good_gain(path, skip_bad=True)
+    assert found.facts["skipped"] == 1
+
+
+def test_unknown_format_says_what_was_tried(tmp_path):
+    path = written(tmp_path, {"some": "thing"}, name="x.json")
+    with pytest.raises(InputError) as error:
+        gg.good_gain(path)
+    assert error.value.message == "the file is in no trace format that is known"
+    assert "canonical: no 'conversation'" in error.value.hint
+    assert all(f"{name}: " in error.value.hint for name in FORMATS)
+
+
+def test_unknown_name_of_a_format(tmp_path):
+    with pytest.raises(UsageError, match="there is no trace format 'x'"):
+        open_traces(str(written(tmp_path, GOOD)), "x")
+
+
+def test_empty_and_missing_files(tmp_path):
+    with pytest.raises(InputError, match="the file is empty"):
+        gg.good_gain(written(tmp_path, ""))
+    with pytest.raises(InputError, match="there is no file"):
+        gg.good_gain(tmp_path / "none.jsonl")
+
+
+def test_broken_json_in_a_whole_document(tmp_path):
+    with pytest.raises(InputError, match="not valid JSON") as error:
+        gg.good_gain(written(tmp_path, '{"messages": [\n{"role": "user",}\n]}', name="x.json"))
+    assert error.value.where.endswith("x.json:2")
+
+
+def test_a_line_of_fifty_megabytes(tmp_path):
+    results = [{"id": str(i), "content": f"{i} " + "word " * 20_000, "gain": 2} for i in range(500)]
+    big = bad(search={"results": results})
+    path = written(tmp_path, {**GOOD, "conversation": "small"}, big)
+    assert path.stat().st_size > 50_000_000
+    found = gg.good_gain(path)
+    assert found["t"].final("R@i") == {"small": 1, "c1": 500}
+
+
+def test_deep_nesting_is_an_error_and_no_crash(tmp_path):
+    deep = '{"conversation": "c1", "turns": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    with pytest.raises(InputError, match="nested more than 1,000 levels deep") as error:
+        gg.good_gain(written(tmp_path, GOOD, deep))
+    assert error.value.where.endswith("t.jsonl:2")
+    with pytest.raises(InputError, match=r"nested too deeply|not valid JSON"):
+        gg.good_gain(written(tmp_path, "[" * 100_000 + "]" * 100_000, name="x.json"))
+
+
+def test_compressed_pretty_and_listed_files(tmp_path):
+    packed = tmp_path / "t.jsonl.gz"
+    packed.write_bytes(gzip.compress((json.dumps(GOOD) + "\n").encode()))
+    pretty = written(tmp_path, json.dumps(GOOD, indent=2), name="p.json")
+    listed = written(tmp_path, json.dumps([GOOD], indent=1), name="l.json")
+    marked = tmp_path / "bom.jsonl"
+    marked.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
+    for path in (packed, pretty, listed, marked):
+        assert gg.good_gain(path).figure("CG").value == 2
+        assert [t.conversation for t in gg.read_traces(path)] == ["c1"]
+
+
+def test_systems_by_field_and_by_file(tmp_path):
+    a, b = (
+        written(tmp_path, {**GOOD, "system": "x"}, name="a.jsonl"),
+        written(tmp_path, GOOD, name="b.jsonl"),
+    )
+    assert gg.good_gain([a, b]).names == ("x", "b")
+    assert gg.good_gain([a, b], by="file").names == ("a", "b")
+
+
+def test_metadata_is_free_everywhere(tmp_path):
+    extra = {"metadata": {"any": ["thing"]}}
+    t = bad(whole=extra, turn=extra, iteration=extra, search=extra, result=extra)
+    assert gg.good_gain(written(tmp_path, t)).figure("CG").value == 2
