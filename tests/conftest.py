@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,33 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"no real data at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture
+def install_plugin(tmp_path, monkeypatch):
+    """Install a package with entry points, as pip would leave it, for one test.
+
+    Call it as `install_plugin({"goodgain.measures": {"mine": "some_module:NAME"}}, some_module="NAME = 1")`.
+    """
+    modules = set()
+
+    def install(
+        groups: dict[str, dict[str, str]], package: str = "someones-package", **sources: str
+    ):
+        site = tmp_path / f"site-{package}"
+        info = site / f"{package.replace('-', '_')}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = [
+            f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in names.items())
+            for group, names in groups.items()
+        ]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+        for module, source in sources.items():
+            (site / f"{module}.py").write_text(source)
+            modules.add(module)
+        monkeypatch.syspath_prepend(site)
+
+    yield install
+    for module in modules:
+        sys.modules.pop(module, None)

@@ -35,7 +35,14 @@ STAGES = (
     "reports",
     "cli",
 )
-FREE = {"cores", "errors", "_core", "_build", ""}  # anyone may import these; "" is goodgain itself
+FREE = {
+    "cores",
+    "errors",
+    "plugins",
+    "_core",
+    "_build",
+    "",
+}  # anyone may import these; "" is goodgain itself
 # The way back: every result can become a page, and every saved file the result it holds, by functions
 # that import later stages when they are called.
 BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
