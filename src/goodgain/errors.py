@@ -11,10 +11,14 @@ GoodgainError
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def plain(text: str) -> str:
@@ -94,3 +98,54 @@ def from_report(parts: tuple[str, ...]) -> GoodgainError:
     """The same for an error of the core that comes from another process, as kind, message, where, hint."""
     kind, message, where, hint = parts
     return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)
+
+
+# What users of other tools call a parameter, and what it is called here.
+_OTHER_NAMES = {
+    "metrics": "measures",
+    "metric": "measures",
+    "measure": "measures",
+    "baselines": "baseline",
+    "random_seed": "seed",
+    "random_state": "seed",
+    "n_jobs": "threads",
+    "num_threads": "threads",
+    "judgments": "qrels",
+    "relevance_level": "rel, a parameter of measures: 'AP(rel=2)'",
+    "make_comparable": "missing",
+    "stat_test": "test",
+    "max_p": "alpha",
+}
+
+
+def keyword_hint(name: str, known: Iterable[str]) -> str:
+    """A hint for a parameter that does not exist: its name here, or the nearest one."""
+    names = list(known)
+    other = _OTHER_NAMES.get(name)
+    if other is not None and other.split(",")[0] in (*names, "rel"):
+        return f"use {other}" if " " in other else f"use {other}="
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]}=?" if near else f"parameters: {', '.join(names)}"
+
+
+def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn the TypeError for an unknown keyword into a UsageError with the name that was meant."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            code = function.__code__
+            known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            unknown = next((name for name in kwargs if name not in known), None)
+            if unknown is None or "unexpected keyword argument" not in str(error):
+                raise
+            raise UsageError(
+                f"{function.__name__}() has no parameter '{unknown}'",
+                hint=keyword_hint(unknown, known),
+            ) from None
+
+    return call

@@ -10,7 +10,7 @@ import random
 import pytest
 
 import goodgain as gg
-from goodgain.agentic.conversations import _KEPT
+from goodgain.agentic.conversations import _BUFFER_BYTES
 from goodgain.errors import InputError
 from goodgain.identity import Identity
 
@@ -39,7 +39,7 @@ TRACES = [trace(n, system) for system in ("a", "b") for n in range(8)]
 
 
 def everything(result: gg.GoodGain) -> set[tuple[str, str]]:
-    return {(s.name, c) for s in result for c in s.conversations}
+    return {(s.name, c) for s in result.systems for c in s.conversations}
 
 
 def told(result: gg.GoodGain) -> list:
@@ -147,7 +147,7 @@ def test_from_wherever_they_came(file, tmp_path, form):
 
 
 def test_what_passes_by_once_is_kept_up_to_a_bound():
-    long = "x" * (_KEPT // 10)
+    long = "x" * (_BUFFER_BYTES // 10)
     many = ({**trace(n), "metadata": {"long": long}} for n in range(15))
     result = gg.good_gain(many)
     assert len(told(result)) == 9
@@ -188,7 +188,7 @@ def test_what_cannot_be_found_again_says_why(file, tmp_path):
         with pytest.raises(InputError, match="has changed since it was measured"):
             told(one)
     file.unlink()
-    with pytest.raises(InputError, match="is not there to be read again"):
+    with pytest.raises(InputError, match="cannot be read again"):
         told(loaded)
     gg.good_gain(TRACES).save(tmp_path / "rows.json")
     with pytest.raises(
@@ -211,7 +211,7 @@ def test_results_travel_to_other_processes():
     labelled = gg.good_gain(TRACES, labels={"c1": {"https://example.org/3": 4}})
     there = pickle.loads(pickle.dumps(labelled))
     assert str(there) == str(labelled)
-    with pytest.raises(InputError, match="its labels are in the process that measured"):
+    with pytest.raises(InputError, match="its labels are in another process"):
         told(there)
     assert len(told(labelled)) == 16
 
@@ -221,7 +221,7 @@ def test_rules_of_ones_own_are_not_saved(file, tmp_path):
     result = gg.good_gain(file, identity=own)
     assert len(told(result)) == 16
     result.save(tmp_path / "gain.json")
-    with pytest.raises(InputError, match="does not keep rules of identity"):
+    with pytest.raises(InputError, match="do not record custom identity rules"):
         told(gg.GoodGain.load(tmp_path / "gain.json"))
 
 

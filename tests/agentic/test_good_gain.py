@@ -8,7 +8,10 @@ import pytest
 
 import goodgain as gg
 from goodgain.errors import InputError, UsageError
-from goodgain.measures.table.agentic import GOOD_GAIN, LEVELS
+from goodgain.measures import definitions
+
+GOOD_GAIN = definitions("agentic")
+LEVELS = [str(d.kernel) for d in GOOD_GAIN]
 
 
 def result(name, gain=None):
@@ -340,7 +343,7 @@ def test_two_systems_are_paired():
 
 
 def test_the_same_conversation_twice_is_an_error():
-    with pytest.raises(InputError, match="the conversation 'c1' of system 's' is there twice"):
+    with pytest.raises(InputError, match="duplicate conversation 'c1' of system 's'"):
         gg.good_gain([EXAMPLE, EXAMPLE])
 
 
@@ -378,15 +381,15 @@ def test_as_data_of_other_libraries(example):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threshold": 0}, "threshold=0 is not above 0"),
-        ({"threshold": 5}, "threshold=5 is not above 0 and at most 4"),
-        ({"max_gain": -1}, "max_gain=-1 is not a number above 0"),
-        ({"gain": "cubic"}, "gain='cubic' is not known"),
-        ({"discount": "x"}, "discount='x' is not known"),
-        ({"align": "x"}, "align='x' is not known"),
-        ({"turn": 0}, "turn=0 is neither"),
-        ({"by": "x"}, "by='x' is neither"),
-        ({"discount": "geometric", "patience": 1}, "patience=1 is not between"),
+        ({"threshold": 0}, "threshold must be above 0 and at most 4, got 0"),
+        ({"threshold": 5}, "threshold must be above 0 and at most 4, got 5"),
+        ({"max_gain": -1}, "max_gain must be a positive number, got -1"),
+        ({"gain": "cubic"}, "invalid gain='cubic'"),
+        ({"discount": "x"}, "invalid discount='x'"),
+        ({"align": "x"}, "invalid align='x'"),
+        ({"turn": 0}, "invalid turn=0"),
+        ({"by": "x"}, "invalid by='x'"),
+        ({"discount": "geometric", "patience": 1}, "patience must be between 0 and 1, got 1"),
     ],
 )
 def test_bad_settings(options, message):

@@ -66,7 +66,7 @@ def test_compare_seeds_groups_and_baselines(data: Path, capsys: pytest.CaptureFi
     )  # fmt: skip
     assert "p over seeds" in text
     assert "kind = x" in text
-    assert "F test of interaction" in text
+    assert "F test of the interaction" in text
     text = out(
         capsys, "compare", "qrels.txt", "base.run", "new.run", "one=seed1.run", "--baseline", "base",
         "--baseline", "one", "-m", "RR",
@@ -185,11 +185,11 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare", "nothing to compare"),
         ("compare qrels.txt base.run", "nothing to compare 'base' with"),
         ("compare qrels.txt base.run none.run", "no file 'none.run'"),
-        ("compare qrels.txt base.run new.run --baseline x", "no system 'x'"),
-        ("compare qrels.txt base.run new.run --margin x", "margin 'x'"),
+        ("compare qrels.txt base.run new.run --baseline x", "unknown baseline 'x'"),
+        ("compare qrels.txt base.run new.run --margin x", "margin must be a non-negative number, got 'x'"),
         ("compare qrels.txt base.run new.run --by kind", "no column 'kind' to group by"),
         ("compare qrels.txt base.run new.run --by size --queries queries.csv", "no column 'size'"),
-        ("compare qrels.txt base.run new.run --permutations 0", "permutations=0"),
+        ("compare qrels.txt base.run new.run --permutations 0", "permutations must be a positive integer, got 0"),
         ("compare qrels.txt --scores scores.csv", "--scores stands in"),
         ("compare qrels.txt --gsb labels.csv", "--gsb stands alone"),
         ("compare --scores none.csv", "no file 'none.csv'"),
@@ -198,7 +198,7 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare --gsb scores.csv", "no column for the label"),
         ("gate qrels.txt base.run", "got 1 runs"),
         ("gate --scores scores.csv --baseline A", "name both systems"),
-        ("gate qrels.txt base.run new.run -m nope", "no measure 'nope'"),
+        ("gate qrels.txt base.run new.run -m nope", "unknown measure 'nope'"),
         ("fuse base.run", "at least two runs"),
         ("fuse base.run new.run --method x", "no fusion method 'x'"),
         ("fuse base.run new.run --method wsum --weights a,b", "--weights 'a,b'"),

@@ -72,7 +72,7 @@ def test_wins_ties_losses_and_p_are_those_of_ranx() -> None:
 
 
 def test_several_baselines_and_all_pairs() -> None:
-    two = compare(scores(base=BASE, new=NEW, bad=BAD), baselines=["base", "bad"])
+    two = compare(scores(base=BASE, new=NEW, bad=BAD), baseline=["base", "bad"])
     assert {(p.system, p.baseline) for p in two} == {
         ("new", "base"),
         ("bad", "base"),
@@ -81,7 +81,7 @@ def test_several_baselines_and_all_pairs() -> None:
     assert two["new", "AP", "bad"].difference > 0
     with pytest.raises(KeyError, match="2 pairs"):
         two["new", "AP"]
-    assert len(compare(scores(base=BASE, new=NEW, bad=BAD), baselines="all")) == 3
+    assert len(compare(scores(base=BASE, new=NEW, bad=BAD), baseline="all")) == 3
     apart = compare(scores(base=BASE, bad=BAD), scores(new=NEW))
     assert apart.baselines == ("base", "bad")
     assert "a = base" in str(two)
@@ -208,8 +208,8 @@ def test_groups_and_interaction() -> None:
     assert by["hard"].difference > 0.2 > by["easy"].difference
     assert found.interactions[0].p < 0.001
     assert "2 queries have no group: q28, q29" in found.warnings()
-    assert "F test of interaction" in str(found)
-    assert [row[-2] for row in found.rows()[1]] == [None, "easy", "hard", ""]
+    assert "F test of the interaction" in str(found)
+    assert [row[found.rows()[0].index("group")] for row in found.rows()[1]] == [None, "easy", "hard", ""]
     with pytest.raises(UsageError, match="no column 'kind' to group by"):
         compare(scores(base=BASE, new=NEW), by="kind")
 
@@ -252,14 +252,14 @@ def test_tukey_corrects_over_measures_only() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"test": "z"}, "no test 'z'"),
-        ({"correction": "z"}, "no correction 'z'"),
-        ({"alpha": 1.5}, "alpha=1.5"),
-        ({"tie": -1}, "tie=-1"),
+        ({"test": "z"}, "unknown test 'z'"),
+        ({"correction": "z"}, "unknown correction 'z'"),
+        ({"alpha": 1.5}, "alpha must be between 0 and 1, got 1.5"),
+        ({"tie": -1}, "tie must not be negative, got -1"),
         ({"unpaired": "z"}, "unpaired='z'"),
-        ({"baselines": "z"}, "no system 'z'"),
+        ({"baseline": "z"}, "unknown baseline 'z'"),
         ({"measures": "nDCG@5"}, "no scores for the measure 'nDCG@5'"),
-        ({"margin": "z"}, "margin 'z'"),
+        ({"margin": "z"}, "margin must be a non-negative number, got 'z'"),
     ],
 )
 def test_bad_use_is_a_sentence(options: dict[str, Any], words: str) -> None:
@@ -321,7 +321,7 @@ def test_tables_of_scores(form: str, tmp_path: Path) -> None:
             pq.write_table(table, source)
         else:
             source = table
-    found = compare(source, by="complexity", baselines="A")
+    found = compare(source, by="complexity", baseline="A")
     assert found.measures == ("mrr", "latency")
     pair = found["B", "mrr"]
     assert (pair.queries, pair.wins) == (2, 2)
@@ -358,7 +358,7 @@ def test_a_seed_column_makes_seeds(tmp_path: Path) -> None:
         ("", "empty"),
         ("system,query,m\n", "no rows"),
         ("system,m\na,1\n", "no column for the query id"),
-        ("system,query,m\na,q1,1\na,q1,2\n", r"q1' of system 'a' is there twice \(.*:3\)"),
+        ("system,query,m\na,q1,1\na,q1,2\n", r"duplicate query 'q1' of system 'a' \(.*:3\)"),
         ("system,query,m\na,q1,1\na,q2,x\n", r"'x' in column 'm' is not a number \(.*:3\)"),
         ("system,query,m\na,q1,inf\nb,q1,2\n", "'inf' in column 'm' is not a number"),
         ("system,query,m\na,q1\n", r"2 fields, the header 3 \(.*:2\)"),

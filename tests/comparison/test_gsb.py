@@ -71,16 +71,16 @@ def test_from_differences_with_a_tie_threshold() -> None:
     assert gsb_differences([-0.1, -0.2], lower_is_better=True).good == 2
     with pytest.raises(UsageError, match="tie"):
         gsb_differences(d, tie=-1)
-    with pytest.raises(InputError, match="not a number"):
+    with pytest.raises(InputError, match="difference is NaN"):
         gsb_differences([float("nan")])
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("query,label\nq1,great\n", r"label 'great' is none of Good, Same and Bad \(.*:2\)"),
-        ("query,label\nq1,G\nq1,B\n", "q1' is labelled twice"),
-        ("query,annotator,label\nq1,x,G\nq1,x,B\n", "labelled twice by 'x'"),
+        ("query,label\nq1,great\n", r"invalid label 'great' \(.*:2\)"),
+        ("query,label\nq1,G\nq1,B\n", "duplicate label for query 'q1'"),
+        ("query,annotator,label\nq1,x,G\nq1,x,B\n", "duplicate label for query 'q1' by 'x'"),
         ("query,mark\nq1,G\n", "no column for the label"),
         ("label\nG\n", "no column for the query"),
         ("query,label\n", "no rows"),
@@ -89,7 +89,7 @@ def test_from_differences_with_a_tie_threshold() -> None:
 def test_bad_labels(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=words):
         labels(text, tmp_path)
-    with pytest.raises(InputError, match="below 0"):
+    with pytest.raises(InputError, match="must not be negative, got -1"):
         gsb_counts(-1, 0, 0)
     with pytest.raises(InputError, match="nothing to compare"):
         gsb_counts(0, 0, 0)

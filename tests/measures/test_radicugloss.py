@@ -184,12 +184,12 @@ def test_documented_form(search, options):
     "items, truth, options, kind, text",
     [
         (["a"], {}, {}, InputError, "is empty"),
-        (["a", "a"], {"a": 1}, {}, InputError, "'a' is in the search results twice"),
-        (["a"], {"a": 0}, {}, InputError, "rank 0"),
-        (["a"], {"a": math.nan}, {}, InputError, "rank nan"),
-        (["a"], {"a": 1}, {"fp_penalty": -1}, UsageError, "reward"),
-        (["a"], {"a": 1}, {"k": 0}, UsageError, "cut-off 0"),
-        (["a"], {"a": 1}, {"gain": "exp"}, UsageError, "neither"),
+        (["a", "a"], {"a": 1}, {}, InputError, "duplicate item 'a'"),
+        (["a"], {"a": 0}, {}, InputError, "rank of 'a' .* got 0"),
+        (["a"], {"a": math.nan}, {}, InputError, "rank of 'a' .* got nan"),
+        (["a"], {"a": 1}, {"fp_penalty": -1}, UsageError, "penalties must not be negative"),
+        (["a"], {"a": 1}, {"k": 0}, UsageError, "k must be a positive integer, got 0"),
+        (["a"], {"a": 1}, {"gain": "exp"}, UsageError, "invalid gain='exp'"),
     ],
 )
 def test_bad_use(items, truth, options, kind, text):

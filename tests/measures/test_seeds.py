@@ -55,7 +55,7 @@ def test_gsb():
     [
         ((0, 0, 0), InputError, "nothing to compare"),
         (([],), InputError, "nothing to compare"),
-        ((1, -1, 2), InputError, "below 0"),
+        ((1, -1, 2), InputError, "must not be negative, got -1"),
         ((["Good", "Better"],), InputError, "'Better'"),
         ((1,), UsageError, "three counts"),
     ],
@@ -110,7 +110,7 @@ def test_lists_may_be_any_iterable_and_must_be_finite():
     assert cg([]) == dcg([]) == ndcg([]) == 0
     with pytest.raises(InputError, match="finite"):
         dcg([1, math.nan])
-    with pytest.raises(UsageError, match="cut-off 0"):
+    with pytest.raises(UsageError, match="k must be a positive integer, got 0"):
         dcg([1], k=0)
 
 

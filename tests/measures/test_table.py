@@ -14,9 +14,9 @@ from goodgain import evaluate, measures, parse
 from goodgain._core import kernels
 from goodgain.compat import trec_measures
 from goodgain.measures import definition_of, definitions
-from goodgain.measures.table.ranked import DEFINITIONS
 
 LABELS = [label(s) for s in ALL]
+DEFINITIONS = definitions("ranked", "cost")
 MEASURED = [d for d in DEFINITIONS if d.column is None]
 # Divided by the best that could be had: the perfect ranking of all judged documents is 1.
 PERFECT_IS_ONE = (
@@ -49,12 +49,8 @@ def same(a, b, tolerance=0.0):
 
 
 def limits(definition):
-    """The range as the table writes it."""
-    return {
-        "0 to 1": (0, 1), "0 or 1": (0, 1), "0.00001 to 1": (0, 1), "0 to about 1": (0, 1.5),
-        "0 and up": (0, math.inf), "any number": (-math.inf, math.inf),
-        "at most 1 (documented form)": (-math.inf, math.inf),
-    }[definition.range]  # fmt: skip
+    """The range as numbers."""
+    return definition.range.low, definition.range.high
 
 
 # --- the table itself ---

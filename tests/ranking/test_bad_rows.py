@@ -61,7 +61,7 @@ def test_bad_rows_are_left_out_and_counted(form, threads, tmp_path):
     assert scores.column("NumRet") == [1.0, 1.0]
     assert scores.coverage.bad_rows == 3
     assert "not a finite number" in scores.coverage.bad_example
-    assert any("3 bad rows left out, such as: the score" in w for w in result.warnings())
+    assert any("3 bad rows skipped, for example: the score" in w for w in result.warnings())
     again = Evaluation.from_dict(result.to_dict())
     assert again.runs[0].coverage == scores.coverage
 
@@ -109,4 +109,4 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     (tmp_path / "run.txt").write_text(LINES)
     assert command(["evaluate", "qrels.txt", "run.txt", "-m", "NumRet"]) == 2
     assert command(["evaluate", "qrels.txt", "run.txt", "-m", "NumRet", "--skip-bad"]) == 0
-    assert "3 bad rows left out" in capsys.readouterr().err
+    assert "3 bad rows skipped" in capsys.readouterr().err

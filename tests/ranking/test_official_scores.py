@@ -37,15 +37,15 @@ def test_trec_covid(covid, leaderboard, column):
     assert len(covid) == 15
     wrong = [
         f"{run.name}: {run[COLUMNS[column]]:.6f} for {leaderboard[run.name][column]}"
-        for run in covid
+        for run in covid.runs
         if f"{run[COLUMNS[column]]:.4f}" != leaderboard[run.name][column]
     ]
     assert not wrong
 
 
 def test_trec_covid_queries(covid):
-    assert {len(run.queries) for run in covid} == {30}
-    assert {run.coverage.judged_queries for run in covid} == {30}
+    assert {len(run.queries) for run in covid.runs} == {30}
+    assert {run.coverage.judged_queries for run in covid.runs} == {30}
 
 
 @pytest.fixture(scope="module")

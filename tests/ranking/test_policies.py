@@ -199,7 +199,7 @@ def test_a_preset_with_a_change():
         ({"ties": "random"}, "ties='random'", "docid, docid-ascending, input, average, bounds"),
         ({"tie": "docid"}, "'tie'", "ties"),
         ({"preset": "trec"}, "'trec'", "trec_eval"),
-        ({"threads": 0}, "threads=0", ""),
+        ({"threads": 0}, "threads must be a positive integer, got 0", ""),
     ],
 )
 def test_bad_policies(given, text, hint):

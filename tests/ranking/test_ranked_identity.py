@@ -55,7 +55,7 @@ def test_several_runs_keep_their_names_and_times():
 
 @pytest.mark.parametrize(
     ("identity", "message"),
-    [("(", "is no pattern"), (3, "is not understood"), ([{"title": "x"}], "has no id")],
+    [("(", "is not a valid pattern"), (3, "invalid identity=3"), ([{"title": "x"}], "has no id")],
 )
 def test_what_is_no_identity(identity, message):
     with pytest.raises(UsageError, match=message):

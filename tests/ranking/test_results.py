@@ -13,7 +13,7 @@ import pytest
 import goodgain
 from goodgain import Evaluation, Evaluator, Run, evaluate, register
 from goodgain.errors import GoodgainError, InputError, MeasureError
-from goodgain.measures import grammar
+from goodgain.measures import registry as measures_registry
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}}
 RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 1.0}, "q2": {"a": 1.0}, "q9": {"a": 1.0}}
@@ -22,7 +22,9 @@ RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 1.0}, "q2": {"a": 1.0}, "q9": {"a": 1.0}}
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     """What a test registers is forgotten after it."""
-    monkeypatch.setattr(grammar, "_BY_NAME", dict(grammar._BY_NAME))
+    for name in ("_tables", "_names"):
+        table = getattr(measures_registry, name)
+        monkeypatch.setitem(table, "custom", dict(table["custom"]))
 
 
 @pytest.fixture
@@ -41,7 +43,10 @@ def two():
 def test_one_run(one):
     assert one["nDCG@10"] == one["run"]["nDCG@10"] == one.means["run"]["nDCG@10"]
     assert one["nDCG@10"] == pytest.approx((1 / math.log2(3) + 1 + 0) / 3)
-    assert len(one) == 1 and one.names == ("run",)
+    assert len(one.runs) == 1 and one.names == ("run",)
+    assert list(one) == ["nDCG@10", "Accuracy", "NumRet"] and len(one) == 3
+    assert dict(one) == dict(one["run"]) == one["run"].means
+    assert "nDCG@10" in one and "run" in one and "AP" not in one
     assert one.per_query["run"]["q1"]["NumRet"] == 3
     assert one.runs[0].values("NumRet").tolist() == [3, 1, 0]
     assert one["run"][goodgain.nDCG @ 10] == one["nDCG@10"]
@@ -50,7 +55,8 @@ def test_one_run(one):
 def test_several_runs(two):
     assert two["bm25"]["AP"] == pytest.approx((0.5 + 1 + 0) / 3)
     assert two["knn"]["AP"] == pytest.approx(1 / 3)
-    assert [r.name for r in two] == ["bm25", "knn"]
+    assert [r.name for r in two.runs] == list(two) == ["bm25", "knn"]
+    assert len(two) == 2 and dict(two) == {"bm25": two["bm25"], "knn": two["knn"]}
     with pytest.raises(KeyError, match="bm25"):
         two["AP"]
 
@@ -94,7 +100,7 @@ def test_coverage_and_warnings(one):
     }  # fmt: skip
     text = "\n".join(one.warnings())
     assert "1 of 3 judged queries" in text
-    assert "have no judgements" in text or "has no judgements" in text
+    assert "have no judgments" in text or "has no judgements" in text
 
 
 @pytest.mark.parametrize("what", ["column", "bounds", "count", "values"])
@@ -189,7 +195,7 @@ def test_saved_file_says_what_it_is_of(tmp_path):
     data = json.loads((tmp_path / "out.json").read_text())
     assert (data["goodgain"], data["format"], data["version"]) == (
         "evaluation",
-        1,
+        2,
         goodgain.__version__,
     )
     assert [i["role"] for i in data["inputs"]] == ["qrels", "run"]
@@ -284,7 +290,7 @@ def test_an_error_in_a_registered_measure_comes_through():
     [
         ("nDCG", lambda g: 0.0, "built-in"),
         ("MRR", lambda g: 0.0, "built-in"),
-        ("two words", lambda g: 0.0, "cannot name"),
+        ("two words", lambda g: 0.0, "invalid measure name"),
         ("Zero", lambda: 0.0, "takes 0 arguments"),
         ("Three", lambda a, b, c: 0.0, "takes 3 arguments"),
     ],

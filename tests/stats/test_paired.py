@@ -165,5 +165,5 @@ def test_bad_resampling(options: dict[str, int]) -> None:
 
 
 def test_unknown_test() -> None:
-    with pytest.raises(UsageError, match="no test 'z'"):
+    with pytest.raises(UsageError, match="unknown test 'z'"):
         run_test("z", differences(5))

@@ -1,4 +1,4 @@
-"""The conversations behind a Good Gain, read again when someone wants to look at them."""
+"""The conversations behind a Good Gain, read again on demand."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from goodgain.agentic.settings import GainSettings
     from goodgain.data.trace import Result
 
-_KEPT = 16 << 20  # bytes of conversations that are kept where they can be read only once
+_BUFFER_BYTES = 16 << 20  # of conversations that can be read only once
 _ID = re.compile(rb'\s*\{\s*"conversation"\s*:\s*("(?:[^"\\]|\\.)*")')  # at the start of a line
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a result is one that came before: the key that proposed it, the step and fields that decided."""
+    """Why a result is a duplicate: the key that proposed it, the step and the fields that decided."""
 
     key: str
     step: int
     fields: str
-    other: int  # the earlier result that it was compared with; of the same cluster as the first
+    other: int  # the earlier result it was compared with
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A returned result, the gain that it counts with, and of a duplicate which result it repeats."""
+class CountedResult:
+    """A returned result, the gain it counts with, and for a duplicate the result it repeats."""
 
     number: int  # among all results of the conversation, from 0
     result: Result
@@ -47,52 +47,52 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class CountedSearch:
     """One search of an iteration."""
 
     search: Search
     repeats_query: bool
-    results: tuple[Seen, ...]
+    results: tuple[CountedResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation as it was counted: the iterations of the turns that count."""
+    """A conversation as it was counted: the iterations of the scored turns."""
 
     system: str
     name: str
     user: str | None
     answer: str | None
-    iterations: tuple[tuple[Searching, ...], ...]
+    iterations: tuple[tuple[CountedSearch, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """One source of traces: a path, a list, or lines that were kept; and the name of its system."""
+    """One source of traces (a path, a list, or buffered lines) and the name of its system."""
 
     value: Any
     system: str
-    is_named: bool  # the name is that of all its conversations, whatever they say
+    is_named: bool  # the name overrides the system stated in the conversations
     stat: tuple[int, int] | None = None  # size and modification time of a file when it was measured
-    sha256: str | None = None  # of a file that a saved result tells of
+    sha256: str | None = None  # of a file recorded in a saved result
 
-    def system_of(self, said: str | None) -> str:
-        """The system of a conversation that says it is of `said`."""
-        return self.system if self.is_named or not said else said
+    def system_of(self, stated: str | None) -> str:
+        """The system of a conversation that states this one."""
+        return self.system if self.is_named or not stated else stated
 
 
-class KeptLines:
-    """Canonical lines that pass by, the first of them kept."""
+class BufferedLines:
+    """Buffers the first canonical lines of a source that can be read only once."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
         self.left_out = 0
         self._size = 0
 
-    def passing(self, lines: Iterator[bytes]) -> Iterator[bytes]:
-        """The same lines."""
+    def record(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Pass the lines on unchanged."""
         for line in lines:
-            if self._size + len(line) <= _KEPT:
+            if self._size + len(line) <= _BUFFER_BYTES:
                 self.lines.append(line)
                 self._size += len(line)
             else:
@@ -102,7 +102,7 @@ class KeptLines:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How files of traces are read; saved, so that they are read again the same way."""
+    """How trace files are read; saved, so that they can be read again in the same way."""
 
     format: str | None = None
     search_tools: tuple[str, ...] = ()
@@ -127,19 +127,19 @@ class Conversations:
         self.settings = settings
         self.reading = reading
         self._labels = labels
-        self._saved_labels = saved_labels  # what a saved result tells of them
+        self._saved_labels = saved_labels  # as recorded in a saved result
         self._problem = problem  # why they cannot be read again
 
     def __getstate__(self) -> dict[str, Any]:
-        """Labels are held by the core and do not travel to other processes."""
+        """Labels live in the core and cannot be pickled."""
         if self._labels is None:
             return self.__dict__
         return {
-            **self.__dict__, "_labels": None, "_problem": "its labels are in the process that measured",
+            **self.__dict__, "_labels": None, "_problem": "its labels are in another process",
         }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """What a saved result needs to find them again, beside its inputs."""
+        """What a saved result needs, besides its inputs, to find the conversations again."""
         return {
             **asdict(self.reading),
             "usual_rules": not self._problem and self.rules == Identity(unit=self.rules.unit),
@@ -150,14 +150,14 @@ class Conversations:
     def saved(
         cls, data: dict[str, Any] | None, inputs: list[dict[str, Any]], settings: GainSettings
     ) -> Conversations:
-        """The reverse of `to_dict`; what cannot be read again says so when it is asked for."""
+        """The reverse of `to_dict`; whatever cannot be read again raises on use."""
         if data is None:
-            problem = "the saved result does not tell how its traces are read"
+            problem = "the saved result does not record how its traces are read"
             return cls((), Identity(), None, settings, Reading(), problem=problem)
         traces = [i for i in inputs if i["role"] == "traces"]
         problem = ""
         if not data["usual_rules"]:
-            problem = "a saved result does not keep rules of identity of one's own"
+            problem = "saved results do not record custom identity rules"
         elif any(i["kind"] != "file" or "sha256" not in i for i in inputs):
             problem = "not all traces and labels of the saved result came from files"
         sources = [
@@ -171,29 +171,29 @@ class Conversations:
 
     @property
     def left_out(self) -> int:
-        """How many passed by once and were not kept."""
-        return sum(s.value.left_out for s in self.sources if isinstance(s.value, KeptLines))
+        """The number of conversations beyond the buffer."""
+        return sum(s.value.left_out for s in self.sources if isinstance(s.value, BufferedLines))
 
     def labels(self) -> Qrels | None:
-        """The labels that gains are taken from before those in the traces."""
+        """The labels that override gains in the traces."""
         if self._saved_labels is None:
             return self._labels
         require_unchanged(self._saved_labels["name"], sha256=self._saved_labels["sha256"])
         return Qrels(self._saved_labels["name"])
 
-    def read(self, wanted: Collection[tuple[str, str]]) -> Iterator[Conversation]:
-        """Those whose system and name are wanted; InputError where the traces are gone or changed."""
+    def read(self, keys: Collection[tuple[str, str]]) -> Iterator[Conversation]:
+        """The conversations with these systems and names; InputError if the traces are gone or changed."""
         if self._problem:
             raise InputError(self._problem)
         options = self.settings.for_core(skip_bad=False)
         judged = self.labels()
         labels = judged.core if judged else None
-        names = {name for _, name in wanted}
+        names = {name for _, name in keys}
         for source in self.sources:
             for line in self._lines(source, names):
                 trace = json.loads(line.decode("utf-8", "replace"))
                 system = source.system_of(trace.get("system"))
-                if (system, str(trace["conversation"])) not in wanted:
+                if (system, str(trace["conversation"])) not in keys:
                     continue
                 try:
                     with core_errors():
@@ -205,8 +205,8 @@ class Conversations:
                 yield _conversation(Trace.from_dict(trace), system, self.settings, *counted)
 
     def _lines(self, source: TraceSource, names: set[str]) -> Iterator[bytes]:
-        """Canonical lines; those of files that begin with another name are passed over unread."""
-        if isinstance(source.value, KeptLines):
+        """Canonical lines; lines of files that begin with another name are skipped unparsed."""
+        if isinstance(source.value, BufferedLines):
             yield from source.value.lines
         elif isinstance(source.value, str):
             yield from self._file_lines(source, names)
@@ -228,14 +228,14 @@ class Conversations:
             file.seek(0)
             for line in file:
                 line = line.removeprefix(b"\xef\xbb\xbf")
-                found = _ID.match(line)
-                if found and json.loads(found[1].decode("utf-8", "replace")) not in names:
+                match = _ID.match(line)
+                if match and json.loads(match[1].decode("utf-8", "replace")) not in names:
                     continue
                 if line.strip() and self._is_readable(line):
                     yield line
 
     def _is_readable(self, line: bytes) -> bool:
-        """With `skip_bad`, lines that are no conversation are passed over, as they were when measured."""
+        """With `skip_bad`, lines that are not conversations are skipped, as in the measurement."""
         if not self.reading.skip_bad:
             return True
         try:
@@ -251,7 +251,7 @@ def line_of(trace: Any) -> bytes:
     if not isinstance(trace, Mapping):
         raise InputError(
             f"a {type(trace).__name__} is not a trace",
-            hint="Trace objects, or dictionaries in the canonical form",
+            hint="use Trace objects, or dictionaries in the canonical form",
         )
     return json.dumps(trace, ensure_ascii=False).encode("utf-8", "surrogateescape")
 
@@ -259,11 +259,11 @@ def line_of(trace: Any) -> bytes:
 def require_unchanged(
     name: str, stat: tuple[int, int] | None = None, sha256: str | None = None
 ) -> None:
-    """An error unless the file is what it was when it was measured."""
+    """Raise unless the file is the same as when it was measured."""
     from goodgain.io.sources import sha256_of
 
     if name == "-" or not Path(name).exists():
-        raise InputError(f"'{name}' is not there to be read again")
+        raise InputError(f"'{name}' cannot be read again")
     info = Path(name).stat()
     changed = stat is not None and (info.st_size, info.st_mtime_ns) != stat
     if changed or (sha256 is not None and sha256_of(name) != sha256):
@@ -285,17 +285,19 @@ def _conversation(
         if d["merged"]
     }
     turns = _counting(trace, settings.turn)
-    numbers, asked = iter(range(len(first))), iter(repeats)
+    numbers, repeated = iter(range(len(first))), iter(repeats)
     iterations = []
     for iteration in (i for turn in turns for i in turn.iterations if i.searches):
         searches = []
         for search in iteration.searches:
-            seen = []
+            listed = []
             for result in search.results:
                 n = next(numbers)
                 is_new = first[n] == n
-                seen.append(Seen(n, result, gains[n], None if is_new else first[n], reasons.get(n)))
-            searches.append(Searching(search, next(asked), tuple(seen)))
+                listed.append(
+                    CountedResult(n, result, gains[n], None if is_new else first[n], reasons.get(n))
+                )
+            searches.append(CountedSearch(search, next(repeated), tuple(listed)))
         iterations.append(tuple(searches))
     last = turns[-1] if turns else None
     return Conversation(
@@ -308,7 +310,7 @@ def _conversation(
 
 
 def _counting(trace: Trace, turn: Any) -> Sequence[Any]:
-    """The turns that count."""
+    """The scored turns."""
     if turn == "all":
         return trace.turns
     return trace.turns[-1:] if turn == "last" else trace.turns[turn - 1 : turn]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.agentic.conversations import (
+    BufferedLines,
     Conversations,
-    KeptLines,
     Reading,
     TraceSource,
     line_of,
@@ -49,22 +49,31 @@ def good_gain(
 ) -> GoodGain:
     """Measure what each search of an agent was worth.
 
-    `traces` is a path, several of them, `Trace` objects or dictionaries, or {system: any of these}.
+    `traces` is a path, several paths, `Trace` objects or dictionaries, or {system: any of these}.
     `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
-    that judgements have; they go before gains in the traces. `identity` says when two results are
-    one: an `Identity`, a TOML file of profiles, "document" or "passage".
+    that judgments can have; they override gains in the traces. `identity` decides which results are
+    duplicates: an `Identity`, a TOML file of profiles, "document" or "passage".
     """
     rules = Identity.of(identity)
-    settings = GainSettings(threshold, max_gain, gain, discount, patience, turn, align, rules.unit)
+    settings = GainSettings(
+        threshold=threshold,
+        max_gain=max_gain,
+        gain=gain,
+        discount=discount,
+        patience=patience,
+        turn=turn,
+        align=align,
+        unit=rules.unit,
+    )
     if by not in ("system", "file"):
-        raise UsageError(f"by='{by}' is neither 'system' nor 'file'")
+        raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
     judged = None if labels is None else Qrels.of(labels)
     scorer = _Scorer(
         rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools)
     )
-    found = _Collected()
+    collected = _Collected()
     inputs: list[tuple[str, Source]] = []
-    remembered = []
+    trace_sources = []
     for name, value in _sources(traces):
         default = name or (_stem(value) if _is_path(value) else "agent")
         provenance = _provenance(value, default)
@@ -72,23 +81,27 @@ def good_gain(
             _readable_again(value), default, by == "file" or name is not None, provenance.stat
         )
         for scores in scorer.scores(value, source.value):
-            found.add(scores, source)
+            collected.add(scores, source)
         inputs.append(("traces", provenance))
-        remembered.append(source)
+        trace_sources.append(source)
     if judged is not None:
         inputs.append(("labels", judged.source))
     reading = Reading(format, tuple(search_tools), skip_bad)
-    conversations = Conversations(remembered, rules, judged, settings, reading)
+    conversations = Conversations(trace_sources, rules, judged, settings, reading)
     return GoodGain(
-        found.systems(), settings, inputs, found.facts(scorer), conversations=conversations
+        systems=collected.systems(),
+        settings=settings,
+        inputs=inputs,
+        facts=collected.facts(scorer),
+        conversations=conversations,
     )
 
 
 def _readable_again(value: Any) -> Any:
-    """What the conversations can be read from a second time: an iterator is kept as it passes."""
+    """A source that can be read a second time: iterators are buffered while they are read."""
     if _is_path(value):
         return os.fspath(value)
-    return value if isinstance(value, list | tuple) else KeptLines()
+    return value if isinstance(value, list | tuple) else BufferedLines()
 
 
 def _cores() -> int:
@@ -120,7 +133,7 @@ def _several(traces: Any) -> list[Any]:
 
 
 class _Scorer:
-    """Hands sources to the core: canonical files as they are, others as canonical lines."""
+    """Passes sources to the core: canonical files directly, others as canonical lines."""
 
     def __init__(
         self,
@@ -143,7 +156,7 @@ class _Scorer:
         self.skipped = 0
         self.examples: list[str] = []
 
-    def scores(self, source: Any, kept: Any) -> Iterator[TraceScores]:
+    def scores(self, source: Any, source_buffer: Any) -> Iterator[TraceScores]:
         options = self.settings.for_core(self.skip_bad)
         if _is_path(source):
             from goodgain.traces import open_traces
@@ -162,8 +175,8 @@ class _Scorer:
         else:
             opened = None
             lines, name = map(line_of, source), "traces"
-            if isinstance(kept, KeptLines):
-                lines = kept.passing(iter(lines))
+            if isinstance(source_buffer, BufferedLines):
+                lines = source_buffer.record(iter(lines))
         for batch in _batches(lines):
             with core_errors():
                 yield self.core.score_lines(batch, name, self.labels, options, self.threads)
@@ -174,16 +187,16 @@ class _Scorer:
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
-    held: list[bytes] = []
+    pending: list[bytes] = []
     size = 0
     for line in lines:
-        held.append(line)
+        pending.append(line)
         size += len(line) + 1
         if size >= _BATCH:
-            yield b"\n".join(held)
-            held, size = [], 0
-    if held:
-        yield b"\n".join(held)
+            yield b"\n".join(pending)
+            pending, size = [], 0
+    if pending:
+        yield b"\n".join(pending)
 
 
 def canonical_lines(
@@ -193,12 +206,12 @@ def canonical_lines(
     search_tools: Iterable[str] = (),
     by: str = "system",
 ) -> tuple[Iterator[bytes], str, str]:
-    """One source as canonical JSON lines, its name, and that of a system without one: for other engines."""
+    """One source as canonical JSON lines, its name, and the default system name: for other engines."""
     sources = _sources(traces)
     if len(sources) != 1 or sources[0][0] is not None or by != "system":
         raise UsageError(
             "this engine takes one source of traces at a time",
-            hint="put the systems into one table: the field 'system' tells them apart",
+            hint="put all systems into one table, with a field 'system'",
         )
     source = sources[0][1]
     if not _is_path(source):
@@ -210,10 +223,10 @@ def canonical_lines(
 
 
 class _Collected:
-    """What came of all sources, by system."""
+    """The scores of all sources, by system."""
 
     def __init__(self) -> None:
-        self.parts: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
+        self.pieces: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
         self.counts = dict.fromkeys(
             ("results", "searches", "skipped", "left_out", "unknown_conversations"), 0
         )
@@ -226,7 +239,7 @@ class _Collected:
             groups.setdefault(source.system_of(system), []).append(i)
         for system, members in groups.items():
             conversations = [names[i] for i in members] if len(members) < len(names) else names
-            self.parts.setdefault(system, []).append((scores, members, conversations))
+            self.pieces.setdefault(system, []).append((scores, members, conversations))
         for key in self.counts:
             self.counts[key] += getattr(scores, key)
         for message, where, _ in scores.skipped_examples:
@@ -234,7 +247,7 @@ class _Collected:
                 self.examples.append(f"{message} ({where})")
 
     def systems(self) -> list[SystemGain]:
-        return [SystemGain.of(name, parts) for name, parts in self.parts.items()]
+        return [SystemGain.join(name, pieces) for name, pieces in self.pieces.items()]
 
     def facts(self, scorer: _Scorer) -> dict[str, Any]:
         counts = {**self.counts, "skipped": self.counts["skipped"] + scorer.skipped}

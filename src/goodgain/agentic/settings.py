@@ -1,4 +1,4 @@
-"""How Good Gain is counted: named, recorded in every result."""
+"""The settings of Good Gain, recorded in every result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Align = Literal["active", "carry"]
 DISCOUNTS = ("log2", "none", "reciprocal", "geometric")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GainSettings:
-    """Threshold and scale of gains, the discount over iterations, which turns, how lengths are aligned."""
+    """Threshold and scale of gains, discount over iterations, scored turns, alignment of lengths."""
 
     threshold: float = 2
     max_gain: float = 4
@@ -26,27 +26,27 @@ class GainSettings:
 
     def __post_init__(self) -> None:
         if not self.max_gain > 0 or self.max_gain == float("inf"):
-            raise UsageError(f"max_gain={self.max_gain} is not a number above 0")
+            raise UsageError(f"max_gain must be a positive number, got {self.max_gain}")
         if not 0 < self.threshold <= self.max_gain:
             raise UsageError(
-                f"threshold={self.threshold} is not above 0 and at most {self.max_gain:g}"
+                f"threshold must be above 0 and at most {self.max_gain:g}, got {self.threshold}"
             )
         if not 0 < self.patience < 1:
-            raise UsageError(f"patience={self.patience} is not between 0 and 1")
+            raise UsageError(f"patience must be between 0 and 1, got {self.patience}")
         self._one_of("gain", ("linear", "exp"))
         self._one_of("discount", DISCOUNTS)
         self._one_of("align", ("active", "carry"))
         if self.turn not in ("last", "all") and (not isinstance(self.turn, int) or self.turn < 1):
-            raise UsageError(f"turn={self.turn!r} is neither 'last', 'all' nor a number from 1 on")
+            raise UsageError(f"invalid turn={self.turn!r}: use 'last', 'all' or a positive integer")
 
     def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
         if getattr(self, name) not in choices:
             raise UsageError(
-                f"{name}='{getattr(self, name)}' is not known", hint=f"one of: {', '.join(choices)}"
+                f"invalid {name}='{getattr(self, name)}'", hint=f"one of: {', '.join(choices)}"
             )
 
     def for_core(self, skip_bad: bool) -> dict[str, Any]:
-        """What the core is told."""
+        """Options for the native core."""
         turn = {"last": 0, "all": -1}.get(str(self.turn), self.turn)
         return {
             "threshold": float(self.threshold),

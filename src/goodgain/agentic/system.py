@@ -1,4 +1,4 @@
-"""Good Gain of one system: a row of values for each iteration of each conversation."""
+"""Good Gain of one system: a row of values per iteration of each conversation."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import InputError
-from goodgain.measures.table.agentic import LEVELS
+from goodgain.errors import InputError, MeasureError
+from goodgain.measures.grammar import parse_agentic
+from goodgain.results.frozen import Frozen
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from goodgain.agentic.settings import Align
+    from goodgain.measures.definition import Measure
 
     Matrix = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A mean over conversations: its interval, how many are behind it, and its bounds over missing labels."""
+    """A mean over conversations, with its interval, their number, and its bounds over missing labels."""
 
     value: float
     n: int
@@ -35,75 +37,101 @@ class Figure:
 
     @property
     def exact(self) -> bool:
-        """Whether missing labels leave it as it is."""
+        """Whether missing labels cannot change it."""
         return self.lower == self.upper or self.lower != self.lower
 
 
-class SystemGain:
-    """All values of one system. Rows stand in the order of conversations and iterations."""
+class SystemGain(Frozen):
+    """All values of one system, a row per iteration of each conversation.
+
+    It is a mapping from measures to means at the end of conversations: `system["CG"]`.
+    """
+
+    name: str
+    conversations: tuple[str, ...]
+    first_row: NDArray[np.int64]
+    columns: tuple[str, ...]
+    values: Matrix
+    _lower: Matrix | None
+    _upper: Matrix | None
 
     def __init__(
         self,
+        *,
         name: str,
         conversations: Sequence[str],
         first_row: NDArray[np.int64],
         columns: Sequence[str],
         values: Matrix,
-        lower: Matrix | None,
-        upper: Matrix | None,
+        lower: Matrix | None = None,
+        upper: Matrix | None = None,
     ) -> None:
-        self.name = name
-        self.conversations = tuple(conversations)
-        self.columns = tuple(columns)
-        self.first_row = first_row
-        self.values = values
-        self._lower, self._upper = lower, upper
+        vars(self).update(
+            name=name,
+            conversations=tuple(conversations),
+            columns=tuple(columns),
+            first_row=first_row,
+            values=values,
+            _lower=lower,
+            _upper=upper,
+        )
         if len(set(self.conversations)) < len(self.conversations):
             seen: set[str] = set()
-            twice = next(c for c in self.conversations if c in seen or seen.add(c))  # type: ignore[func-returns-value]
+            repeated = next(c for c in self.conversations if c in seen or seen.add(c))  # type: ignore[func-returns-value]
             raise InputError(
-                f"the conversation '{twice}' of system '{name}' is there twice",
+                f"duplicate conversation '{repeated}' of system '{name}'",
                 hint="give runs of one system different names: {'run 1': ..., 'run 2': ...}, or --by file",
             )
 
     @classmethod
-    def of(cls, name: str, parts: Sequence[tuple[Any, list[int], list[str]]]) -> SystemGain:
-        """Put together what the core found in several files; one whole file is taken over uncopied."""
+    def join(cls, name: str, pieces: Sequence[tuple[Any, list[int], list[str]]]) -> SystemGain:
+        """One system from what the core computed for several files; a single whole file is not copied."""
         import numpy as np
 
         from goodgain._core import gain_columns
 
-        conversations = [c for _, _, names in parts for c in names]
-        bounded = any(scores.bounded for scores, _, _ in parts)
+        conversations = [c for _, _, names in pieces for c in names]
+        bounded = any(scores.bounded for scores, _, _ in pieces)
         counts: list[NDArray[np.int64]] = []
-        picked: dict[str, list[Matrix]] = {which: [] for which in ("value", "lower", "upper")}
-        for scores, members, _ in parts:
+        matrices: dict[str, list[Matrix]] = {which: [] for which in ("value", "lower", "upper")}
+        for scores, members, _ in pieces:
             first = np.asarray(scores.first_row, dtype=np.int64)
             sizes = np.diff(first)
             whole = len(members) == len(sizes)
             counts.append(sizes if whole else sizes[members])
             rows = None if whole else _ranges(first[:-1][members], counts[-1])
-            for which in picked if bounded else ("value",):
+            for which in matrices if bounded else ("value",):
                 matrix = scores.matrix(which)
-                picked[which].append(matrix if rows is None else matrix[rows])
+                matrices[which].append(matrix if rows is None else matrix[rows])
         joined = {
-            which: found[0] if len(found) == 1 else np.concatenate(found)
-            for which, found in picked.items()
-            if found
+            which: listed[0] if len(listed) == 1 else np.concatenate(listed)
+            for which, listed in matrices.items()
+            if listed
         }
-        first_row = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         return cls(
-            name,
-            conversations,
-            first_row,
-            gain_columns(),
-            joined["value"],
-            joined.get("lower"),
-            joined.get("upper"),
+            name=name,
+            conversations=conversations,
+            first_row=np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+            columns=gain_columns(),
+            values=joined["value"],
+            lower=joined.get("lower"),
+            upper=joined.get("upper"),
+        )
+
+    def renamed(self, name: str) -> SystemGain:
+        """The same values under another name."""
+        return SystemGain(
+            name=name,
+            conversations=self.conversations,
+            first_row=self.first_row,
+            columns=self.columns,
+            values=self.values,
+            lower=self._lower,
+            upper=self._upper,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, a list for each column; what is undefined is None."""
+        """Plain data, a list per column; undefined values are None."""
 
         def columns(matrix: Matrix) -> dict[str, list[float | None]]:
             return {
@@ -131,14 +159,14 @@ class SystemGain:
             return np.array(list(columns.values()), dtype=np.float64).T.reshape(-1, len(columns))
 
         first_row = np.concatenate([[0], np.cumsum(np.array(data["iterations"], dtype=np.int64))])
-        bounds = [matrix(data[key]) if key in data else None for key in ("lower", "upper")]
         return cls(
-            data["name"],
-            data["conversations"],
-            first_row,
-            list(data["values"]),
-            matrix(data["values"]),
-            *bounds,
+            name=data["name"],
+            conversations=data["conversations"],
+            first_row=first_row,
+            columns=list(data["values"]),
+            values=matrix(data["values"]),
+            lower=matrix(data["lower"]) if "lower" in data else None,
+            upper=matrix(data["upper"]) if "upper" in data else None,
         )
 
     @property
@@ -158,7 +186,7 @@ class SystemGain:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """How many iterations each conversation has."""
+        """The number of iterations of each conversation."""
         import numpy as np
 
         return np.diff(self.first_row)
@@ -169,7 +197,7 @@ class SystemGain:
 
     @property
     def searching(self) -> list[str]:
-        """The conversations that searched at all."""
+        """The conversations with at least one search."""
         return [c for c, n in zip(self.conversations, self.lengths, strict=True) if n]
 
     @property
@@ -177,39 +205,74 @@ class SystemGain:
         """The length of the longest conversation."""
         return int(self.lengths.max()) if len(self.lengths) else 0
 
-    def column(self, measure: str) -> int:
-        """The number of a measure's column."""
-        plain = measure.removesuffix("@i") if measure not in self.columns else measure
-        plain = plain.removesuffix("_i")
-        if plain not in self.columns:
-            raise KeyError(f"there is no measure '{measure}'; there is: {', '.join(self.columns)}")
-        return self.columns.index(plain)
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in the order of the columns."""
+        return tuple(parse_agentic(column) for column in self.columns)
 
-    def final(self, measure: str) -> dict[str, float]:
+    def measure(self, name: str | Measure) -> Measure:
+        """The measure of this name, such as `SRR` or `SRR@i`."""
+        if name in self.columns:
+            return self.measures[self.columns.index(str(name))]
+        try:
+            measure = parse_agentic(str(name))
+        except MeasureError:
+            measure = None
+        if measure is None or measure.label not in self.columns:
+            raise KeyError(f"unknown measure '{name}'; known: {', '.join(self.columns)}")
+        return measure
+
+    def column(self, measure: str | Measure) -> int:
+        """The number of a measure's column."""
+        return self.columns.index(self.measure(measure).label)
+
+    def keys(self) -> tuple[str, ...]:
+        """The labels of the measures."""
+        return self.columns
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        return self.figure(measure).value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def final(self, measure: str | Measure) -> dict[str, float]:
         """{conversation: the value after its last iteration}."""
-        values = self.values[self._last_rows, self.column(measure)]
+        return self._final(self.values, measure)
+
+    def final_bounds(self, measure: str | Measure) -> dict[str, tuple[float, float]]:
+        """{conversation: (lower, upper)} after its last iteration, over what missing labels could be."""
+        low, high = (self._final(matrix, measure) for matrix in (self.lower, self.upper))
+        return {unit: (low[unit], high[unit]) for unit in low}
+
+    def _final(self, matrix: Matrix, measure: str | Measure) -> dict[str, float]:
+        values = matrix[self._last_rows, self.column(measure)]
         return dict(zip(self.searching, values.tolist(), strict=True))
 
-    def figure(self, measure: str, iteration: int | None = None, align: Align = "active") -> Figure:
+    def figure(
+        self, measure: str | Measure, iteration: int | None = None, align: Align = "active"
+    ) -> Figure:
         """The mean at an iteration, or after the last (None)."""
         column = self.column(measure)
+        definition = self.measures[column].definition
         if iteration is None:
             rows, ended = self._last_rows, None
         else:
             rows, ended = self._rows_at(iteration, align)
         # After its end a conversation adds nothing, and what it has stays.
-        stays = LEVELS[self.columns[column]] != "iteration"
-        found = []
+        stays = definition.cumulative or definition.level == "conversation"
+        columns = []
         for matrix in (self.values, self.lower, self.upper):
             values = matrix[rows, column]
             if ended is not None and not stays:
                 values[ended] = 0
-            found.append(values)
-        mean, low, high, n = mean_interval(found[0])
-        if not self.bounded:
-            return Figure(mean, n, low, high, mean, mean)
-        bounds = [mean_interval(v)[0] for v in found[1:]]
-        return Figure(mean, n, low, high, bounds[0], bounds[1])
+            columns.append(values)
+        mean, low, high, n = mean_interval(columns[0])
+        bounds = [mean_interval(v)[0] for v in columns[1:]] if self.bounded else [mean, mean]
+        return Figure(value=mean, n=n, low=low, high=high, lower=bounds[0], upper=bounds[1])
 
     def _rows_at(self, iteration: int, align: Align) -> tuple[NDArray[np.int64], Any]:
         import numpy as np
@@ -221,7 +284,7 @@ class SystemGain:
         return (begins + np.minimum(lengths, iteration) - 1)[some], lengths[some] < iteration
 
     def counts(self) -> dict[str, float]:
-        """Conversations, those without a search, iterations, searches, results, the share of duplicates."""
+        """Numbers of conversations, iterations, searches, results and duplicates, and label coverage."""
         last = self.values[self._last_rows]
         total = {
             c: float(last[:, self.columns.index(c)].sum())
@@ -248,7 +311,7 @@ class SystemGain:
 
 
 def _ranges(begins: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers of all rows of several stretches."""
+    """The row numbers of several ranges."""
     import numpy as np
 
     if not len(sizes):

@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
     result = compare(
         *sources,
         measures=args.measures if args.scores else None,
-        baselines=_baselines(args.baseline),
+        baseline=_baselines(args.baseline),
         test=args.test,
         correction=args.correction,
         alpha=args.alpha,
@@ -245,11 +245,11 @@ def _run_sources(
     if args.save:  # hashes of large files are made only where they are kept
         data = result.to_dict()
         inputs += [*data["inputs"], {"kind": "evaluation", "policy": data["policy"]}]
-    scores = iter(result)
+    scores = iter(result.runs)
     sources = []
     for items in systems.values():
         own = [next(scores) for _ in items]
-        for run_scores in own:
-            run_scores.name = run_scores.name.split("#")[0] if len(own) > 1 else run_scores.name
+        if len(own) > 1:
+            own = [run_scores.renamed(run_scores.name.split("#")[0]) for run_scores in own]
         sources.append(own if len(own) > 1 else own[0])
     return sources

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline or args.candidate:
             if not (args.baseline and args.candidate):
                 raise UsageError("name both systems", hint="--baseline OLD --candidate NEW")
-            options["systems"] = (args.baseline, args.candidate)
+            options["baseline"], options["candidate"] = args.baseline, args.candidate
     else:
         if not args.qrels or len(args.runs) != 2:
             raise UsageError(
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         columns=score_columns(args),
         lower_is_better=args.lower_is_better,
         seed=args.random_seed,
-        threads=args.threads or 1,
+        threads=args.threads,
         **options,
     )
     summary = {args.summary: found.render("markdown")} if args.summary else {}

@@ -29,13 +29,10 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Print the table or one entry."""
     from goodgain.measures import definition_of, definitions
-    from goodgain.measures.table.agentic import GOOD_GAIN, good_gain_definition
     from goodgain.results.text import render
 
     if args.name:
-        traced = good_gain_definition(args.name)
-        plain = traced is None or args.name in {d.name for d in definitions()}
-        definition = definition_of(args.name) if plain or traced is None else traced
+        definition = definition_of(args.name)
         if args.format == "table":
             write(args, describe(definition))
         else:
@@ -45,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
             )
         return 0
     columns = ["measure", "family", "what it tells"]
-    rows = [[usage(d), d.family, d.summary] for d in (*definitions(), *GOOD_GAIN)]
+    rows = [[usage(d), d.family, d.summary] for d in definitions()]
     write(args, render(args.format, columns, rows))
     return 0
 
@@ -79,7 +76,7 @@ def _facts(d: Definition) -> dict[str, Any]:
         "measure": d.name,
         "summary": d.summary,
         "definition": d.formula,
-        "range": d.range + ("; lower is better" if d.lower_is_better else ""),
+        "range": f"{d.range}" + ("; lower is better" if d.direction == "lower" else ""),
         "edge cases": d.edge_cases,
         "over queries": over[d.aggregate],
         "aliases": ", ".join(d.aliases),

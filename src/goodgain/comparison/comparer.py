@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import groups
 from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
-from goodgain.comparison.pairing import Asked, Paired, Pairing, asked_measures
+from goodgain.comparison.pairing import (
+    Column,
+    Paired,
+    Pairing,
+    choose_columns,
+    direction_notes,
+    missing_labels,
+)
 from goodgain.comparison.score_table import read_groups
-from goodgain.comparison.scores import ScoreSet, collect, is_price
+from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import available_cores
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
 from goodgain.stats.margin import Margin, noninferior_p
@@ -25,16 +33,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goodgain.measures import Measure
+    from goodgain.measures.definition import Measure
 
     Floats = NDArray[np.float64]
 
+DEFAULT_MEASURES = "nDCG@10 AP RR"  # of compare(qrels, runs)
 
+
+@suggest_keywords
 def compare(
-    baseline: Any,
-    *others: Any,
+    *sources: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
-    baselines: str | Iterable[str] | None = None,
+    baseline: str | Iterable[str] | None = None,
     test: str = "t",
     correction: str = "holm",
     alpha: float = 0.05,
@@ -46,49 +56,65 @@ def compare(
     queries: Any = None,
     columns: Mapping[str, str] | None = None,
     lower_is_better: Iterable[str] = (),
+    higher_is_better: Iterable[str] = (),
     permutations: int = paired.PERMUTATIONS,
     bootstraps: int = paired.BOOTSTRAPS,
     seed: int = 0,
     threads: int | None = None,
 ) -> Comparison:
-    """Compare systems with baselines, query by query, with significance.
+    """Compare systems with a baseline, query by query, with significance.
 
-    Each argument is an Evaluation, a result with `per_unit_scores()`, a table of per-query scores (a
-    path, a data frame, rows), or a list of those: the seeds of one system. The systems of the first
-    argument are the baselines, or its first system where it is the only argument; `baselines` names
-    them instead, and "all" compares every pair. `margin` (0.01, "2%", or one for each measure) adds
-    non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group;
-    the column is of the scores or of the table `queries`.
+    Each source is an Evaluation, a GoodGain, a result with `per_unit_scores()`, a saved result, a table
+    of scores per query (a path, a data frame, rows), or a list of those: the seeds of one system.
+    `compare(qrels, runs, measures)` evaluates first. The systems of the first source are the
+    baselines, or its first system if it is the only source; `baseline` names one or several instead,
+    and "all" compares every pair. `lower_is_better` and `higher_is_better` state the direction of
+    measures and win over what is known about them. `margin` (0.01, "2%", or one for each measure) adds
+    non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group; the
+    column is in the scores or in the table `queries`.
     """
     if test not in TESTS:
-        raise UsageError(f"there is no test '{test}'", hint=f"one of: {', '.join(TESTS)}")
+        raise UsageError(f"unknown test '{test}'", hint=f"one of: {', '.join(TESTS)}")
     if correction not in CORRECTIONS:
         raise UsageError(
-            f"there is no correction '{correction}'", hint=f"one of: {', '.join(CORRECTIONS)}"
+            f"unknown correction '{correction}'", hint=f"one of: {', '.join(CORRECTIONS)}"
         )
     for name, value in (("alpha", alpha), ("confidence", confidence)):
         if not 0 < value < 1:
-            raise UsageError(f"{name}={value} is not between 0 and 1")
+            raise UsageError(f"{name} must be between 0 and 1, got {value}")
     if not tie >= 0:
-        raise UsageError(f"tie={tie} is not a number from 0 on")
+        raise UsageError(f"tie must not be negative, got {tie}")
+    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES)
     scores = ScoreSet()
-    column = by if isinstance(by, str) else None
-    first = collect(baseline, scores, columns, column)
-    for other in others:
-        collect(other, scores, columns, column)
-    if queries is not None and column is not None:
-        read_groups(queries, column, scores, columns or {})
+    group_column = by if isinstance(by, str) else None
+    first: list[str] = []
+    for source in sources:
+        names = collect(source, scores, columns, group_column)
+        first = first or names
+    if queries is not None and group_column is not None:
+        read_groups(queries, group_column, scores, columns or {})
     if isinstance(by, Mapping):
-        column, scores.groups["group"] = "group", {str(q): str(g) for q, g in by.items()}
+        group_column, scores.groups["group"] = "group", {str(q): str(g) for q, g in by.items()}
+    scores.state_directions(lower_is_better, higher_is_better)
     limits = Margin.of(margin)
     settings = Settings(
-        test, correction, alpha, confidence, tie, unpaired,
-        None if limits is None else str(limits), permutations, bootstraps, seed, column,
-    )  # fmt: skip
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        confidence=confidence,
+        tie=tie,
+        unpaired=unpaired,
+        margin=None if limits is None else str(limits),
+        permutations=permutations,
+        bootstraps=bootstraps,
+        seed=seed,
+        by=group_column,
+    )
+    baselines = _baselines(scores, baseline, first if len(sources) > 1 else first[:1])
     return compare_scores(
         scores,
-        _baselines(scores, baselines, first if others else first[:1]),
-        asked_measures(scores, measures, lower_is_better),
+        baselines,
+        choose_columns(scores, measures),
         settings,
         limits,
         Resampling(permutations, bootstraps, seed, threads or available_cores()),
@@ -97,29 +123,29 @@ def compare(
 
 def _baselines(scores: ScoreSet, named: str | Iterable[str] | None, first: list[str]) -> list[str]:
     if named is None:
-        found = first
+        names = first
     elif named == "all":
-        found = list(scores.systems)
+        names = list(scores.systems)
     else:
-        found = [named] if isinstance(named, str) else list(named)
-    for name in found:
+        names = [named] if isinstance(named, str) else list(named)
+    for name in names:
         if name not in scores.systems:
             raise UsageError(
-                f"there is no system '{name}' to be the baseline",
-                hint=f"there is: {', '.join(scores.systems)}",
+                f"unknown baseline '{name}'", hint=f"systems: {', '.join(scores.systems)}"
             )
     if len(scores.systems) < 2:
+        only = next(iter(scores.systems), None)
         raise UsageError(
-            f"there is nothing to compare '{next(iter(scores.systems))}' with",
+            f"nothing to compare '{only}' with" if only else "nothing to compare",
             hint="give at least two systems",
         )
-    return found
+    return names
 
 
 def compare_scores(
     scores: ScoreSet,
     baselines: list[str],
-    asked: list[Asked],
+    columns: list[Column],
     settings: Settings,
     margin: Margin | None,
     resampling: Resampling,
@@ -129,64 +155,90 @@ def compare_scores(
 
     from goodgain import __version__
 
+    _require_labels(scores, columns)
     pairing = Pairing(scores, settings.unpaired)
     duels = [(b, s) for i, b in enumerate(baselines) for s in scores.systems
              if s != b and s not in baselines[:i]]  # fmt: skip
-    spreads = _seed_spreads(scores, asked)
+    spreads = _seed_spreads(scores, columns)
     cells: list[Paired] = []
     errors: dict[str, Tukey] = {}
-    for one in asked:
+    for column in columns:
         units = None
         if settings.test == "tukey":
-            units = pairing.complete(scores.systems, one)
-            errors[one.label] = _tukey(scores, one, units)
-        cells += [pairing.pair(b, s, one, units) for b, s in duels]
-    judge = _Judge(settings, resampling, margin, errors, spreads)
-    made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    prices = _prices(scores, asked)
+            units = pairing.complete(scores.systems, column)
+            errors[column.label] = _tukey(scores, column, units)
+        cells += [pairing.pair(b, s, column, units) for b, s in duels]
+    tester = _Tester(settings, resampling, margin, errors, spreads)
+    prices = _prices(scores, columns)
     means = {
-        s: {one.label: _level(one, _defined(scores, s, one.column)) for one in asked}
+        s: {column.label: _level(column, _defined(scores, s, column.key)) for column in columns}
         for s in scores.systems
     }
-    notes = [*scores.notes, *pairing.notes()]
+    pairs = tester.pairs(cells)
+    notes = [
+        *scores.notes,
+        *pairing.notes(),
+        *direction_notes(c.measure for c in columns),
+        *_open_notes(pairs),
+    ]
     group_pairs: tuple[Pair, ...] = ()
     interactions: tuple[Any, ...] = ()
     if settings.by is not None:
         members = groups.members(scores, settings.by, cells)
-        parts = [
-            part
-            for g in groups.names(members, cells)
-            for c in cells
-            if (part := c.only(g, members))
+        subsets = [
+            subset
+            for group in groups.names(members, cells)
+            for cell in cells
+            if (subset := cell.only(group, members))
         ]
-        group_pairs = judge.pairs(parts)
+        group_pairs = tester.pairs(subsets)
         interactions = groups.interactions(cells, members, settings.correction)
         notes += groups.notes(members, cells)
     return Comparison(
-        settings,
-        tuple(baselines),
-        tuple(scores.systems),
-        tuple(one.label for one in asked),
-        judge.pairs(cells),
-        means,
-        group_pairs,
-        interactions,
-        tuple(spread for spread in spreads.values() if spread),
-        prices,
-        _trade_off(asked, means, prices),
-        tuple(notes),
-        tuple(scores.inputs),
-        made,
-        __version__,
-        scores,
+        settings=settings,
+        baselines=tuple(baselines),
+        systems=tuple(scores.systems),
+        measures=tuple(column.measure for column in columns),
+        pairs=pairs,
+        means=means,
+        group_pairs=group_pairs,
+        interactions=interactions,
+        seeds=tuple(spread for spread in spreads.values() if spread),
+        prices=prices,
+        trade_off=_trade_off(columns, means, prices),
+        notes=tuple(notes),
+        inputs=tuple(scores.inputs),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        scores=scores,
     )
+
+
+def _require_labels(scores: ScoreSet, columns: list[Column]) -> None:
+    for column in columns:
+        if column.measure.namespace == "agentic" and (
+            unlabelled := missing_labels(column.measure, scores, scores.systems)
+        ):
+            raise InputError(
+                f"{column.label} cannot be compared: no result of '{unlabelled[0]}' is labelled",
+                hint="label the results (goodgain label), or compare what needs no labels, such as SRR",
+            )
+
+
+def _open_notes(pairs: Iterable[Pair]) -> list[str]:
+    return [
+        f"{p.system} against {p.baseline}, {p.measure}: missing labels leave the verdict open "
+        f"(the difference could be {p.bound_low:+.4g} to {p.bound_high:+.4g})"
+        for p in pairs
+        if not p.settled
+    ]
 
 
 _BOOTSTRAPPED = ("bootstrap", "randomisation", "wilcoxon", "sign")  # tests whose interval is BCa
 
 
-class _Judge:
-    """Turns paired values into pairs with p-values; one family of hypotheses a call."""
+class _Tester:
+    """Turns paired values into pairs with p-values, corrected by family: quality, time and cost."""
 
     def __init__(
         self, settings: Settings, resampling: Resampling, margin: Margin | None,
@@ -199,52 +251,64 @@ class _Judge:
         self._spreads = spreads
 
     def pairs(self, cells: list[Paired]) -> tuple[Pair, ...]:
-        """All cells tested, and their p-values corrected together."""
-        found = self._outcomes(cells)
-        p_values = [outcome.p for outcome, _ in found]
-        if self._settings.test == "tukey" and self._settings.correction != "none":
-            measures = len({cell.asked.label for cell in cells})  # systems are covered already
-            corrected = [min(1.0, p * measures) for p in p_values]
-        else:
-            corrected = correct(p_values, self._settings.correction)
+        """All cells tested; quality and time or cost are corrected apart."""
+        outcomes = self._outcomes(cells)
+        corrected: dict[int, tuple[float, int]] = {}
+        for is_cost in (False, True):
+            family = [i for i, cell in enumerate(cells) if cell.measure.is_cost == is_cost]
+            hypotheses, p_values = self._corrected([cells[i] for i in family],
+                                                   [outcomes[i][0].p for i in family])  # fmt: skip
+            corrected |= {i: (p, hypotheses) for i, p in zip(family, p_values, strict=True)}
         return tuple(
-            self._pair(cell, outcome, span, p)
-            for cell, (outcome, span), p in zip(cells, found, corrected, strict=True)
+            self._pair(cell, outcome, span, *corrected[i])
+            for i, (cell, (outcome, span)) in enumerate(zip(cells, outcomes, strict=True))
         )
 
+    def _corrected(self, cells: list[Paired], p_values: list[float]) -> tuple[int, list[float]]:
+        """The number of hypotheses that are corrected for, and the corrected p-values."""
+        settings = self._settings
+        if settings.correction == "none":
+            return 1, p_values
+        if settings.test == "tukey":
+            measures = len({cell.measure.label for cell in cells})  # systems are covered already
+            return measures, [min(1.0, p * measures) for p in p_values]
+        return len(cells), correct(p_values, settings.correction)
+
     def _outcomes(self, cells: list[Paired]) -> list[tuple[Outcome, tuple[float, float] | None]]:
-        """All at once where there is something to draw: measures share signs and samples."""
-        known: dict[int, Outcome] = {}
+        """All at once if samples are drawn: measures share signs and samples."""
+        drawn_outcomes: dict[int, Outcome] = {}
         means: dict[int, Floats] = {}
-        places = [i for i, cell in enumerate(cells) if cell.asked.kind != "percentile"]
+        places = [i for i, cell in enumerate(cells) if cell.column.kind != "percentile"]
         columns = [_differences(cells[i]) for i in places]
         if self._settings.test == "randomisation":
             outcomes = paired.randomisation(columns, resampling=self._resampling)
-            known = dict(zip(places, outcomes, strict=True))
+            drawn_outcomes = dict(zip(places, outcomes, strict=True))
         if self._settings.test in _BOOTSTRAPPED:
             drawn = paired.resampled(columns, self._resampling)
             means = dict(zip(places, drawn, strict=True))
-        return [self._outcome(cell, known.get(i), means.get(i)) for i, cell in enumerate(cells)]
+        return [
+            self._outcome(cell, drawn_outcomes.get(i), means.get(i)) for i, cell in enumerate(cells)
+        ]
 
     def _outcome(
-        self, cell: Paired, known: Outcome | None, means: Floats | None
+        self, cell: Paired, drawn: Outcome | None, means: Floats | None
     ) -> tuple[Outcome, tuple[float, float] | None]:
         from goodgain.stats.quantiles import percentile
 
         settings, how = self._settings, self._resampling
-        if cell.asked.kind == "percentile":
+        if cell.column.kind == "percentile":
             return paired.percentile_test(
-                cell.a, cell.b, cell.asked.percent, settings.confidence, how, percentile
+                cell.a, cell.b, cell.column.percent, settings.confidence, how, percentile
             )
         d = _differences(cell)
         if settings.test == "tukey" and cell.group is None:
-            tukey = self._tukeys[cell.asked.label]
+            tukey = self._tukeys[cell.column.label]
             reach, mean = tukey.reach(settings.confidence), float(d.mean())
             span = None if reach is None else (mean - reach, mean + reach)
             return tukey.test(mean), span
         name = "t" if settings.test == "tukey" else settings.test
-        outcome = known or paired.run_test(name, d, resampling=how, tie=settings.tie, means=means)
-        if cell.asked.kind == "geometric":
+        outcome = drawn or paired.run_test(name, d, resampling=how, tie=settings.tie, means=means)
+        if cell.column.kind == "geometric":
             return outcome, self._geometric_interval(cell)
         if settings.test in _BOOTSTRAPPED:
             return outcome, paired.bca_interval(d, settings.confidence, how, means)
@@ -262,51 +326,108 @@ class _Judge:
         return float(low), float(high)
 
     def _pair(
-        self, cell: Paired, outcome: Outcome, span: tuple[float, float] | None, p_corrected: float
+        self,
+        cell: Paired,
+        outcome: Outcome,
+        span: tuple[float, float] | None,
+        p_corrected: float,
+        hypotheses: int,
     ) -> Pair:
-        asked, settings = cell.asked, self._settings
-        before, after = _level(asked, cell.a.tolist()), _level(asked, cell.b.tolist())
+        column, settings = cell.column, self._settings
+        before, after = _level(column, cell.a.tolist()), _level(column, cell.b.tolist())
         d = _differences(cell)
-        gains = -d if asked.lower_is_better else d
-        plain = asked.kind == "mean"
-        difference = float(d.mean()) if plain else after - before
-        size = effect.effect_size(d) if asked.kind != "percentile" else None
+        improvements = column.measure.sign * d
+        is_mean = column.kind == "mean"
+        difference = float(d.mean()) if is_mean else after - before
+        size = effect.effect_size(d) if column.kind != "percentile" else None
         size_span = None
         if size is not None and len(d) > 1 and d.any():
             size_span = effect.effect_interval(size, len(d), settings.confidence)
-        margin = self._margin.value(asked.label, before) if self._margin and plain else None
+        margin = self._margin.value(column.label, before) if self._margin and is_mean else None
         noninferior = equivalent = None
         if margin is not None:
-            noninferior = noninferior_p(gains, margin, settings.test, self._resampling)
-            other_side = noninferior_p(-gains, margin, settings.test, self._resampling)
+            noninferior = noninferior_p(improvements, margin, settings.test, self._resampling)
+            other_side = noninferior_p(-improvements, margin, settings.test, self._resampling)
             equivalent = max(noninferior, other_side)
         by_seeds = None
-        if cell.group is None and plain:
-            known = [self._spreads.get((s, asked.column)) for s in (cell.baseline, cell.system)]
-            by_seeds = seeds_test(d, *known)
-        wins, losses = int((gains > settings.tie).sum()), int((gains < -settings.tie).sum())
+        if cell.group is None and is_mean:
+            spreads = [self._spreads.get((s, column.key)) for s in (cell.baseline, cell.system)]
+            by_seeds = seeds_test(d, *spreads)
+        wins = int((improvements > settings.tie).sum())
+        losses = int((improvements < -settings.tie).sum())
+        detectable = None
+        if is_mean:
+            detectable = effect.minimum_detectable(d, settings.alpha / max(1, hypotheses))
+        bounds = self._bounds(cell, p_corrected, hypotheses) if is_mean else None
         return Pair(
-            cell.system, cell.baseline, asked.label, after, before, difference,
-            None if before == 0 else difference / abs(before),
-            None if span is None else span[0], None if span is None else span[1],
-            "randomisation" if asked.kind == "percentile" else _test_name(settings, cell),
-            outcome.statistic, outcome.p, p_corrected,
-            size, None if size_span is None else size_span[0], None if size_span is None else size_span[1],
-            wins, len(d) - wins - losses, losses,
-            effect.minimum_detectable(d, settings.alpha) if plain else None,
-            len(d), asked.lower_is_better, margin, noninferior, equivalent,
-            by_seeds.p if by_seeds else None, cell.group, outcome.note,
-        )  # fmt: skip
+            system=cell.system,
+            baseline=cell.baseline,
+            measure=column.measure,
+            mean=after,
+            baseline_mean=before,
+            difference=difference,
+            relative=None if before == 0 else difference / abs(before),
+            low=None if span is None else span[0],
+            high=None if span is None else span[1],
+            test="randomisation" if column.kind == "percentile" else _test_name(settings, cell),
+            statistic=outcome.statistic,
+            p=outcome.p,
+            p_corrected=p_corrected,
+            d_z=size,
+            d_z_low=None if size_span is None else size_span[0],
+            d_z_high=None if size_span is None else size_span[1],
+            wins=wins,
+            ties=len(d) - wins - losses,
+            losses=losses,
+            minimum_detectable=detectable,
+            queries=len(d),
+            margin=margin,
+            p_noninferior=noninferior,
+            p_equivalent=equivalent,
+            p_seeds=by_seeds.p if by_seeds else None,
+            group=cell.group,
+            note=outcome.note,
+            bound_low=None if bounds is None else bounds[0],
+            bound_high=None if bounds is None else bounds[1],
+            settled=bounds is None or bounds[2],
+        )
+
+    def _bounds(
+        self, cell: Paired, p_corrected: float, hypotheses: int
+    ) -> tuple[float, float, bool] | None:
+        """The extremes of the mean difference over missing labels, and whether all give one verdict."""
+        if not cell.is_bounded:
+            return None
+        extremes = (cell.worst_improvements, cell.best_improvements)
+        alpha = self._settings.alpha
+        verdicts = {self._sign(float(cell.improvements.mean()), p_corrected)}
+        for values in extremes:
+            p = paired.run_test(
+                "t" if self._settings.test == "tukey" else self._settings.test,
+                values,
+                resampling=self._resampling,
+                tie=self._settings.tie,
+            ).p
+            # The correction of the others is not known at the extremes: Bonferroni's is safe.
+            verdicts.add(self._sign(float(values.mean()), min(1.0, p * hypotheses), alpha))
+        low, high = sorted(cell.measure.sign * float(values.mean()) for values in extremes)
+        return low, high, len(verdicts) == 1
+
+    def _sign(self, improvement: float, p: float, alpha: float | None = None) -> int:
+        """1 better, -1 worse, 0 not shown."""
+        if not p < (alpha or self._settings.alpha):
+            return 0
+        return (improvement > 0) - (improvement < 0)
 
 
 def _test_name(settings: Settings, cell: Paired) -> str:
-    """Tukey's test is for the whole; a group is tested by the t-test."""
+    """Tukey's test covers all queries; groups are tested by the t-test."""
     return "t" if settings.test == "tukey" and cell.group is not None else settings.test
 
 
 def _differences(cell: Paired) -> Floats:
-    """System minus baseline; for a geometric mean, of the logarithms."""
-    if cell.asked.kind == "geometric":
+    """System minus baseline; for a geometric mean, of logarithms."""
+    if cell.column.kind == "geometric":
         return _logs(cell.b) - _logs(cell.a)
     return cell.b - cell.a
 
@@ -318,64 +439,74 @@ def _logs(values: Floats) -> Floats:
     return logs
 
 
-def _level(asked: Asked, values: list[float]) -> float:
+def _level(column: Column, values: list[float]) -> float:
     """One number for all queries."""
     from goodgain.ranking.scores import aggregate
 
-    if asked.kind != "mean" and asked.measure is not None:
-        return aggregate(asked.measure, values)
+    if column.kind != "mean":
+        return aggregate(column.measure, values)
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def _defined(scores: ScoreSet, system: str, column: str) -> list[float]:
-    return [v for v in scores.values(system, column).values() if v == v]
+def _defined(scores: ScoreSet, system: str, key: str) -> list[float]:
+    return [v for v in scores.values(system, key).values() if v == v]
 
 
-def _tukey(scores: ScoreSet, asked: Asked, units: set[str]) -> Tukey:
+def _tukey(scores: ScoreSet, column: Column, units: set[str]) -> Tukey:
     import numpy as np
 
     order = sorted(units)
-    table = [[scores.values(s, asked.column)[u] for u in order] for s in scores.systems]
+    table = [[scores.values(s, column.key)[u] for u in order] for s in scores.systems]
     return Tukey.of(np.array(table).T)
 
 
-def _seed_spreads(scores: ScoreSet, asked: list[Asked]) -> dict[tuple[str, str], SeedSpread | None]:
+def _seed_spreads(
+    scores: ScoreSet, columns: list[Column]
+) -> dict[tuple[str, str], SeedSpread | None]:
     import numpy as np
 
-    found: dict[tuple[str, str], SeedSpread | None] = {}
+    spreads: dict[tuple[str, str], SeedSpread | None] = {}
     for system, seeds in scores.systems.items():
         if len(seeds) < 2:
             continue
-        for one in asked:
-            columns = [seed.get(one.column, {}) for seed in seeds]
+        for column in columns:
+            values = [seed.get(column.key, {}) for seed in seeds]
             units = [
-                u for u in columns[0] if not any(math.isnan(c.get(u, math.nan)) for c in columns)
+                u for u in values[0] if not any(math.isnan(v.get(u, math.nan)) for v in values)
             ]
             if units:
-                table = np.array([[c[u] for c in columns] for u in units])
-                found[system, one.column] = seed_spread(system, one.label, table)
-    return found
+                table = np.array([[v[u] for v in values] for u in units])
+                spreads[system, column.key] = seed_spread(system, column.label, table)
+    return spreads
 
 
-def _prices(scores: ScoreSet, asked: list[Asked]) -> tuple[Price, ...]:
+def _prices(scores: ScoreSet, columns: list[Column]) -> tuple[Price, ...]:
     """mean, p50, p95 and p99 of every column of time or cost, once each."""
-    found = []
-    for column in dict.fromkeys(one.column for one in asked if is_price(one.column)):
+    prices = []
+    for key in dict.fromkeys(column.key for column in columns if column.measure.is_cost):
         for system in scores.systems:
-            values = _defined(scores, system, column)
+            values = _defined(scores, system, key)
             if values:
-                found.append(Price(system, column, **percentiles(values), queries=len(values)))
-    return tuple(found)
+                measure = scores.measures[key]
+                prices.append(
+                    Price(
+                        system=system, measure=measure, **percentiles(values), queries=len(values)
+                    )
+                )
+    return tuple(prices)
 
 
 def _trade_off(
-    asked: list[Asked], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
+    columns: list[Column], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
 ) -> tuple[TradeOff, ...]:
-    """The first measure of quality against the first of time or cost, where there are both."""
-    quality = next((one for one in asked if not is_price(one.column)), None)
+    """The first measure of quality against the first of time or cost, if there are both."""
+    quality = next((column.measure for column in columns if not column.measure.is_cost), None)
     if quality is None or not prices:
         return ()
-    price = {p.system: p.mean for p in prices if p.measure == prices[0].measure}
+    price = prices[0].measure
     return pareto_front(
-        {s: values[quality.label] for s, values in means.items()}, price, quality.lower_is_better
+        {s: values[quality.label] for s, values in means.items()},
+        {p.system: p.mean for p in prices if p.measure == price},
+        quality.lower_is_better,
+        price.lower_is_better,
     )

@@ -1,10 +1,11 @@
-"""The result of a comparison: frozen, printable, saved with all that was settled."""
+"""The result of a comparison: frozen, printable, saved with its settings."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from goodgain.measures.custom import saved_measure
 from goodgain.results.frames import AsFrames
 from goodgain.results.numbers import stars
 from goodgain.results.saved import SavedAsJson
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 
     from goodgain.comparison.gsb import GSB
     from goodgain.comparison.scores import ScoreSet
+    from goodgain.measures.definition import Measure
 
 
-@dataclass(frozen=True, slots=True)
+Verdict = Literal["better", "worse", "not shown", "open"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was asked, recorded in every result."""
+    """The settings of a comparison, recorded in every result."""
 
     test: str = "t"
     correction: str = "holm"
@@ -37,17 +42,18 @@ class Settings:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """One system against one baseline on one measure.
 
-    `difference` is system minus baseline; whether that is good is for `improvement`, which is positive
-    when the system is better. What has no value is None.
+    `difference` is system minus baseline; `improvement` is positive if the system is better. A field
+    without a value is None. `bound_low` and `bound_high` say what missing labels could make of the
+    difference.
     """
 
     system: str
     baseline: str
-    measure: str
+    measure: Measure
     mean: float
     baseline_mean: float
     difference: float
@@ -66,13 +72,20 @@ class Pair:
     losses: int
     minimum_detectable: float | None
     queries: int
-    lower_is_better: bool = False
     margin: float | None = None
     p_noninferior: float | None = None
     p_equivalent: float | None = None
     p_seeds: float | None = None
     group: str | None = None
     note: str = ""
+    bound_low: float | None = None
+    bound_high: float | None = None
+    settled: bool = True  # the verdict is the same whatever the missing labels are
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether lower values of the measure are better."""
+        return self.measure.lower_is_better
 
     @property
     def stars(self) -> str:
@@ -81,8 +94,16 @@ class Pair:
 
     @property
     def improvement(self) -> float:
-        """The difference, positive when the system is better."""
-        return -self.difference if self.lower_is_better else self.difference
+        """The difference, positive if the system is better."""
+        return self.measure.sign * self.difference
+
+    def verdict(self, alpha: float = 0.05) -> Verdict:
+        """What the test shows; "open" if missing labels allow another verdict."""
+        if not self.settled:
+            return "open"
+        if not self.p_corrected < alpha or self.improvement == 0:
+            return "not shown"
+        return "better" if self.improvement > 0 else "worse"
 
     @property
     def gsb(self) -> float:
@@ -97,45 +118,61 @@ class Pair:
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value, and what follows from the fields."""
-        return asdict(self) | {"stars": self.stars, "gsb": self.gsb}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {
+            "measure": self.measure.label,
+            "lower_is_better": self.lower_is_better,
+            "stars": self.stars,
+            "gsb": self.gsb,
+        }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interaction:
-    """Whether the difference between two systems is another in each group: an F test."""
+    """Whether the difference between two systems depends on the group: an F test."""
 
     system: str
     baseline: str
-    measure: str
+    measure: Measure
     groups: int
     f: float | None
     p: float | None
     p_corrected: float | None
     note: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Field to value."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {"measure": self.measure.label}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """One system's time or cost over its queries."""
 
     system: str
-    measure: str
+    measure: Measure
     mean: float
     p50: float
     p95: float
     p99: float
     queries: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """Field to value."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {"measure": self.measure.label}
+
 
 LONG_COLUMNS = (
     "system", "baseline", "measure", "mean", "baseline_mean", "difference", "p", "p_corrected",
     "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
     "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
-    "p_equivalent", "p_seeds", "group", "note",
+    "p_equivalent", "p_seeds", "group", "note", "bound_low", "bound_high", "settled", "lower_is_better",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(SavedAsJson, AsFrames, Shown):
     """Systems against baselines, measure by measure.
 
@@ -143,11 +180,11 @@ class Comparison(SavedAsJson, AsFrames, Shown):
     """
 
     KIND: ClassVar[str] = "comparison"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     settings: Settings
     baselines: tuple[str, ...]
     systems: tuple[str, ...]
-    measures: tuple[str, ...]
+    measures: tuple[Measure, ...]
     pairs: tuple[Pair, ...]
     means: dict[str, dict[str, float]]
     group_pairs: tuple[Pair, ...] = ()
@@ -159,7 +196,7 @@ class Comparison(SavedAsJson, AsFrames, Shown):
     inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
     version: str = ""
-    # What was compared, query by query; not saved: the evaluations are where it is kept.
+    # What was compared, query by query; not saved, since the evaluations hold it.
     scores: ScoreSet | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Pair]:
@@ -168,20 +205,34 @@ class Comparison(SavedAsJson, AsFrames, Shown):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __getitem__(self, key: tuple[str, ...]) -> Pair:
+    def __getitem__(self, key: tuple[str | Measure, ...]) -> Pair:
         system, measure, *baseline = (str(part) for part in key)
-        found = [
+        matches = [
             pair
             for pair in self.pairs
-            if (pair.system, pair.measure) == (system, measure)
+            if (pair.system, pair.measure.label) == (system, measure)
             and (not baseline or pair.baseline == baseline[0])
         ]
-        if len(found) != 1:
+        if len(matches) != 1:
             raise KeyError(
-                f"{len(found)} pairs are {', '.join(map(str, key))}; systems: "
-                f"{', '.join(self.systems)}; measures: {', '.join(self.measures)}"
+                f"{len(matches)} pairs match {', '.join(map(str, key))}; systems: "
+                f"{', '.join(self.systems)}; measures: {', '.join(map(str, self.measures))}"
             )
-        return found[0]
+        return matches[0]
+
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """(system, measure) of every pair, with several baselines (system, measure, baseline)."""
+        if len(self.baselines) > 1:
+            return tuple((p.system, p.measure.label, p.baseline) for p in self.pairs)
+        return tuple((p.system, p.measure.label) for p in self.pairs)
+
+    def measure(self, label: str) -> Measure:
+        """The compared measure that is printed like this."""
+        return next(m for m in self.measures if m.label == label)
+
+    def verdict(self, pair: Pair) -> Verdict:
+        """What the test of a pair shows at the level of this comparison."""
+        return pair.verdict(self.settings.alpha)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -215,9 +266,8 @@ class Comparison(SavedAsJson, AsFrames, Shown):
 
     def __repr__(self) -> str:
         others = ", ".join(s for s in self.systems if s not in self.baselines) or "-"
-        return (
-            f"Comparison({others} against {', '.join(self.baselines)}; {', '.join(self.measures)})"
-        )
+        measures = ", ".join(map(str, self.measures))
+        return f"Comparison({others} against {', '.join(self.baselines)}; {measures})"
 
     def _repr_html_(self) -> str:
         from goodgain.comparison.render import blocks, blocks_html, legend
@@ -228,10 +278,13 @@ class Comparison(SavedAsJson, AsFrames, Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data: what `save` writes."""
-        data = asdict(replace(self, scores=None))
-        del data["scores"]
-        for name in ("pairs", "group_pairs"):
-            data[name] = [pair.to_dict() for pair in getattr(self, name)]
+        data: dict[str, Any] = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name != "scores"
+        }
+        data["settings"] = asdict(self.settings)
+        data["measures"] = [measure.to_dict() for measure in self.measures]
+        for name in _RECORDS:
+            data[name] = [record.to_dict() for record in getattr(self, name)]
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -245,19 +298,42 @@ class Comparison(SavedAsJson, AsFrames, Shown):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        parts: dict[str, Any] = {
-            "pairs": Pair, "group_pairs": Pair, "interactions": Interaction, "seeds": SeedSpread,
-            "prices": Price, "trade_off": TradeOff,
-        }  # fmt: skip
-        values: dict[str, Any] = {"settings": Settings(**data["settings"]), "means": data["means"]}
+        settings = Settings(**data["settings"])
+        # Version 0.1 recorded the direction with the pairs, and only labels of measures.
+        lower = {pair["measure"]: pair.get("lower_is_better") for pair in data["pairs"]}
+        measures = [
+            saved_measure(m, lower.get(m) if isinstance(m, str) else None) for m in data["measures"]
+        ]
+        by_label = {m.label: m for m in measures}
+        values: dict[str, Any] = {
+            "settings": settings,
+            "means": data["means"],
+            "measures": tuple(measures),
+        }
+        for name, kind in _RECORDS.items():
+            values[name] = tuple(_record(kind, item, by_label) for item in data[name])
         for own in fields(cls):
-            if own.name in parts:
-                kind = parts[own.name]
-                known = {f.name for f in fields(kind)}
-                values[own.name] = tuple(
-                    kind(**{k: v for k, v in item.items() if k in known}) for item in data[own.name]
-                )
-            elif own.name not in values and own.name != "scores":
+            if own.name not in values and own.name != "scores":
                 value = data[own.name]
                 values[own.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values)
+
+
+# The fields of a comparison that hold records, and their class.
+_RECORDS: dict[str, Any] = {
+    "pairs": Pair,
+    "group_pairs": Pair,
+    "interactions": Interaction,
+    "seeds": SeedSpread,
+    "prices": Price,
+    "trade_off": TradeOff,
+}
+
+
+def _record(kind: Any, item: dict[str, Any], measures: dict[str, Measure]) -> Any:
+    names = {f.name for f in fields(kind)}
+    values = {name: value for name, value in item.items() if name in names}
+    if kind in (Pair, Interaction, Price):
+        label = values["measure"]
+        values["measure"] = measures.get(label) or saved_measure(label)
+    return kind(**values)

@@ -1,13 +1,23 @@
-"""The gate: pass only where a candidate is shown to be no worse than the baseline by more than a margin."""
+"""The gate: pass only if the evidence shows a candidate to be no worse than the baseline."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.comparison.pairing import Paired, Pairing, asked_measures
+from goodgain.comparison.pairing import (
+    Column,
+    Paired,
+    Pairing,
+    choose_columns,
+    direction_notes,
+    missing_labels,
+)
 from goodgain.comparison.scores import ScoreSet, collect
-from goodgain.errors import UsageError
+from goodgain.comparison.sugar import evaluated_sources
+from goodgain.cores import available_cores
+from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
 from goodgain.results.views import Plotted
@@ -18,17 +28,22 @@ from goodgain.stats.paired import TESTS, Resampling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from goodgain.measures import Measure
+    from goodgain.measures.definition import Measure
 
-Verdict = Literal["no worse", "worse", "not shown"]
+Verdict = Literal["no worse", "worse", "not shown", "open", "no evidence"]
+DEFAULT_MEASURES = "nDCG@10"  # of gate(qrels, runs)
 GATE_TESTS = tuple(name for name in TESTS if name != "tukey")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One measure: passed where "worse by the margin or more" is rejected."""
+    """One measure: it passes if "worse by the margin or more" is rejected, whatever missing labels are.
 
-    measure: str
+    Without evidence (nothing labelled, nothing defined, nothing measured) the numbers are None or
+    meaningless, and `reason` says what is missing.
+    """
+
+    measure: Measure
     baseline_mean: float
     mean: float
     difference: float
@@ -38,17 +53,31 @@ class Check:
     verdict: Verdict
     queries: int
     queries_needed: int | None  # about how many would show it, if the difference stays as it is
-    lower_is_better: bool
+    reason: str = ""
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether lower values of the measure are better."""
+        return self.measure.lower_is_better
 
     @property
     def passed(self) -> bool:
         """Whether the candidate is shown to be no worse."""
         return self.verdict == "no worse"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Field to value."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {
+            "measure": self.measure.label,
+            "lower_is_better": self.lower_is_better,
+            "passed": self.passed,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A query that the candidate answers worse."""
+    """A query on which the candidate is worse."""
 
     query: str
     measure: str
@@ -57,7 +86,7 @@ class Loss:
     change: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Plotted):
     """The checks, the queries that lost most, and whether all checks passed."""
 
@@ -72,50 +101,40 @@ class Gate(Plotted):
     @property
     def passed(self) -> bool:
         """Whether every measure passed; since all must, no correction is needed."""
-        return all(check.passed for check in self.checks)
+        return bool(self.checks) and all(check.passed for check in self.checks)
 
     def __bool__(self) -> bool:
         return self.passed
 
     @property
     def sentence(self) -> str:
-        """The verdict and its reason."""
+        """The verdict and its reasons."""
         if self.passed:
             return f"PASSED: {self.candidate} is no worse than {self.baseline} beyond the margin."
-        reasons = []
-        for check in self.checks:
-            if check.verdict == "worse":
-                reasons.append(f"{check.measure} is worse by more than {check.margin:.3g}")
-            elif check.verdict == "not shown":
-                more = (
-                    f" (about {check.queries_needed:,} queries would)"
-                    if check.queries_needed
-                    else ""
-                )
-                reasons.append(
-                    f"{check.queries:,} queries do not show that {check.measure} holds{more}"
-                )
+        reasons = [_reason(check) for check in self.checks if not check.passed]
         return f"FAILED: {self.candidate} against {self.baseline}: {'; '.join(reasons)}."
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
-        data = asdict(self) | {"passed": self.passed, "sentence": self.sentence}
-        data["checks"] = [asdict(c) | {"passed": c.passed} for c in self.checks]
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        data |= {"passed": self.passed, "sentence": self.sentence}
+        data["checks"] = [check.to_dict() for check in self.checks]
+        data["losses"] = [asdict(loss) for loss in self.losses]
         return {"goodgain": "gate", "format": 1, **data}
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for each measure."""
         columns = ["system", "baseline", "measure", "mean", "baseline_mean", "difference", "p", "margin",
-                   "bound", "verdict", "passed", "queries", "queries_needed"]  # fmt: skip
+                   "bound", "verdict", "passed", "queries", "queries_needed", "reason"]  # fmt: skip
         rows = [
-            [self.candidate, self.baseline, c.measure, c.mean, c.baseline_mean, c.difference, c.p,
-             c.margin, c.bound, c.verdict, c.passed, c.queries, c.queries_needed]
+            [self.candidate, self.baseline, c.measure.label, c.mean, c.baseline_mean, c.difference, c.p,
+             c.margin, c.bound, c.verdict, c.passed, c.queries, c.queries_needed, c.reason]
             for c in self.checks
         ]  # fmt: skip
         return columns, rows
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """As text in any of the command line's formats; JSON has all of it."""
+        """As text, in any format of the command line; JSON has everything."""
         if format == "json":
             import json
 
@@ -129,7 +148,7 @@ class Gate(Plotted):
     ) -> tuple[tuple[list[str], list[list[str]]], tuple[list[str], list[list[str]]]]:
         checks = [
             [
-                f"{c.measure} ↓" if c.lower_is_better else c.measure, number(c.baseline_mean),
+                f"{c.measure} ↓" if c.lower_is_better else c.measure.label, number(c.baseline_mean),
                 number(c.mean), signed(c.difference), signed(c.bound), f"{c.margin:.3g}",
                 p_text(c.p, self.alpha), c.verdict, f"{c.queries:,}",
             ]
@@ -147,7 +166,7 @@ class Gate(Plotted):
 
     def _how(self) -> str:
         return (
-            f"{TESTS[self.test]}, one-sided, alpha {self.alpha:g}: a measure passes where "
+            f"{TESTS[self.test]}, one-sided, alpha {self.alpha:g}: a measure passes if "
             '"worse by the margin or more" is rejected.'
         )
 
@@ -192,111 +211,225 @@ class Gate(Plotted):
         return f"Gate({'passed' if self.passed else 'failed'}: {self.candidate} against {self.baseline})"
 
 
+def _reason(check: Check) -> str:
+    """Why a check did not pass, as part of a sentence."""
+    units = "conversations" if check.measure.namespace == "agentic" else "queries"
+    match check.verdict:
+        case "worse":
+            return f"{check.measure} is worse by more than {check.margin:.3g}"
+        case "no evidence":
+            return f"{check.measure} has no evidence: {check.reason}"
+        case "open":
+            return f"{check.measure} is open: {check.reason}"
+    more = f" (about {check.queries_needed:,} would)" if check.queries_needed else ""
+    return f"{check.queries:,} {units} do not show that {check.measure} holds{more}"
+
+
+@suggest_keywords
 def gate(
-    baseline: Any,
-    candidate: Any = None,
-    *,
+    *sources: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
+    baseline: str | None = None,
+    candidate: str | None = None,
     margin: float | str | Mapping[str, float | str] = 0.01,
     alpha: float = 0.05,
     test: str = "t",
     worst: int = 10,
-    systems: tuple[str, str] | None = None,
     unpaired: str = "drop",
     columns: Mapping[str, str] | None = None,
     lower_is_better: Iterable[str] = (),
+    higher_is_better: Iterable[str] = (),
     permutations: int = paired.PERMUTATIONS,
     bootstraps: int = paired.BOOTSTRAPS,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> Gate:
     """Test whether a candidate is no worse than a baseline on every measure.
 
-    The two are anything that `compare` takes; one argument with several systems needs `systems`, the
-    names of baseline and candidate. `worst` is how many of the queries that lost most are named.
+    The sources are what `compare` takes: the baseline first, then the candidate; or one source with
+    both; or `(qrels, runs, measures)`. `baseline` and `candidate` name them where there are more than
+    two systems. A measure passes only on evidence: it fails if nothing is labelled or defined, if no
+    system scores anything, or if missing labels allow the other verdict. `worst` is the number of
+    queries named as the greatest losses.
     """
     if test not in GATE_TESTS:
-        raise UsageError(f"the gate has no test '{test}'", hint=f"one of: {', '.join(GATE_TESTS)}")
+        raise UsageError(
+            f"unknown test '{test}' for the gate", hint=f"one of: {', '.join(GATE_TESTS)}"
+        )
     if not 0 < alpha < 1:
-        raise UsageError(f"alpha={alpha} is not between 0 and 1")
+        raise UsageError(f"alpha must be between 0 and 1, got {alpha}")
+    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES)
     scores = ScoreSet()
-    names = collect(baseline, scores, columns)
-    if candidate is not None:
-        names = [names[0], *collect(candidate, scores, columns)]
-    old, new = systems or (names if len(names) == 2 else (None, None))
-    for name in (old, new):
-        if name not in scores.systems:
-            raise UsageError(
-                "the gate compares one baseline with one candidate"
-                if name is None else f"there is no system '{name}'",
-                hint=f"say which of: {', '.join(scores.systems)}",
-            )  # fmt: skip
+    for source in sources:
+        collect(source, scores, columns)
+    scores.state_directions(lower_is_better, higher_is_better)
+    old, new = _two_systems(scores, baseline, candidate)
     margins = Margin.of(margin)
-    how = Resampling(permutations, bootstraps, seed, threads)
+    resampling = Resampling(permutations, bootstraps, seed, threads or available_cores())
     pairing = Pairing(scores, unpaired)
-    asked = asked_measures(scores, measures, lower_is_better)
-    cells = [pairing.pair(str(old), str(new), one) for one in asked]
-    checks = []
-    for cell in cells:
-        if cell.asked.kind != "mean":
-            raise UsageError(f"the gate tests means, and {cell.asked.label} is none")
-        limit = margins.value(cell.asked.label, float(cell.a.mean())) if margins else None
-        if limit is None:
-            raise UsageError(
-                f"there is no margin for {cell.asked.label}",
-                hint=f"--margin {cell.asked.label}=0.01",
-            )
-        checks.append(_check(cell, limit, test, alpha, how))
+    checks, cells = [], []
+    for column in _gated_columns(scores, measures, (old, new)):
+        if column.kind != "mean":
+            raise UsageError(f"the gate tests means, and {column.label} is not a mean")
+        missing = _missing_evidence(scores, column, old, new)
+        cell = None
+        if not missing:
+            try:
+                cell = pairing.pair(old, new, column)
+            except InputError as error:
+                missing = error.message
+        limit = _limit(margins, column, math.nan if cell is None else float(cell.a.mean()))
+        if cell is None:
+            checks.append(_no_evidence(column, limit, missing))
+            continue
+        cells.append(cell)
+        checks.append(_check(cell, limit, test, alpha, resampling))
     return Gate(
-        str(old),
-        str(new),
-        test,
-        alpha,
-        tuple(checks),
-        _losses(cells, worst),
-        tuple(pairing.notes()),
+        baseline=old,
+        candidate=new,
+        test=test,
+        alpha=alpha,
+        checks=tuple(checks),
+        losses=_losses(cells, worst),
+        notes=(*scores.notes, *pairing.notes(), *direction_notes(c.measure for c in checks)),
     )
 
 
-def _check(cell: Paired, margin: float, test: str, alpha: float, how: Resampling) -> Check:
-    d = cell.b - cell.a
-    gains = -d if cell.asked.lower_is_better else d
-    p = noninferior_p(gains, margin, test, how)
-    shown_worse = run_worse(gains, margin, test, how) < alpha
+def _two_systems(scores: ScoreSet, baseline: str | None, candidate: str | None) -> tuple[str, str]:
+    names = list(scores.systems)
+    for name in (baseline, candidate):
+        if name is not None and name not in names:
+            raise UsageError(f"unknown system '{name}'", hint=f"systems: {', '.join(names)}")
+    old = baseline or next((n for n in names if n != candidate), None)
+    others = [n for n in names if n != old]
+    if candidate is None and len(others) > 1:
+        raise UsageError(
+            f"the gate compares one baseline with one candidate, got {len(names)} systems",
+            hint=f"name them (--baseline, --candidate): {', '.join(names)}",
+        )
+    new = candidate or next(iter(others), None)
+    if old is None or new is None or old == new:
+        raise UsageError(
+            "the gate compares one baseline with one candidate",
+            hint=f"systems: {', '.join(names) or 'none'}",
+        )
+    return old, new
+
+
+def _gated_columns(scores: ScoreSet, measures: Any, systems: tuple[str, str]) -> list[Column]:
+    """The measures to check. By default all that there are, those without evidence too: they fail."""
+    if measures is not None:
+        return choose_columns(scores, measures)
+    labels = [m for m in scores.default_measures if m in scores.measures] or list(scores.measures)
+    columns = [Column(scores.measures[label], label) for label in labels]
+    return [
+        c
+        for c in columns
+        if not c.measure.is_cost
+        or all(any(v == v for v in scores.values(s, c.key).values()) for s in systems)
+    ]
+
+
+def _missing_evidence(scores: ScoreSet, column: Column, old: str, new: str) -> str:
+    """What is missing for a verdict on a measure; empty if nothing is."""
+    measure = column.measure
+    unlabelled = missing_labels(measure, scores, (old, new))
+    if unlabelled:
+        items = "result" if measure.namespace == "agentic" else "retrieved document"
+        verb = "labelled" if measure.namespace == "agentic" else "judged"
+        return f"no {items} of {' and '.join(unlabelled)} is {verb}"
+    values = [v for s in (old, new) for v in scores.values(s, column.key).values() if v == v]
+    for system in (old, new):
+        if not any(v == v for v in scores.values(system, column.key).values()):
+            return f"it is undefined for all of {system}"
+    if measure.definition.needs_labels and not measure.lower_is_better and not any(values):
+        return "every value of both systems is 0, so nothing was measured"
+    return ""
+
+
+def _limit(margins: Margin | None, column: Column, baseline_mean: float) -> float:
+    limit = margins.value(column.label, baseline_mean) if margins else None
+    if limit is None:
+        raise UsageError(f"no margin for {column.label}", hint=f"--margin {column.label}=0.01")
+    return limit
+
+
+def _no_evidence(column: Column, margin: float, reason: str) -> Check:
+    return Check(
+        measure=column.measure,
+        baseline_mean=math.nan,
+        mean=math.nan,
+        difference=math.nan,
+        margin=margin,
+        bound=None,
+        p=1.0,
+        verdict="no evidence",
+        queries=0,
+        queries_needed=None,
+        reason=reason,
+    )
+
+
+def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Resampling) -> Check:
+    improvements, sign = cell.improvements, cell.measure.sign
+    verdict, p = _verdict(improvements, margin, test, alpha, resampling)
+    reason = ""
+    if cell.is_bounded:
+        extremes = {
+            _verdict(values, margin, test, alpha, resampling)[0]
+            for values in (cell.worst_improvements, cell.best_improvements)
+        }
+        if extremes != {verdict}:
+            low, high = (
+                sign * float(v.mean()) for v in (cell.worst_improvements, cell.best_improvements)
+            )
+            reason = f"missing labels allow a difference of {min(low, high):+.4g} to {max(low, high):+.4g}"
+            verdict = "open"
     if test == "t":
-        span = effect.t_interval(gains, 1 - 2 * alpha)
+        span = effect.t_interval(improvements, 1 - 2 * alpha)
     else:
-        span = paired.bca_interval(gains, 1 - 2 * alpha, how)
-    bound = None if span is None else (-span[0] if cell.asked.lower_is_better else span[0])
-    verdict: Verdict = "no worse" if p < alpha else "worse" if shown_worse else "not shown"
+        span = paired.bca_interval(improvements, 1 - 2 * alpha, resampling)
     needed = None
     if verdict == "not shown":
-        needed = effect.queries_needed(gains, float(gains.mean()) + margin, alpha)
+        needed = effect.queries_needed(improvements, float(improvements.mean()) + margin, alpha)
     return Check(
-        cell.asked.label, float(cell.a.mean()), float(cell.b.mean()), float(d.mean()), margin, bound,
-        p, verdict, len(d), needed if needed and needed > len(d) else None, cell.asked.lower_is_better,
-    )  # fmt: skip
+        measure=cell.measure,
+        baseline_mean=float(cell.a.mean()),
+        mean=float(cell.b.mean()),
+        difference=float((cell.b - cell.a).mean()),
+        margin=margin,
+        bound=None if span is None else sign * span[0],
+        p=p,
+        verdict=verdict,
+        queries=len(improvements),
+        queries_needed=needed if needed and needed > len(improvements) else None,
+        reason=reason,
+    )
 
 
-def run_worse(gains: Any, margin: float, test: str, how: Resampling) -> float:
-    """P-value against "worse by no more than the margin"."""
-    return paired.run_test(test, -gains - margin, "greater", how).p
+def _verdict(
+    improvements: Any, margin: float, test: str, alpha: float, resampling: Resampling
+) -> tuple[Verdict, float]:
+    p = noninferior_p(improvements, margin, test, resampling)
+    if p < alpha:
+        return "no worse", p
+    worse = paired.run_test(test, -improvements - margin, "greater", resampling).p
+    return ("worse" if worse < alpha else "not shown"), p
 
 
 def _losses(cells: list[Paired], worst: int) -> tuple[Loss, ...]:
     """The queries that lost most, each measure in its own unit, the first measure first."""
-    found = []
+    losses = []
     for cell in cells:
-        sign = -1 if cell.asked.lower_is_better else 1
-        changes = sign * (cell.b - cell.a)
+        changes = cell.improvements
         order = sorted(range(len(changes)), key=lambda i, c=changes: (c[i], cell.units[i]))  # type: ignore[misc]
-        found += [
+        losses += [
             Loss(
                 cell.units[i],
-                cell.asked.label,
+                cell.measure.label,
                 *map(float, (cell.a[i], cell.b[i], cell.b[i] - cell.a[i])),
             )
             for i in order[:worst]
             if changes[i] < 0
         ]
-    return tuple(found)
+    return tuple(losses)

@@ -1,4 +1,4 @@
-"""Groups of queries: a table for each, and whether the difference depends on the group."""
+"""Groups of queries, and whether a difference depends on the group."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from goodgain.comparison.comparison import Interaction
 from goodgain.errors import UsageError
+from goodgain.stats.anova import one_way
 from goodgain.stats.corrections import correct
-from goodgain.stats.distributions import f_sf
-from goodgain.stats.paired import at_least_smallest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,14 +25,14 @@ def members(scores: ScoreSet, column: str, cells: Sequence[Paired]) -> Mapping[s
     """The group of each query."""
     if column not in scores.groups:
         raise UsageError(
-            f"there is no column '{column}' to group by",
-            hint="a column of the table of scores, or {query: group}; on the command line --queries "
-            "names a table of queries that has it",
+            f"no column '{column}' to group by",
+            hint="use a column of the scores, or {query: group}; on the command line --queries names a "
+            "table of queries with this column",
         )
-    found = scores.groups[column]
-    if not any(unit in found for cell in cells for unit in cell.units):
-        raise UsageError(f"no query has a group of '{column}'")
-    return found
+    groups = scores.groups[column]
+    if not any(unit in groups for cell in cells for unit in cell.units):
+        raise UsageError(f"no query has a group in '{column}'")
+    return groups
 
 
 def names(groups: Mapping[str, str], cells: Sequence[Paired]) -> list[str]:
@@ -44,54 +43,37 @@ def names(groups: Mapping[str, str], cells: Sequence[Paired]) -> list[str]:
 
 
 def notes(groups: Mapping[str, str], cells: Sequence[Paired]) -> list[str]:
-    """A sentence where queries have no group."""
+    """A note if queries have no group."""
     lost = {unit: None for cell in cells for unit in cell.units if not groups.get(unit)}
     if not lost:
         return []
-    shown = ", ".join(list(lost)[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else "")
-    return [f"{len(lost):,} queries have no group: {shown}"]
+    examples = ", ".join(list(lost)[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else "")
+    return [f"{len(lost):,} queries have no group: {examples}"]
 
 
 def interactions(
     cells: Sequence[Paired], groups: Mapping[str, str], correction: str
 ) -> tuple[Interaction, ...]:
-    """For each pair of systems and measure, whether the mean difference is the same in all groups."""
-    found = []
+    """Test for each pair of systems and measure whether the mean difference varies between groups."""
+    rows = []
     for cell in cells:
-        if cell.asked.kind != "mean":
+        if cell.column.kind != "mean":
             continue
         labels = [groups.get(unit, "") for unit in cell.units]
         f, p, note = one_way(cell.b - cell.a, labels)
-        found.append((cell, len(set(labels)), f, p, note))
-    tested = [p for *_, p, _ in found if p is not None]
+        rows.append((cell, len(set(labels)), f, p, note))
+    tested = [p for *_, p, _ in rows if p is not None]
     corrected = iter(correct(tested, correction))
     return tuple(
         Interaction(
-            cell.system, cell.baseline, cell.asked.label, count, f, p,
-            None if p is None else next(corrected), note,
+            system=cell.system,
+            baseline=cell.baseline,
+            measure=cell.measure,
+            groups=count,
+            f=f,
+            p=p,
+            p_corrected=None if p is None else next(corrected),
+            note=note,
         )
-        for cell, count, f, p, note in found
-    )  # fmt: skip
-
-
-def one_way(values: Floats, labels: Sequence[str]) -> tuple[float | None, float | None, str]:
-    """F, p and a note: one-way analysis of variance of values over their labels."""
-    import numpy as np
-
-    order = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-    places = np.array([order[label] for label in labels])
-    counts = np.bincount(places)
-    k, n = len(counts), len(values)
-    if k < 2:
-        return None, None, "one group"
-    if n <= k:
-        return None, None, "one query a group"
-    means = np.bincount(places, values) / counts
-    within = float(((values - means[places]) ** 2).sum()) / (n - k)
-    between = float((counts * (means - values.mean()) ** 2).sum()) / (k - 1)
-    scale = float((values**2).sum()) or 1.0
-    if within <= 1e-24 * scale:
-        if between <= 1e-24 * scale:
-            return 0.0, 1.0, "no difference"
-        return None, None, "constant within groups"
-    return between / within, at_least_smallest(f_sf(between / within, k - 1, n - k)), ""
+        for cell, count, f, p, note in rows
+    )

@@ -1,4 +1,4 @@
-"""GSB: side-by-side labels Good, Same, Bad of a new system against the old one.
+"""GSB: side-by-side labels (Good, Same, Bad) of a new system against the old one.
 
 GSB = (good - bad) / (good + same + bad). The seed's example, one Good, one Same and two Bad, is -1/4: do
 not ship.
@@ -33,7 +33,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GSB(Plotted):
     """Counts of items, the value, a sign test, an interval, and what they mean."""
 
@@ -80,9 +80,7 @@ class GSB(Plotted):
         if self.ship:
             return f"Ship: the new system is better. {facts}."
         if self.value > 0:
-            return (
-                f"Do not ship yet: the new system looks better, but that could be chance. {facts}."
-            )
+            return f"Do not ship yet: the new system looks better, but this may be chance. {facts}."
         if self.value < 0 and self.p < self.alpha:
             return f"Do not ship: the new system is worse. {facts}."
         if self.value < 0:
@@ -100,7 +98,7 @@ class GSB(Plotted):
         return {**more, **asdict(self)}
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """As text in any of the command line's formats."""
+        """As text, in any format of the command line."""
         from goodgain.results.text import LONG_FORMATS, render
 
         if format in LONG_FORMATS:
@@ -142,12 +140,22 @@ def gsb_counts(
 ) -> GSB:
     """From counts of independent items."""
     if min(good, same, bad) < 0:
-        raise InputError(f"a count of {min(good, same, bad)} is below 0")
+        raise InputError(f"counts must not be negative, got {min(good, same, bad)}")
     n = good + same + bad
     if not n:
-        raise InputError("there is nothing to compare: all counts are 0")
+        raise InputError("nothing to compare: all counts are 0")
     low, high = _interval(good, same, bad, confidence)
-    return GSB(good, same, bad, sign_p(good, bad), low, high, alpha, confidence, n)
+    return GSB(
+        good=good,
+        same=same,
+        bad=bad,
+        p=sign_p(good, bad),
+        low=low,
+        high=high,
+        alpha=alpha,
+        confidence=confidence,
+        queries=n,
+    )
 
 
 def gsb_differences(
@@ -156,11 +164,11 @@ def gsb_differences(
 ) -> GSB:  # fmt: skip
     """From new minus old for each query; a difference up to `tie` in size is Same."""
     if not tie >= 0:
-        raise UsageError(f"tie={tie} is not a number from 0 on")
+        raise UsageError(f"tie must not be negative, got {tie}")
     sign = -1 if lower_is_better else 1
     values = [sign * float(d) for d in differences]
     if any(v != v for v in values):
-        raise InputError("a difference is not a number", hint="leave undefined queries out first")
+        raise InputError("a difference is NaN", hint="drop undefined queries first")
     good, bad = sum(v > tie for v in values), sum(v < -tie for v in values)
     return gsb_counts(good, len(values) - good - bad, bad, alpha=alpha, confidence=confidence)
 
@@ -171,12 +179,12 @@ def gsb_labels(
 ) -> GSB:  # fmt: skip
     """From a table of query[, doc], label[, annotator]: a path, a data frame, or rows.
 
-    Several annotators of one item are settled by majority, a draw is Same. Where a query has several
-    items they are not independent: the sign test counts queries by the sign of their sum, and the
-    interval resamples queries.
+    Several labels of one item are resolved by majority, a draw is Same. Several items of one query are
+    not independent: the sign test then counts queries by the sign of their sum, and the interval
+    resamples queries.
     """
     votes, annotators = _votes(source, columns or {})
-    items = {item: _settled(list(by.values())) for item, by in votes.items()}
+    items = {item: _majority(list(by.values())) for item, by in votes.items()}
     counts = Counter(items.values())
     good, same, bad = counts[1], counts[0], counts[-1]
     by_query: dict[str, list[int]] = {}
@@ -190,9 +198,19 @@ def gsb_labels(
         low, high = _cluster_interval(list(by_query.values()), confidence, seed)
     agreement, kappa = _agreement([list(by.values()) for by in votes.values()])
     return GSB(
-        good, same, bad, p, low, high, alpha, confidence, len(by_query), max(1, len(annotators)),
-        agreement, kappa,
-    )  # fmt: skip
+        good=good,
+        same=same,
+        bad=bad,
+        p=p,
+        low=low,
+        high=high,
+        alpha=alpha,
+        confidence=confidence,
+        queries=len(by_query),
+        annotators=max(1, len(annotators)),
+        agreement=agreement,
+        kappa=kappa,
+    )
 
 
 def _votes(
@@ -225,29 +243,29 @@ def _votes(
         vote = _WORDS.get(str(label).strip().casefold())
         if vote is None:
             raise InputError(
-                f"the label '{label}' is none of Good, Same and Bad", where=table.where(i)
+                f"invalid label '{label}'", where=table.where(i), hint="one of: Good, Same, Bad"
             )
         query, doc, who = (
             str(table.columns[names[role]][i]) if role in names else ""
             for role in ("query", "doc", "annotator")
         )
-        given_votes = votes.setdefault((query, doc), {})
-        if who in given_votes:
+        item_votes = votes.setdefault((query, doc), {})
+        if who in item_votes:
             raise InputError(
-                f"query '{query}'{f', document {doc!r},' if doc else ''} is labelled twice"
+                f"duplicate label for query '{query}'{f', document {doc!r}' if doc else ''}"
                 + (f" by '{who}'" if who else ""),
                 where=table.where(i),
                 hint="several annotators need a column 'annotator'",
             )
-        given_votes[who] = vote
+        item_votes[who] = vote
         annotators.add(who)
     if not votes:
         raise InputError("the table has no rows", where=table.name)
     return votes, annotators
 
 
-def _settled(votes: Sequence[int]) -> int:
-    """The majority, or Same where no label has more votes than every other."""
+def _majority(votes: Sequence[int]) -> int:
+    """The majority, or Same if no label has more votes than every other."""
     (first, most), *rest = Counter(votes).most_common()
     return 0 if rest and rest[0][1] == most else first
 

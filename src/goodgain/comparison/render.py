@@ -11,9 +11,10 @@ from goodgain.results.text import Cell, html_table, latex_escape, number, render
 from goodgain.stats.paired import TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goodgain.comparison.comparison import Comparison, Pair
+    from goodgain.measures.definition import Measure
 
 _CORRECTIONS = {
     "holm": "Holm",
@@ -25,7 +26,7 @@ _CORRECTIONS = {
 
 @dataclass
 class Block:
-    """A table with a title; its cells are text or marked means."""
+    """A table with a title; cells are text or marked means."""
 
     title: str
     columns: list[str]
@@ -33,12 +34,12 @@ class Block:
 
 
 def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
-    """All blocks and the line that says what was tested."""
-    parts = [block_text(block, format) for block in blocks(c)]
+    """All tables, and a legend of the tests."""
+    tables = [block_text(block, format) for block in blocks(c)]
     foot = legend(c)
     if format == "latex":
-        return "\n".join(parts) + "".join(f"% {line}\n" for line in foot)
-    return "\n".join(parts) + "\n" + "".join(f"{line}\n" for line in foot)
+        return "\n".join(tables) + "".join(f"% {line}\n" for line in foot)
+    return "\n".join(tables) + "\n" + "".join(f"{line}\n" for line in foot)
 
 
 def block_text(block: Block, format: str) -> str:  # noqa: A002
@@ -47,46 +48,43 @@ def block_text(block: Block, format: str) -> str:  # noqa: A002
     return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](titled)
 
 
-def blocks_html(shown: Sequence[Block], foot: Sequence[str]) -> str:
-    """For notebooks: the tables, and below them how to read them."""
+def blocks_html(listed: Sequence[Block], foot: Sequence[str]) -> str:
+    """The tables and their legend, for notebooks."""
     from html import escape
 
-    tables = "".join(html_table(block.columns, block.rows, block.title) for block in shown)
+    tables = "".join(html_table(block.columns, block.rows, block.title) for block in listed)
     return f"{tables}<p>{'<br>'.join(escape(line) for line in foot)}</p>"
 
 
-# --- what is shown ---
+# --- the tables ---
 
 
 def blocks(c: Comparison) -> list[Block]:
-    """The tables of a comparison, in the order they are read."""
-    found = [_means("mean over queries", c, c.pairs), _details("differences", c, c.pairs)]
+    """The tables of a comparison, in reading order."""
+    listed = [_means("mean over queries", c, c.pairs), _details("differences", c, c.pairs)]
     for group in c.groups:
         pairs = [pair for pair in c.group_pairs if pair.group == group]
-        found.append(_details(f"{c.settings.by} = {group or '(no group)'}", c, pairs))
+        listed.append(_details(f"{c.settings.by} = {group or '(no group)'}", c, pairs))
     if c.interactions:
-        found.append(_interactions(c))
+        listed.append(_interactions(c))
     if c.seeds:
-        found.append(_seeds(c))
+        listed.append(_seeds(c))
     if c.prices:
-        found.append(_prices(c))
+        listed.append(_prices(c))
     if c.trade_off:
-        found.append(_trade_off(c))
-    return found
+        listed.append(_trade_off(c))
+    return listed
 
 
-def header(measure: str, lower: bool) -> str:
-    """A measure's name, with an arrow where less is more."""
-    return f"{measure} ↓" if lower else measure
+def header(measure: Measure) -> str:
+    """A measure's label, with an arrow if lower is better."""
+    label = measure.label.rstrip(" ↓↑")
+    return f"{label} ↓" if measure.lower_is_better else label
 
 
 def _means(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
-    lower = {pair.measure: pair.lower_is_better for pair in pairs}
-    block = Block(title, ["system", *(header(m, lower.get(m, False)) for m in c.measures)])
-    best = {}
-    for m in c.measures:
-        values = [v[m] for v in c.means.values() if v[m] == v[m]]
-        best[m] = (min if lower.get(m) else max)(values) if values else None
+    block = Block(title, ["system", *(header(m) for m in c.measures)])
+    best = {m.label: _best(m, c.means) for m in c.measures}
     several = len(c.baselines) > 1
     for system in c.systems:
         row: list[str | Cell] = [
@@ -102,12 +100,18 @@ def _means(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
                 )
             else:
                 mark = own[0].stars if own and own[0].stars != "ns" else ""
-            row.append(Cell(number(c.means[system][m]), mark, c.means[system][m] == best[m]))
+            value = c.means[system][m.label]
+            row.append(Cell(number(value), mark, value == best[m.label]))
         block.rows.append(row)
     if several:
         letters = ", ".join(f"{chr(ord('a') + i)} = {b}" for i, b in enumerate(c.baselines))
-        block.title += f"; a letter: differs from that baseline ({letters})"
+        block.title += f"; a letter marks a significant difference from that baseline ({letters})"
     return block
+
+
+def _best(measure: Measure, means: Mapping[str, Mapping[str, float]]) -> float | None:
+    values = [v for own in means.values() if (v := own[measure.label]) == v]
+    return max(values, key=lambda v: measure.sign * v, default=None)
 
 
 def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
@@ -118,7 +122,7 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
         ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
     )
     seeds = ["p over seeds"] if any(p.p_seeds is not None for p in pairs) else []
-    notes = ["note"] if any(_told(p) for p in pairs) else []
+    notes = ["note"] if any(_notable(p) for p in pairs) else []
     block = Block(
         title,
         ["system", *(["against"] if several else []), "measure", "difference", "change", level, "p",
@@ -128,7 +132,7 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
     for p in pairs:
         span = None if p.low is None or p.high is None else (p.low, p.high)
         row: list[str | Cell] = [p.system, *([p.baseline] if several else [])]
-        row += [header(p.measure, p.lower_is_better), signed(p.difference), percent(p.relative)]
+        row += [header(p.measure), signed(p.difference), percent(p.relative)]
         row += [interval(span), p_text(p.p, alpha)]
         row += [p_text(p.p_corrected, alpha) for _ in corrected]
         row += [p.stars, signed(p.d_z, 2), f"{p.wins}/{p.ties}/{p.losses}", signed(p.gsb, 3)]
@@ -136,24 +140,24 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
         if margin:
             row += [p_text(p.p_noninferior, alpha), p_text(p.p_equivalent, alpha)]
         row += [p_text(p.p_seeds, alpha) for _ in seeds]
-        row += [f"{p.queries:,}", *(_told(p) for _ in notes)]
+        row += [f"{p.queries:,}", *(_notable(p) for _ in notes)]
         block.rows.append(row)
     return block
 
 
-def _told(p: Pair) -> str:
-    """Notes worth a column: not how many permutations there were."""
+def _notable(p: Pair) -> str:
+    """Notes worth a column, unlike the number of permutations."""
     return p.note if p.note and not p.note[0].isdigit() and p.note != "exact" else ""
 
 
 def _interactions(c: Comparison) -> Block:
     block = Block(
-        f"does the difference depend on {c.settings.by}? (F test of interaction)",
+        f"does the difference depend on {c.settings.by}? (F test of the interaction)",
         ["system", "against", "measure", "groups", "F", "p", "corrected", "note"],
     )
     for i in c.interactions:
         block.rows.append([
-            i.system, i.baseline, i.measure, str(i.groups), "-" if i.f is None else number(i.f, 3),
+            i.system, i.baseline, i.measure.label, str(i.groups), "-" if i.f is None else number(i.f, 3),
             p_text(i.p, c.settings.alpha), p_text(i.p_corrected, c.settings.alpha), i.note,
         ])  # fmt: skip
     return block
@@ -161,7 +165,7 @@ def _interactions(c: Comparison) -> Block:
 
 def _seeds(c: Comparison) -> Block:
     block = Block(
-        "seeds: standard deviations between queries, between seeds, and the rest",
+        "seeds: standard deviation between queries, between seeds, and residual",
         [
             "system",
             "measure",
@@ -171,7 +175,7 @@ def _seeds(c: Comparison) -> Block:
             "best",
             "queries sd",
             "seeds sd",
-            "rest sd",
+            "residual sd",
         ],
     )
     for s in c.seeds:
@@ -185,17 +189,17 @@ def _prices(c: Comparison) -> Block:
     for p in c.prices:
         numbers = (p.mean, p.p50, p.p95, p.p99)
         block.rows.append(
-            [p.system, f"{p.measure} ↓", *(number(v) for v in numbers), f"{p.queries:,}"]
+            [p.system, header(p.measure), *(number(v) for v in numbers), f"{p.queries:,}"]
         )
     return block
 
 
 def _trade_off(c: Comparison) -> Block:
-    quality = next(m for m in c.measures if m not in {p.measure for p in c.prices})
+    quality = next(m for m in c.measures if not m.is_cost)
     price = c.prices[0].measure
     block = Block(
         f"{quality} against {price}: the Pareto front",
-        ["system", quality, f"{price} ↓", "on the front", "beaten by"],
+        ["system", header(quality), header(price), "on the front", "beaten by"],
     )
     for t in c.trade_off:
         yes = "yes" if t.on_front else "no"
@@ -204,26 +208,24 @@ def _trade_off(c: Comparison) -> Block:
 
 
 def legend(c: Comparison) -> list[str]:
-    """What was tested and how to read it."""
+    """The tests behind the tables."""
     s = c.settings
     extra = {
         "randomisation": f" ({s.permutations:,} permutations or exact, seed {s.seed})",
         "bootstrap": f" ({s.bootstraps:,} samples, seed {s.seed})",
     }.get(s.test, "")
-    count = len(c.pairs)
     if s.test == "tukey":
-        family = f"p covers all pairs of {len(c.systems)} systems"
+        family = f"p is adjusted for all pairs of {len(c.systems)} systems"
         if s.correction != "none" and len(c.measures) > 1:
             family += f", corrected for {len(c.measures)} measures"
     elif s.correction == "none":
-        family = "no correction for several tests"
+        family = "no correction for multiple tests"
     else:
-        tests = "test" if count == 1 else "tests"
-        family = f"{_CORRECTIONS[s.correction]} correction over {count} {tests}"
+        family = f"{_CORRECTIONS[s.correction]} correction over {_tests(c)}"
     against = ", ".join(c.baselines)
     lines = [f"{TESTS[s.test]}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
     lines.append(
-        f"{STARS} (corrected; better or worse). detectable: the smallest difference seen with 80% power."
+        f"{STARS} (corrected p, either direction). detectable: the smallest difference found with 80% power."
     )
     if len(c.pairs) == 1:
         lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
@@ -232,7 +234,15 @@ def legend(c: Comparison) -> list[str]:
     return [plain(line) for line in lines]
 
 
-# --- how it is drawn ---
+def _tests(c: Comparison) -> str:
+    """How many tests were corrected together: quality, and apart from it time and cost."""
+    costs = sum(p.measure.is_cost for p in c.pairs)
+    quality = len(c.pairs) - costs
+    text = f"{quality or costs} test{'s' * ((quality or costs) != 1)}"
+    return f"{text}, apart from {costs} of time and cost" if quality and costs else text
+
+
+# --- formats ---
 
 
 def _text(value: str | Cell) -> str:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.tables import Table, load_table
+from goodgain.measures.custom import column_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from goodgain.comparison.scores import Columns, ScoreSet
+    from goodgain.comparison.scores import Bounds, Columns, ScoreSet
+    from goodgain.measures.definition import Direction
 
 # The usual names of each role; the first that is there is taken.
 _NAMES = {
@@ -32,16 +35,17 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def read_scores(
-    source: Any, into: ScoreSet, given: Mapping[str, str], by: str | None = None
+    source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None = None
 ) -> list[str]:
-    """Add the systems of a table; `given` names columns by role: system, query, seed, measure, value.
+    """Add the systems of a table; `columns` names those of system, query, seed, measure and value.
 
-    `into.groups` gets the column `by` where the table has it.
+    `scores.groups` gets the column `by` if the table has it. A table of iterations, as `goodgain trace
+    --per-conversation` writes it, counts with each conversation's last iteration.
     """
     table = load_table(source)
     if isinstance(source, str | os.PathLike):
-        into.inputs.append(_provenance(os.fspath(source)))
-    roles = _roles(table, given)
+        scores.inputs.append(_provenance(os.fspath(source)))
+    roles = _roles(table, columns)
     length = len(table.columns[roles["query"]])
     if not length:
         raise InputError("the table has no rows", where=table.name)
@@ -52,49 +56,129 @@ def read_scores(
         systems = [_stem(table.name)] * length
     seeds = [str(v) for v in table.columns[roles["seed"]]] if "seed" in roles else [""] * length
     if by is not None and by in table.columns:
-        _add_groups(table, by, units, into)
-    taken = {*roles.values(), by}
-    if "measure" in roles and "value" in roles:
-        names = [str(v) for v in table.columns[roles["measure"]]]
-        values = _numbers(table, roles["value"])
-        if values is None:
-            raise InputError(f"the column '{roles['value']}' holds no numbers", where=table.name)
-        triples = [(range(length), names, values)]
-    else:
-        triples = []
-        for column in table.columns:
-            if column in taken:
-                continue
-            values = _numbers(table, column)
-            if values is None:
-                into.notes.append(f"the column '{column}' holds no numbers and is not compared")
-            else:
-                triples.append((range(length), [column] * length, values))
-        if not triples:
+        _add_groups(table, by, units, scores)
+    rows, is_agentic = _final_rows(table, roles, systems, units)
+    values = _long(table, roles, rows) if "measure" in roles else None
+    if values is None:
+        values = _wide(table, {*roles.values(), by}, rows, scores)
+    scores.add_measures(
+        {
+            name: column_measure(name, values.direction(name), is_agentic) for name in values.names
+        }.values()
+    )
+    by_system: dict[str, dict[str, Columns]] = {}
+    limits: dict[str, dict[str, Bounds]] = {}
+    for i, name, value, low, high in values.cells:
+        seed_columns = by_system.setdefault(systems[i], {}).setdefault(seeds[i], {})
+        column = seed_columns.setdefault(name, {})
+        if units[i] in column:
             raise InputError(
-                "no column of the table holds scores",
-                where=table.name,
-                hint=f"the columns are: {', '.join(table.columns)}",
+                f"duplicate query '{units[i]}' of system '{systems[i]}'",
+                where=table.where(i),
+                hint="several seeds need a column 'seed', or name it (--seed-column COLUMN)",
             )
-    found: dict[str, dict[str, Columns]] = {}
-    for rows, names, values in triples:
-        for i in rows:
-            measures = found.setdefault(systems[i], {}).setdefault(seeds[i], {})
-            scores = measures.setdefault(names[i], {})
-            if units[i] in scores:
-                raise InputError(
-                    f"query '{units[i]}' of system '{systems[i]}' is there twice",
-                    where=table.where(i),
-                    hint="several seeds need a column 'seed', or name it (--seed-column COLUMN)",
-                )
-            scores[units[i]] = values[i]
-    return [into.add(system, list(by_seed.values())) for system, by_seed in found.items()]
+        column[units[i]] = value
+        if low == low and high == high and low != high:
+            own = limits.setdefault(systems[i], {}).setdefault(seeds[i], {})
+            own.setdefault(name, {})[units[i]] = (low, high)
+    if is_agentic:
+        from goodgain.agentic.result import DEFAULT_COMPARED
+
+        scores.default_measures += [
+            m for m in DEFAULT_COMPARED if m in values.names and m not in scores.default_measures
+        ]
+    return [
+        scores.add(
+            system,
+            list(by_seed.values()),
+            bounds=[limits[system].get(seed, {}) for seed in by_seed] if system in limits else None,
+            coverage=_coverage(by_seed.values()) if is_agentic else None,
+        )
+        for system, by_seed in by_system.items()
+    ]
 
 
-def read_groups(source: Any, column: str, into: ScoreSet, given: Mapping[str, str]) -> None:
+def _coverage(seeds: Iterable[Columns]) -> float | None:
+    """The mean share of labelled results, where the table has it."""
+    shares = [v for seed in seeds for v in seed.get("Coverage", {}).values() if v == v]
+    return math.fsum(shares) / len(shares) if shares else None
+
+
+@dataclass
+class _Values:
+    """The scores of a table: (row, measure, value, lower, upper), and stated directions."""
+
+    cells: list[tuple[int, str, float, float, float]]
+    names: list[str]
+    directions: Mapping[str, str]
+
+    def direction(self, name: str) -> Direction | None:
+        """What the table itself says about the direction of a measure."""
+        word = self.directions.get(name, "").strip().casefold()
+        if word in ("lower", "true", "1", "min", "minimize", "minimise"):
+            return "lower"
+        return "higher" if word in ("higher", "false", "0", "max", "maximize", "maximise") else None
+
+
+def _long(table: Table, roles: Mapping[str, str], rows: Sequence[int]) -> _Values:
+    """A row per value: columns measure and value, perhaps lower, upper, and a direction."""
+    names = [str(v) for v in table.columns[roles["measure"]]]
+    values = _numbers(table, roles["value"])
+    if values is None:
+        raise InputError(f"the column '{roles['value']}' holds no numbers", where=table.name)
+    nothing = [math.nan] * len(values)
+    lower, upper = (
+        (_numbers(table, c) if c in table.columns else None) or nothing for c in ("lower", "upper")
+    )
+    stated = next((c for c in ("direction", "lower_is_better") if c in table.columns), None)
+    directions = {names[i]: str(table.columns[stated][i]) for i in rows} if stated else {}
+    cells = [(i, names[i], values[i], lower[i], upper[i]) for i in rows]
+    return _Values(cells, list(dict.fromkeys(names)), directions)
+
+
+def _wide(table: Table, others: set[str | None], rows: Sequence[int], scores: ScoreSet) -> _Values:
+    """A column per measure."""
+    cells: list[tuple[int, str, float, float, float]] = []
+    names = []
+    for name in table.columns:
+        if name in others:
+            continue
+        values = _numbers(table, name)
+        if values is None:
+            scores.notes.append(f"the column '{name}' holds no numbers and is not compared")
+            continue
+        names.append(name)
+        cells += [(i, name, values[i], math.nan, math.nan) for i in rows]
+    if not names:
+        raise InputError(
+            "no column of the table holds scores",
+            where=table.name,
+            hint=f"available columns: {', '.join(table.columns)}",
+        )
+    return _Values(cells, names, {})
+
+
+def _final_rows(
+    table: Table, roles: Mapping[str, str], systems: Sequence[str], units: Sequence[str]
+) -> tuple[Sequence[int], bool]:
+    """The rows that count: all, or of a table of iterations those of each conversation's last."""
+    columns = {name.strip().casefold(): name for name in table.columns}
+    if "iteration" not in columns or roles["query"].strip().casefold() != "conversation":
+        return range(len(units)), False
+    iterations = _numbers(table, columns["iteration"]) or []
+    last: dict[tuple[str, str], float] = {}
+    for system, unit, iteration in zip(systems, units, iterations, strict=True):
+        if iteration == iteration:
+            last[system, unit] = max(iteration, last.get((system, unit), 0))
+    return [
+        i for i, iteration in enumerate(iterations) if iteration == last.get((systems[i], units[i]))
+    ], True
+
+
+def read_groups(source: Any, column: str, into: ScoreSet, columns: Mapping[str, str]) -> None:
     """Take the group of each query from a table of its own: query and `column`."""
     table = load_table(source)
-    roles = _roles(table, given)
+    roles = _roles(table, columns)
     if column not in table.columns:
         raise _no_column(table, column)
     units = [_id(v, table, i, "query") for i, v in enumerate(table.columns[roles["query"]])]

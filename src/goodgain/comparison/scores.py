@@ -1,4 +1,4 @@
-"""Per-query scores of several systems, whatever they came from, ready to be paired."""
+"""Scores per query or conversation of several systems, from any source, ready to be paired."""
 
 from __future__ import annotations
 
@@ -6,40 +6,59 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from goodgain.errors import GoodgainError, InputError, UsageError
-from goodgain.measures import Measure, parse
+from goodgain.errors import InputError, UsageError
+from goodgain.measures.custom import column_measure
+from goodgain.measures.definition import Measure
 from goodgain.ranking import Evaluation, RunScores
 
-Columns = dict[str, dict[str, float]]  # {measure: {unit: value}}, undefined as NaN
+if TYPE_CHECKING:
+    from goodgain.measures.definition import Direction
+
+Columns = dict[str, dict[str, float]]  # {label of a measure: {unit: value}}, undefined as NaN
+Bounds = dict[str, dict[str, tuple[float, float]]]  # {label: {unit: (lower, upper)}}
 
 
 @runtime_checkable
 class HasUnitScores(Protocol):
-    """Any result that can be compared: values of each system by measure and unit.
+    """Any result that can be compared: the values of each system by measure and unit.
 
-    A unit is what is paired: a query, a conversation. A result may also have `lower_is_better`, the
-    names of measures where less is more.
+    A unit is what is paired: a query, a conversation. Measures are `Measure` objects, or names. A
+    result may also have `lower_is_better` (names of measures), `default_measures` (what is compared
+    unless measures are named), `per_unit_bounds()` and `label_coverage()`.
     """
 
-    def per_unit_scores(self) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    def per_unit_scores(self) -> Mapping[str, Mapping[Any, Mapping[str, float]]]:
         """{system: {measure: {unit: value}}}."""
 
 
 @dataclass
 class ScoreSet:
-    """Scores by system, seed, measure and unit; and the groups that units belong to."""
+    """Scores by system, seed, measure and unit, with the measures themselves."""
 
-    systems: dict[str, list[Columns]] = field(default_factory=dict)  # one entry a seed
+    systems: dict[str, list[Columns]] = field(default_factory=dict)  # one entry per seed
+    measures: dict[str, Measure] = field(default_factory=dict)  # by label, in order of appearance
+    bounds: dict[str, list[Bounds]] = field(default_factory=dict)  # where labels or judgments miss
+    label_coverage: dict[str, float] = field(default_factory=dict)  # share labelled, where known
+    default_measures: list[str] = field(default_factory=list)
     groups: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> unit -> group
-    lower: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    inputs: list[dict[str, Any]] = field(default_factory=list)  # what a saved result says of them
-    runs: dict[str, list[RunScores]] = field(default_factory=dict)  # where scores are of runs
+    inputs: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # what a saved result records of them
+    runs: dict[str, list[RunScores]] = field(default_factory=dict)
     evaluations: list[Evaluation] = field(default_factory=list)
 
-    def add(self, name: str, seeds: list[Columns], runs: list[RunScores] | None = None) -> str:
+    def add(
+        self,
+        name: str,
+        seeds: list[Columns],
+        *,
+        runs: list[RunScores] | None = None,
+        bounds: list[Bounds] | None = None,
+        coverage: float | None = None,
+    ) -> str:
         """Add a system; a name that is taken is numbered, as runs of the same name are."""
         unique, number = name, 1
         while unique in self.systems:
@@ -48,20 +67,46 @@ class ScoreSet:
         self.systems[unique] = seeds
         if runs:
             self.runs[unique] = runs
+        if bounds:
+            self.bounds[unique] = bounds
+        if coverage is not None:
+            self.label_coverage[unique] = coverage
         return unique
 
-    @property
-    def measures(self) -> list[str]:
-        """The measures of all systems, in order of appearance."""
-        found: dict[str, None] = {}
-        for seeds in self.systems.values():
-            for columns in seeds:
-                found |= dict.fromkeys(columns)
-        return list(found)
+    def add_measures(self, measures: Iterable[Measure]) -> None:
+        """Add measures; one label cannot stand for two of them."""
+        for measure in measures:
+            known = self.measures.setdefault(measure.label, measure)
+            if known != measure:
+                raise UsageError(
+                    f"'{measure.label}' is a {known.namespace} measure in one source and a "
+                    f"{measure.namespace} measure in another",
+                    hint="compare results of one kind at a time",
+                )
 
-    def values(self, system: str, measure: str) -> dict[str, float]:
-        """Unit to value, over seeds their mean; undefined where any seed is."""
-        columns = [seed.get(measure, {}) for seed in self.systems[system]]
+    def state_directions(self, lower: Iterable[str], higher: Iterable[str]) -> None:
+        """What the user says about the direction of measures; it wins over everything else."""
+        stated: dict[str, Direction] = dict.fromkeys(map(str, lower), "lower")
+        for name in map(str, higher):
+            if stated.setdefault(name, "higher") == "lower":
+                raise UsageError(f"'{name}' cannot be both lower-is-better and higher-is-better")
+        for name, direction in stated.items():
+            labels = [
+                label
+                for label, measure in self.measures.items()
+                if name == label or name in other_spellings(measure)
+            ]
+            if not labels:
+                raise UsageError(
+                    f"no measure '{name}' to be {direction}-is-better",
+                    hint=f"available: {', '.join(self.measures)}",
+                )
+            for label in labels:
+                self.measures[label] = self.measures[label].with_direction(direction)
+
+    def values(self, system: str, label: str) -> dict[str, float]:
+        """Unit to value; over seeds their mean, undefined if any seed is."""
+        columns = [seed.get(label, {}) for seed in self.systems[system]]
         if len(columns) == 1:
             return columns[0]
         units = {unit: None for column in columns for unit in column}
@@ -71,43 +116,149 @@ class ScoreSet:
             for unit in units
         }  # fmt: skip
 
+    def limits(self, system: str, label: str) -> dict[str, tuple[float, float]]:
+        """Unit to (lower, upper) over what missing labels could be; the value itself where none miss."""
+        seeds = self.bounds.get(system, [])
+        columns = [seed[label] for seed in seeds if label in seed]
+        exact = {unit: (v, v) for unit, v in self.values(system, label).items()}
+        if not columns or len(columns) != len(self.systems[system]):
+            return exact
+        return {
+            unit: (
+                math.fsum(c[unit][0] for c in columns) / len(columns),
+                math.fsum(c[unit][1] for c in columns) / len(columns),
+            )
+            if all(unit in c for c in columns) else exact[unit]
+            for unit in exact
+        }  # fmt: skip
+
+    def is_labelled(self, system: str) -> bool:
+        """False only where it is known that nothing of the system is judged or labelled."""
+        coverage = self.label_coverage.get(system)
+        return coverage is None or coverage > 0
+
+
+def other_spellings(measure: Measure) -> tuple[str, ...]:
+    """How a measure may be named besides its label: `SRR@i` for SRR, `wer` for a column `wer ↓`."""
+    bare = measure.label.rstrip(" ↓↑")
+    if measure.namespace == "agentic":
+        return bare, measure.name, measure.name.removesuffix("@i")
+    return (bare,)
+
 
 def collect(
-    source: Any, into: ScoreSet, columns: Mapping[str, str] | None = None, by: str | None = None
+    source: Any, scores: ScoreSet, columns: Mapping[str, str] | None = None, by: str | None = None
 ) -> list[str]:
     """Add all systems of anything comparable; returns their names.
 
     A list is one system: its items are seeds.
     """
     if isinstance(source, Evaluation):
-        into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
-        into.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
-        into.evaluations.append(source)
-        return [into.add(run.name, [_run_columns(run)], [run]) for run in source]
+        scores.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
+        scores.evaluations.append(source)
+        return [_add_run(run, scores) for run in source.runs]
     if isinstance(source, RunScores):
-        into.lower |= {m.label for m in source.measures if m.definition.lower_is_better}
-        return [into.add(source.name, [_run_columns(source)], [source])]
+        return [_add_run(source, scores)]
     if isinstance(source, HasUnitScores):
-        into.lower |= set(getattr(source, "lower_is_better", ()))
-        return _from_mapping(source.per_unit_scores(), into)
+        return _add_result(source, scores)
     if isinstance(source, list | tuple) and source and not _is_row(source[0]):
-        return _seeds(source, into, columns, by)
+        return _add_seeds(source, scores, columns, by)
     if isinstance(source, Mapping) and not _is_column_table(source):
-        return _from_mapping(source, into)
+        return _add_mapping(source, scores)
     if isinstance(source, str | os.PathLike | Mapping | Iterable) or hasattr(
         source, "__arrow_c_stream__"
     ):
-        from goodgain.comparison.score_table import read_scores
-
-        return read_scores(source, into, columns or {}, by)
+        return _add_table(source, scores, columns or {}, by)
     raise InputError(
         f"a {type(source).__name__} has no scores to compare",
         hint="an Evaluation, a result with per_unit_scores(), a table of scores, or a path to one",
     )
 
 
-def _run_columns(run: RunScores) -> Columns:
-    return {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
+def _add_run(run: RunScores, scores: ScoreSet) -> str:
+    scores.add_measures(run.measures)
+    columns = {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
+    bounds: list[Bounds] | None = None
+    if run.has_bounds:
+        bounds = [
+            {
+                m.label: dict(
+                    zip(
+                        run.queries,
+                        zip(run.column(m, "lower"), run.column(m, "upper"), strict=True),
+                        strict=True,
+                    )
+                )
+                for m in run.measures
+                if m.definition.column is None
+            }
+        ]
+    c = run.coverage
+    coverage = 1 - c.unjudged_documents / c.documents if c.documents else None
+    return scores.add(run.name, [columns], runs=[run], bounds=bounds, coverage=coverage)
+
+
+def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[str]:
+    """A result of this or another package: measures by object, or by name."""
+    lower = set(getattr(result, "lower_is_better", ()))
+    bounds = result.per_unit_bounds() if hasattr(result, "per_unit_bounds") else {}
+    coverage = result.label_coverage() if hasattr(result, "label_coverage") else {}
+    names = []
+    for system, columns in result.per_unit_scores().items():
+        measures = [
+            m if isinstance(m, Measure) else column_measure(str(m), "lower" if m in lower else None)
+            for m in columns
+        ]
+        scores.add_measures(measures)
+        limits = {str(m): dict(units) for m, units in bounds.get(system, {}).items()}
+        names.append(
+            scores.add(
+                str(system),
+                [_numbers(str(system), columns)],
+                bounds=[limits] if limits else None,
+                coverage=coverage.get(system),
+            )
+        )
+    defaults = getattr(result, "default_measures", ())
+    scores.default_measures += [m for m in defaults if m not in scores.default_measures]
+    return names
+
+
+def _add_mapping(
+    source: Mapping[str, Mapping[str, Mapping[str, float]]], scores: ScoreSet
+) -> list[str]:
+    names = []
+    for system, columns in source.items():
+        numbers = _numbers(str(system), columns)
+        scores.add_measures(
+            m if isinstance(m, Measure) else column_measure(str(m)) for m in columns
+        )
+        names.append(scores.add(str(system), [numbers]))
+    return names
+
+
+def _numbers(system: str, columns: Mapping[Any, Mapping[str, float]]) -> Columns:
+    try:
+        return {
+            str(m): {str(u): math.nan if v is None else float(v) for u, v in values.items()}
+            for m, values in columns.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise InputError(
+            f"the scores of '{system}' are not {{measure: {{query: number}}}}",
+            hint="{system: {measure: {query: number}}}",
+        ) from None
+
+
+def _add_table(
+    source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None
+) -> list[str]:
+    from goodgain.comparison.score_table import read_scores
+    from goodgain.results.loading import load_saved
+
+    if isinstance(source, str | os.PathLike) and (saved := load_saved(source)) is not None:
+        return collect(saved, scores, columns, by)
+    return read_scores(source, scores, columns, by)
 
 
 def _is_row(item: Any) -> bool:
@@ -120,64 +271,32 @@ def _is_column_table(source: Mapping[Any, Any]) -> bool:
     return all(isinstance(v, list | tuple) for v in source.values())
 
 
-def _from_mapping(
-    scores: Mapping[str, Mapping[str, Mapping[str, float]]], into: ScoreSet
-) -> list[str]:
-    names = []
-    for system, measures in scores.items():
-        try:
-            columns = {
-                str(m): {str(u): math.nan if v is None else float(v) for u, v in values.items()}
-                for m, values in measures.items()
-            }
-        except (AttributeError, TypeError, ValueError):
-            raise InputError(
-                f"the scores of '{system}' are not {{measure: {{query: number}}}}",
-                hint="{system: {measure: {query: number}}}",
-            ) from None
-        names.append(into.add(str(system), [columns]))
-    return names
-
-
-def _seeds(
-    sources: Iterable[Any], into: ScoreSet, columns: Mapping[str, str] | None, by: str | None
+def _add_seeds(
+    sources: Iterable[Any], scores: ScoreSet, columns: Mapping[str, str] | None, by: str | None
 ) -> list[str]:
     apart = ScoreSet()
     for source in sources:
         if len(collect(source, apart, columns, by)) != 1:
             raise UsageError(
-                "a list stands for the seeds of one system, but one of its items has several systems",
+                "a list holds the seeds of one system, but one of its items has several systems",
                 hint="give each seed as an evaluation of one run",
             )
-    into.lower |= apart.lower
-    into.groups |= apart.groups
-    into.inputs += apart.inputs
-    into.evaluations += apart.evaluations
+    scores.add_measures(apart.measures.values())
+    scores.groups |= apart.groups
+    scores.notes += apart.notes
+    scores.inputs += apart.inputs
+    scores.evaluations += apart.evaluations
+    scores.default_measures += [
+        m for m in apart.default_measures if m not in scores.default_measures
+    ]
     name = next(iter(apart.systems))
-    seeds = [seed for seeds in apart.systems.values() for seed in seeds]
-    return [into.add(name, seeds, [run for runs in apart.runs.values() for run in runs])]
-
-
-def measure_of(name: str) -> Measure | None:
-    """The measure that a column's name is, or None for a name of someone else's."""
-    try:
-        return parse(name)
-    except GoodgainError:
-        return None
-
-
-_PRICES = ("latency", "cost", "duration", "seconds", "time", "tokens")
-
-
-def is_price(name: str) -> bool:
-    """Whether a measure is time or cost, by its entry in the table or by its name."""
-    measure = measure_of(name)
-    if measure is not None:
-        return measure.definition.family == "time and cost"
-    return name.casefold().replace("-", "_").split("_")[0] in _PRICES
-
-
-def is_lower_better(name: str, told: Iterable[str]) -> bool:
-    """Whether less is more: as told, as the table of measures has it, or since it is time or cost."""
-    measure = measure_of(name)
-    return name in told or is_price(name) or bool(measure and measure.definition.lower_is_better)
+    coverage = list(apart.label_coverage.values())
+    return [
+        scores.add(
+            name,
+            [seed for seeds in apart.systems.values() for seed in seeds],
+            runs=[run for runs in apart.runs.values() for run in runs],
+            bounds=[seed for seeds in apart.bounds.values() for seed in seeds],
+            coverage=min(coverage) if coverage else None,
+        )
+    ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
-from goodgain.io.columns import find_columns
+from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.sources import Source, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from goodgain._core import Qrels as CoreQrels
 
 
@@ -88,3 +88,24 @@ def _read(source: Source) -> CoreQrels:
             found = find_columns(table.columns(), "qrels", source.name, source.columns)
             return table.qrels(found)
     raise InputError(f"cannot read judgements from {source.kind}")
+
+
+def looks_like_qrels(value: Any) -> bool:
+    """Whether a value holds judgments rather than scores of systems, by its first row."""
+    if isinstance(value, Qrels):
+        return True
+    if isinstance(value, Mapping):  # {query: {document: gain}}
+        first = next(iter(value.values()), None)
+        return isinstance(first, Mapping) and all(
+            isinstance(gain, int | float) for gain in first.values()
+        )
+    if isinstance(value, str | os.PathLike):
+        from goodgain.io.convert import table_kinds
+
+        return table_kinds(os.fspath(value)) == {"qrels"}
+    names = getattr(value, "columns", None)
+    if names is not None and not callable(names):
+        return "qrels" in kinds_of_header([str(name) for name in names])
+    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple):
+        return len(value[0]) >= 3 and isinstance(value[0][2], int | float)
+    return False

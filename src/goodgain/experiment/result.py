@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -135,7 +134,7 @@ class ExperimentResult(Shown):
             return None
         return compare(
             *self.sources(),
-            baselines=self.plan.baseline,
+            baseline=self.plan.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
             by=self.plan.groups or None,
@@ -143,12 +142,10 @@ class ExperimentResult(Shown):
 
     def sources(self) -> list[Any]:
         """The scores of each system, those of several seeds as a list: what `compare` takes."""
-        scores = iter(self.scores)
+        scores = iter(self.scores.runs)
         sources: list[Any] = []
         for name, seeds in self.runs.items():
-            own = [copy.copy(next(scores)) for _ in seeds]
-            for one in own:
-                one.name = name
+            own = [next(scores).renamed(name) for _ in seeds]
             sources.append(own if len(own) > 1 else own[0])
         return sources
 

@@ -66,11 +66,10 @@ def _short(block: Block, rel: float) -> Block:
 def _group(c: Comparison, group: str) -> Block:
     """The means of one group of queries."""
     pairs = [pair for pair in c.group_pairs if pair.group == group]
-    lower = {pair.measure: pair.lower_is_better for pair in pairs}
     count = max(pair.queries for pair in pairs)
     block = Block(
         f"{group or '(no group)'}: {count:,} queries",
-        ["system", *(header(m, lower.get(m, False)) for m in c.measures)],
+        ["system", *(header(m) for m in c.measures)],
     )
     base = c.baselines[0]
     for system in c.systems:

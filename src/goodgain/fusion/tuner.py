@@ -124,10 +124,10 @@ def tune(
     fuser = Fuser(chosen, norm, rank_runs(named))
     evaluator = Evaluator(judged, [measure], threads=threads)
     label = evaluator.measures[0].label
-    less = evaluator.measures[0].definition.lower_is_better
+    less = evaluator.measures[0].lower_is_better
     singles = {
         s.name: dict(zip(s.queries, s.column(label), strict=True))
-        for s in evaluator.evaluate(named)
+        for s in evaluator.evaluate(named).runs
     }
     queries = judged.queries
     parts = _folds(queries, folds, seed)

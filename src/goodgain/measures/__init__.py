@@ -1,26 +1,24 @@
-"""The measures: one table, their grammar, and functions for plain lists.
+"""The measures: one registry, their grammar, and functions for plain lists.
 
-Every measure is an attribute by its name: `from goodgain.measures import nDCG`.
+Every measure of a run is an attribute by its name: `from goodgain.measures import nDCG`.
 """
 
 from __future__ import annotations
 
-from goodgain.measures.custom import register
+from goodgain.measures.custom import column_measure, register
+from goodgain.measures.definition import Definition, Direction, Measure, Param, Range
 from goodgain.measures.functions import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
-from goodgain.measures.grammar import (
-    Measure,
-    definition_of,
-    definitions,
-    make,
-    parse,
-    parse_all,
-)
-from goodgain.measures.table.ranked import Definition
+from goodgain.measures.grammar import definition_of, make, parse, parse_agentic, parse_all
+from goodgain.measures.registry import definitions, find
 
 __all__ = [
     "Definition",
+    "Direction",
     "Measure",
+    "Param",
+    "Range",
     "cg",
+    "column_measure",
     "dcg",
     "definition_of",
     "definitions",
@@ -28,6 +26,7 @@ __all__ = [
     "ndcg",
     "nrdcgl",
     "parse",
+    "parse_agentic",
     "parse_all",
     "pnrdcgl",
     "rdcgl",
@@ -36,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Measure:
-    for definition in definitions():
-        if name == definition.name or name in definition.aliases:
-            return make(definition, {}, None, name)
-    raise AttributeError(f"module 'goodgain.measures' has no attribute '{name}'")
+    definition = None if name.startswith("_") else find(name)
+    if definition is None or name not in (definition.name, *definition.aliases):
+        raise AttributeError(f"module 'goodgain.measures' has no attribute '{name}'")
+    return make(definition, {}, None, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from goodgain.errors import InputError, UsageError
 
@@ -15,14 +15,54 @@ def cg(gains: Iterable[float], k: int | None = None) -> float:
     return _measure(gains, k, kernel="cg")
 
 
-def dcg(gains: Iterable[float], k: int | None = None, exp: bool = True) -> float:
-    """Discounted cumulative gain; `exp` takes 2^g - 1 for a gain g, else g itself."""
-    return _measure(gains, k, kernel="dcg", exp_gain=exp)
+def dcg(
+    gains: Iterable[float],
+    k: int | None = None,
+    exp: bool = True,
+    *,
+    gain: Literal["linear", "exp"] | None = None,
+) -> float:
+    """Discounted cumulative gain of a list.
+
+    Each gain g counts as 2^g - 1, with `exp=False` (or `gain="linear"`) as g. The measure `DCG` of
+    `evaluate` is linear by default, as in trec_eval.
+    """
+    return _measure(gains, k, kernel="dcg", exp_gain=_is_exponential(exp, gain))
 
 
-def ndcg(gains: Iterable[float], k: int | None = None, exp: bool = True) -> float:
-    """DCG over that of the list's own best order; 0 where that is 0."""
-    return _measure(gains, k, kernel="ndcg", exp_gain=exp, ideal_retrieved=True)
+def ndcg(
+    gains: Iterable[float],
+    k: int | None = None,
+    exp: bool = True,
+    *,
+    gain: Literal["linear", "exp"] | None = None,
+    ideal: Literal["retrieved"] | Iterable[float] = "retrieved",
+) -> float:
+    """DCG of a list divided by the DCG of its ideal order; 0 if that is 0.
+
+    This differs from the measure `nDCG` of `evaluate` in two ways: gains are exponential (2^g - 1), and
+    the ideal is the best order of this very list, so that relevant documents it lacks cost nothing.
+    `gain="linear"` and `ideal=[gains of all judged documents]` give the value of the measure.
+    """
+    exponential = _is_exponential(exp, gain)
+    if isinstance(ideal, str):
+        if ideal != "retrieved":
+            raise UsageError(
+                f"invalid ideal='{ideal}'",
+                hint="'retrieved', or the gains of all judged documents: ideal=[3, 2, 1]",
+            )
+        return _measure(gains, k, kernel="ndcg", exp_gain=exponential, ideal_retrieved=True)
+    best = _measure(sorted(ideal, reverse=True), k, kernel="dcg", exp_gain=exponential)
+    value = _measure(gains, k, kernel="dcg", exp_gain=exponential)
+    return value / best if best else 0.0
+
+
+def _is_exponential(exp: bool, gain: str | None) -> bool:
+    if gain is None:
+        return exp
+    if gain not in ("linear", "exp"):
+        raise UsageError(f"invalid gain='{gain}'", hint="'linear' or 'exp'")
+    return gain == "exp"
 
 
 def gsb(good: int | Iterable[str], same: int | None = None, bad: int | None = None) -> float:
@@ -35,7 +75,7 @@ def gsb(good: int | Iterable[str], same: int | None = None, bad: int | None = No
             )
         counts = [good, same, bad]
         if min(counts) < 0:
-            raise InputError(f"a count of {min(counts)} is below 0")
+            raise InputError(f"counts must not be negative, got {min(counts)}")
     else:
         counts = [0, 0, 0]
         for label in good:
@@ -43,10 +83,10 @@ def gsb(good: int | Iterable[str], same: int | None = None, bad: int | None = No
                 str(label).strip().casefold()
             )
             if place is None:
-                raise InputError(f"the label '{label}' is none of Good, Same and Bad")
+                raise InputError(f"invalid label '{label}'", hint="one of: Good, Same, Bad")
             counts[place] += 1
     if not sum(counts):
-        raise InputError("there is nothing to compare: all counts are 0")
+        raise InputError("nothing to compare: all counts are 0")
     return (counts[0] - counts[2]) / sum(counts)
 
 
@@ -55,12 +95,16 @@ def _measure(gains: Iterable[float], k: int | None, **options: Any) -> float:
 
     numbers = [float(g) for g in gains]
     if any(g - g != 0 for g in numbers):
-        raise InputError("a gain is not a finite number")
+        raise InputError("gains must be finite numbers")
     if k is not None:
-        if k < 1:
-            raise UsageError(f"the cut-off {k} is not a whole number from 1 on")
-        options["cutoff"] = k
+        options["cutoff"] = _positive(k)
     return measure_list(numbers, options)
+
+
+def _positive(k: int) -> int:
+    if k < 1:
+        raise UsageError(f"k must be a positive integer, got {k}")
+    return k
 
 
 # --- RaDiCuGLoss ---
@@ -75,116 +119,81 @@ def rdcgl(
     invert: bool = True,
     punish_max: bool = False,
     gain: str = "documented",
+    *,
+    normalise: bool = False,
 ) -> float:
     """Rank-discounted cumulative gain and loss.
 
     `true_relevance_set` gives each true item its rank; with `invert` a smaller rank is better.
     `gain="documented"` is the formula as documented, `gain="reference"` that of the published
-    package, number for number.
+    package, number for number. `normalise` divides by the score of the perfect list.
     """
-    return _gain_loss(
-        search_results,
-        true_relevance_set,
-        k,
-        fp_penalty,
-        fn_penalty,
-        invert,
-        punish_max,
-        gain,
-        False,
-    )
-
-
-def nrdcgl(
-    search_results: Sequence[Hashable],
-    true_relevance_set: Mapping[Any, float],
-    k: int | None = None,
-    fp_penalty: float = 1.0,
-    fn_penalty: float = 1.0,
-    invert: bool = True,
-    punish_max: bool = False,
-    gain: str = "documented",
-) -> float:
-    """`rdcgl` divided by the score of the perfect list."""
-    return _gain_loss(
-        search_results,
-        true_relevance_set,
-        k,
-        fp_penalty,
-        fn_penalty,
-        invert,
-        punish_max,
-        gain,
-        True,
-    )
-
-
-def pnrdcgl(
-    search_results: Sequence[Hashable],
-    true_relevance_set: Mapping[Any, float],
-    k: int | None = None,
-    fp_penalty: float = 1.0,
-    fn_penalty: float = 1.0,
-    invert: bool = True,
-    punish_max: bool = False,
-    gain: str = "documented",
-) -> float:
-    """`nrdcgl`, not below 0."""
-    return max(
-        0.0,
-        nrdcgl(
-            search_results, true_relevance_set, k, fp_penalty, fn_penalty, invert, punish_max, gain
-        ),
-    )
-
-
-def _gain_loss(
-    results: Sequence[Hashable],
-    truth: Mapping[Any, float],
-    k: int | None,
-    fp_penalty: float,
-    fn_penalty: float,
-    invert: bool,
-    punish_max: bool,
-    gain: str,
-    normalise: bool,
-) -> float:
     from goodgain._core import gain_loss
 
     if gain not in ("documented", "reference"):
-        raise UsageError(f"gain='{gain}' is neither documented nor reference")
-    if not truth:
+        raise UsageError(f"invalid gain='{gain}'", hint="'documented' or 'reference'")
+    if not true_relevance_set:
         raise InputError("the true relevance set is empty")
     if fp_penalty < 0 or fn_penalty < 0:
-        raise UsageError("a penalty below 0 would be a reward")
-    if k is not None and k < 1:
-        raise UsageError(f"the cut-off {k} is not a whole number from 1 on")
-    for item, rank in truth.items():
+        raise UsageError("penalties must not be negative")
+    for item, rank in true_relevance_set.items():
         if not (rank >= 1 and rank - rank == 0):
-            raise InputError(f"the rank {rank} of {item!r} is not a number from 1 on")
-    if len(set(results)) != len(results):
+            raise InputError(f"the rank of {item!r} must be a number from 1 on, got {rank}")
+    if len(set(search_results)) != len(search_results):
         seen: set[Hashable] = set()
-        twice = next(item for item in results if item in seen or seen.add(item))  # type: ignore[func-returns-value]
-        raise InputError(f"the item {twice!r} is in the search results twice")
+        repeated = next(item for item in search_results if item in seen or seen.add(item))  # type: ignore[func-returns-value]
+        raise InputError(f"duplicate item {repeated!r} in the search results")
 
-    largest = max(truth.values())
-    worth = {item: (largest + 1 - rank if invert else rank) for item, rank in truth.items()}
+    largest = max(true_relevance_set.values())
+    worth = {
+        item: (largest + 1 - rank if invert else rank) for item, rank in true_relevance_set.items()
+    }
     nan = float("nan")
     options = {
         "kernel": None,
-        "cutoff": k or 0,
+        "cutoff": 0 if k is None else _positive(k),
         "fp_penalty": fp_penalty,
         "fn_penalty": fn_penalty,
         "punish_max": punish_max,
         "reference": gain == "reference",
     }
-    found = set(results)
+    retrieved = set(search_results)
     return gain_loss(
-        [worth.get(item, nan) for item in results],
-        [w for item, w in worth.items() if item not in found],
+        [worth.get(item, nan) for item in search_results],
+        [w for item, w in worth.items() if item not in retrieved],
         list(worth.values()),
         options,
         invert,
         float(largest),
         normalise,
     )
+
+
+class LossSettings(TypedDict, total=False):
+    """The settings that the three functions of gain and loss share."""
+
+    fp_penalty: float
+    fn_penalty: float
+    invert: bool
+    punish_max: bool
+    gain: str
+
+
+def nrdcgl(
+    search_results: Sequence[Hashable],
+    true_relevance_set: Mapping[Any, float],
+    k: int | None = None,
+    **settings: Unpack[LossSettings],
+) -> float:
+    """`rdcgl` divided by the score of the perfect list."""
+    return rdcgl(search_results, true_relevance_set, k, normalise=True, **settings)
+
+
+def pnrdcgl(
+    search_results: Sequence[Hashable],
+    true_relevance_set: Mapping[Any, float],
+    k: int | None = None,
+    **settings: Unpack[LossSettings],
+) -> float:
+    """`nrdcgl`, but not below 0."""
+    return max(0.0, nrdcgl(search_results, true_relevance_set, k, **settings))

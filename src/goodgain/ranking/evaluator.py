@@ -1,4 +1,4 @@
-"""From judgements and runs to an Evaluation."""
+"""From judgments and runs to an Evaluation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import UsageError, from_core
 from goodgain.io.columns import columns_of
-from goodgain.measures.grammar import Measure, parse_all
+from goodgain.measures.definition import Measure
+from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import Coverage, RunScores, ValuesHere
+from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 
 if TYPE_CHECKING:
     from goodgain._core import Plan, Scores
@@ -41,15 +42,15 @@ def evaluate(
     skip_bad: bool = False,
     **policies: str,
 ) -> Evaluation:
-    """Measure one or several runs against judgements.
+    """Measure one or several runs against judgments.
 
     `qrels` and each run are a path, a dictionary of dictionaries, rows, a data frame, or a table of
-    this package. Several runs are a list, or a dictionary from their names. Policies (`ties`,
-    `missing`, `unjudged`, `duplicates`, `scores`) are given by name. `identity` says which documents
-    are one: a mapping or a function from ids to ids, a pattern such as "doc#chunk", or results with ids;
-    the best of each identity stands for it in judgements and runs. `columns` names those of judgements
-    and runs ({"query": "topic"}). With `skip_bad` rows of a run that cannot be used are left out and
-    counted; of judgements a bad row is always an error.
+    this package. Several runs are a list, or a dictionary from names to runs. Policies (`ties`,
+    `missing`, `unjudged`, `duplicates`, `scores`) are passed by name. `identity` merges documents: a
+    mapping or a function from ids to ids, a pattern such as "doc#chunk", or results with ids; the best
+    document of each identity represents it in judgments and runs. `columns` names the columns of
+    judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
+    counted; a bad row of the judgments is always an error.
     """
     qrels = Qrels.of(qrels, columns_of("qrels", columns))
     if columns:
@@ -71,7 +72,7 @@ def evaluate(
 
 
 class Evaluator:
-    """Judgements and measures prepared once, for any number of runs: for training loops."""
+    """Judgments and measures prepared once for any number of runs, as in training loops."""
 
     __slots__ = ("measures", "missing", "places", "policy", "prepared", "preset", "qrels")
 
@@ -88,39 +89,39 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
-        self.policy, found = recipe(measures, policy, preset, skip_bad, **policies)
+        self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
-            found.measures,
-            found.plan,
-            found.missing,
-            found.places,
+            prepared_recipe.measures,
+            prepared_recipe.plan,
+            prepared_recipe.missing,
+            prepared_recipe.places,
         )
         if threads is not None and threads < 1:
-            raise UsageError(f"threads={threads} is not a whole number from 1 on")
+            raise UsageError(f"threads must be a positive integer, got {threads}")
         self.prepared = Prepared(self.qrels.core, plan, threads or available_cores())
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
-        if type(runs) is dict and _is_plain_run(runs):  # the shortest way, for training loops
+        if type(runs) is dict and _is_plain_run(runs):  # the fast path of training loops
             try:
                 scores = self.prepared.dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
-            found = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
+            scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
         else:
-            found = {
+            scored = {
                 run.name: RunScores(
                     run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
                 )
                 for run in several_runs(runs)
             }
-        return Evaluation(found, self.measures, self.policy, self.qrels.source, None, self.preset)
+        return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
 
 
-class _CoreValues(ValuesHere):
-    """The values of a run as the core has them, with time and cost beside; taken over when asked for."""
+class _CoreValues(ValuesInMemory):
+    """The values of a run in the core, with time and cost from the run; converted on demand."""
 
     __slots__ = ("_evaluator", "_run", "_scores")
 
@@ -144,23 +145,23 @@ class _CoreValues(ValuesHere):
         return self._evaluator.policy.has_bounds
 
     def queries(self) -> list[str]:
-        return self._kept(self._evaluator.qrels.queries)
+        return self._present(self._evaluator.qrels.queries)
 
     def column(self, label: str, bound: str) -> list[float]:
         place = self._evaluator.places[label]
         if isinstance(place, str):
-            return self._beside(place)
+            return self._run_column(place)
         if bound:
             place = self._scores.width // 3 + 2 * place + (bound == "upper")
         values = self._scores.column(place)
-        return values if self._evaluator.missing != "skip" else self._kept(values)
+        return values if self._evaluator.missing != "skip" else self._present(values)
 
-    def _beside(self, column: str) -> list[float]:
-        given = getattr(self._run, column, None) or {}
-        return [given.get(query, math.nan) for query in self.queries()]
+    def _run_column(self, column: str) -> list[float]:
+        values = getattr(self._run, column, None) or {}
+        return [values.get(query, math.nan) for query in self.queries()]
 
-    def _kept(self, values: list[T]) -> list[T]:
-        """Without the queries that the run lacks, where the policy leaves them out."""
+    def _present(self, values: list[T]) -> list[T]:
+        """Without the queries that the run lacks, if the policy skips them."""
         if self._evaluator.missing != "skip":
             return values
         return [v for v, there in zip(values, self._scores.in_run(), strict=True) if there]
@@ -180,80 +181,82 @@ class _CoreValues(ValuesHere):
         )
 
 
-def _asked(
+def _core_request(
     measures: tuple[Measure, ...],
     policy: Policy,
     preset: str,
-    given: frozenset[str],
+    explicit: frozenset[str],
     skip_bad: bool,
-) -> tuple[Asked, str]:
-    """What the core is asked for, and what it does about queries that a run lacks."""
+) -> tuple[CoreRequest, str]:
+    """The request to the core, and how it treats queries that a run lacks."""
     if policy.unjudged == "bounds":
         _refuse_without_bounds(measures)
     conventions = [
-        convention(m, policy, preset, given) for m in measures if m.definition.column is None
+        convention(m, policy, preset, explicit) for m in measures if m.definition.column is None
     ]
     missing = _missing(conventions, policy)
     options = [c.for_core() for c in conventions]
     choices = policy.change({"missing": missing}).for_core()
-    return Asked(options, {**choices, "skip_bad": skip_bad}), missing
+    return CoreRequest(options, {**choices, "skip_bad": skip_bad}), missing
 
 
 def _missing(conventions: list[Convention], policy: Policy) -> str:
-    """Skipped only where all measures skip: those that do not need a value for every judged query."""
-    found = {c.policy.missing for c in conventions} or {policy.missing}
-    return "skip" if found == {"skip"} else "zero"
+    """Skip only if all measures do; the others need a value for every judged query."""
+    policies = {c.policy.missing for c in conventions} or {policy.missing}
+    return "skip" if policies == {"skip"} else "zero"
 
 
 def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
     from goodgain._core import kernels
 
-    known = kernels()
+    facts = kernels()
     for m in measures:
         kernel = m.definition.kernel
         ideal = m.get("ideal") or "judged"
-        if kernel is None or not known[kernel]["unjudged_bounds"] or ideal != "judged":
+        if kernel is None or not facts[kernel]["unjudged_bounds"] or ideal != "judged":
             raise UsageError(
-                f"no exact bounds over unjudged documents are known for {m}",
+                f"exact bounds over unjudged documents are not available for {m}",
                 hint="leave it out, or use unjudged=remove",
             )
 
 
-class Asked(NamedTuple):
-    """Measures and policies in the core's words: plain data, that another machine makes its plan of."""
+class CoreRequest(NamedTuple):
+    """Measures and policies as options of the core: plain data that can be sent to other machines."""
 
     measures: list[dict[str, Any]]
     policy: dict[str, Any]
 
     def plan(self, **options: Any) -> Plan:
-        """What the core works by."""
+        """The plan for the core."""
         from goodgain._core import Plan
 
         return Plan(self.measures, {**self.policy, **options})
 
 
 class Recipe(NamedTuple):
-    """What an evaluator needs to know of its measures."""
+    """Measures, the request to the core, and where each value comes from."""
 
     measures: tuple[Measure, ...]
-    asked: Asked
+    request: CoreRequest
     plan: Plan
     missing: str
-    # Where a measure's values are: their place in the core, or the run's column of time or cost.
+    # Each measure's place in the core, or the run's column of time or cost.
     places: dict[str, int | str]
 
 
-def _made_recipe(
-    measures: Measures, policy: Policy, preset: str, given: frozenset[str], skip_bad: bool
+def _build_recipe(
+    measures: Measures, policy: Policy, preset: str, explicit: frozenset[str], skip_bad: bool
 ) -> Recipe:
-    found = parse_all(measures)
-    in_core = [m for m in found if m.definition.column is None]
-    places: dict[str, int | str] = {m.label: m.definition.column or in_core.index(m) for m in found}
-    asked, missing = _asked(found, policy, preset, given, skip_bad)
-    return Recipe(found, asked, asked.plan(), missing, places)
+    parsed = parse_all(measures)
+    in_core = [m for m in parsed if m.definition.column is None]
+    places: dict[str, int | str] = {
+        m.label: m.definition.column or in_core.index(m) for m in parsed
+    }
+    request, missing = _core_request(parsed, policy, preset, explicit, skip_bad)
+    return Recipe(parsed, request, request.plan(), missing, places)
 
 
-_kept_recipe = lru_cache(maxsize=256)(_made_recipe)
+_cached_recipe = lru_cache(maxsize=256)(_build_recipe)
 
 
 def recipe(
@@ -263,30 +266,30 @@ def recipe(
     skip_bad: bool,
     **policies: str,
 ) -> tuple[Policy, Recipe]:
-    """The policies and the measures by them, checked."""
+    """The validated policies and measures."""
     chosen = Policy.of(policy, preset, **policies)
-    # Choices that were made by name hold for every measure, whatever the preset says.
-    given = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
-    return chosen, _recipe(measures, chosen, preset, frozenset(given), skip_bad)
+    # Explicit choices hold for every measure, whatever the preset says.
+    explicit = CHOICES if isinstance(policy, Policy) else {**(policy or {}), **policies}
+    return chosen, _recipe(measures, chosen, preset, frozenset(explicit), skip_bad)
 
 
 def _recipe(
-    measures: Measures, policy: Policy, preset: str, given: frozenset[str], skip_bad: bool
+    measures: Measures, policy: Policy, preset: str, explicit: frozenset[str], skip_bad: bool
 ) -> Recipe:
-    """Recipes of built-in measures are kept: a loop that evaluates anew each time parses once."""
-    asked = measures if isinstance(measures, str | Measure) else tuple(measures)
+    """Recipes of built-in measures are cached, so that a loop parses once."""
+    key = measures if isinstance(measures, str | Measure) else tuple(measures)
     try:
-        hash(asked)
-    except TypeError:  # something that is no measure: the parser says so
-        return _made_recipe(asked, policy, preset, given, skip_bad)
-    found = _kept_recipe(asked, policy, preset, given, skip_bad)
-    if any(m.definition.family == "registered" for m in found.measures):
-        _kept_recipe.cache_clear()  # a name may be registered again
-    return found
+        hash(key)
+    except TypeError:  # not a measure: the parser raises the error
+        return _build_recipe(key, policy, preset, explicit, skip_bad)
+    prepared = _cached_recipe(key, policy, preset, explicit, skip_bad)
+    if any(m.namespace == "custom" for m in prepared.measures):
+        _cached_recipe.cache_clear()  # a name may be registered anew
+    return prepared
 
 
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
-    """One run or several, as given; several with the same name are told apart by a number."""
+    """One run or several; equal names are numbered."""
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
         return [Run.of(run, name, columns) for name, run in runs.items()]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
@@ -295,11 +298,11 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
 
 
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Several runs, each with a name of its own: files of the same name are numbered."""
-    found = [Run.of(run, columns=columns) for run in runs]
-    for run, name in zip(found, numbered([run.name for run in found]), strict=True):
+    """Several runs with unique names: equal names are numbered."""
+    tables = [Run.of(run, columns=columns) for run in runs]
+    for run, name in zip(tables, numbered([run.name for run in tables]), strict=True):
         run.name = name
-    return found
+    return tables
 
 
 def numbered(names: list[str]) -> list[str]:
@@ -322,14 +325,14 @@ def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
 
 
 def _is_row(item: Any) -> bool:
-    """A row of a run, (query, doc, score) or an object with such fields; not a run itself."""
+    """A row of a run, (query, doc, score) or an object with such fields, rather than a run."""
     if isinstance(item, tuple | list):
         return True
     return isinstance(item, Mapping) and not any(isinstance(v, Mapping) for v in item.values())
 
 
 def _is_plain_run(value: dict[Any, Any]) -> bool:
-    """{query: {document: score}}, by a look at the first score."""
+    """{query: {document: score}}, judging by the first score."""
     for docs in value.values():
         if type(docs) is not dict:
             return False

@@ -1,4 +1,4 @@
-"""Where a number comes from, term by term, and why two conventions give two numbers."""
+"""Where a value comes from, term by term, and why two conventions disagree."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError
-from goodgain.measures.grammar import Measure, parse
+from goodgain.measures.grammar import parse
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# What makes two conventions differ: a cause, and the choices and options of the core that belong to it.
+    from goodgain.measures.definition import Measure
+
+# The causes of a difference, and the policies and options of the core that belong to each.
 CAUSES: dict[str, tuple[str, ...]] = {
     "score precision": ("scores",),
     "ties": ("ties",),
@@ -37,7 +39,7 @@ _NO_ORDER = ("average", "bounds")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One document's part in a number: contribution = gain x discount / norm."""
+    """One document's share of a value: contribution = gain x discount / norm."""
 
     rank: int
     doc: str
@@ -46,14 +48,12 @@ class Term:
     gain: float
     discount: float
     contribution: float
-    ideal: (
-        float | None
-    )  # the contribution of this rank in the ideal list, where the measure has one
+    ideal: float | None  # the contribution of this rank in the ideal list, if the measure has one
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One difference between two conventions: its share of the difference, and where it shows."""
+    """One cause of a difference: its share, and the query and document where it shows most."""
 
     cause: str
     ours: str
@@ -65,23 +65,23 @@ class Cause:
 
 
 class Explanation:
-    """One query's number by one measure: its terms, which add up to it.
+    """One query's value of one measure, as terms that add up to it.
 
-    `base` is the value when nothing is judged; 0 for all but coverage measures. `norm` is what nDCG divides
-    by, and 1 elsewhere.
+    `base` is the value if nothing is judged, 0 except for coverage measures. `norm` is the denominator
+    of nDCG, and 1 for other measures.
     """
 
     def __init__(
         self,
-        made: Convention,
+        convention: Convention,
         query: str,
         value: float,
         base: float,
         norm: float,
         terms: tuple[Term, ...],
     ) -> None:
-        self.convention = made
-        self.measure = made.measure
+        self.convention = convention
+        self.measure = convention.measure
         self.query = query
         self.value = value
         self.base = base
@@ -102,7 +102,7 @@ class Explanation:
         }
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
-        """Columns and rows: the documents above the cut-off (ten without one), and all that contribute."""
+        """Columns and rows: documents above the cut-off (ten without one), and all that contribute."""
         columns = ["rank", "document", "score", "judged", "gain", "discount", "contribution"]
         with_ideal = any(t.ideal is not None for t in self.terms)
         depth = self.measure.cutoff if self.measure.definition.cutoff != "recall" else None
@@ -130,13 +130,13 @@ class Explanation:
 
         columns, rows = self.rows()
         lines = [f"{self._title()}\n\n"]
-        lines.append(render("table", columns, rows) if rows else "nothing was retrieved\n")
+        lines.append(render("table", columns, rows) if rows else "no documents retrieved\n")
         if hidden := len(self.terms) - len(rows):
             plural = "document that adds" if hidden == 1 else "documents that add"
             lines.append(f"... and {hidden:,} {plural} nothing\n")
         lines.append("\n")
         if self.base:
-            lines.append(f"before any judgement: {number(self.base)}\n")
+            lines.append(f"without any judgment: {number(self.base)}\n")
         if self.norm != 1:
             lines.append(
                 f"contribution = gain x discount / {number(self.norm)}, the DCG of the ideal list\n"
@@ -153,7 +153,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Difference:
-    """Why two conventions give two numbers; the shares of the causes add up to the difference."""
+    """Why two conventions disagree; the shares of the causes add up to the difference."""
 
     measure: Measure
     query: str | None
@@ -165,7 +165,7 @@ class Difference:
 
     @cached_property
     def difference(self) -> float:
-        """Theirs less ours."""
+        """Theirs minus ours."""
         return self.other - self.value
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,7 +183,7 @@ class Difference:
         }
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
-        """Columns and rows, one a cause."""
+        """Columns, and a row per cause."""
         columns = ["cause", self.ours, self.theirs, "share", "where"]
         return columns, [[c.cause, c.ours, c.theirs, _signed(c.share), c.note] for c in self.causes]
 
@@ -207,7 +207,7 @@ class Difference:
 
         head = f"{self._title()}\n\n"
         if not self.causes:
-            return head + "the two compute it alike"
+            return head + "both compute the same value"
         total = math.fsum(c.share for c in self.causes)
         return head + render("table", *self.rows()) + f"\nsum of the shares: {_signed(total)}"
 
@@ -216,7 +216,7 @@ def explain(
     qrels: Any, run: Any, measure: str | Measure, query: str, *, preset: str = "default",
     **policies: str,
 ) -> Explanation:  # fmt: skip
-    """One query's number term by term: rank, document, gain, weight, contribution, ideal."""
+    """One query's value, term by term: rank, document, gain, weight, contribution, ideal."""
     return _Inputs(qrels, run).explained(_conventional(measure, preset, policies), query)
 
 
@@ -226,9 +226,9 @@ def explain_difference(
 ) -> Difference:  # fmt: skip
     """The difference between two conventions, split into its causes.
 
-    Without a query it is between the means over queries. A cause's share is the mean, over all orders in
-    which the causes can be exchanged one by one, of what its exchange adds (its Shapley value): the shares
-    do not depend on an order, and they add up to the difference.
+    Without a query, the means over queries are compared. A cause's share is its Shapley value: the mean,
+    over all orders of switching the causes one by one, of what switching it adds. So the shares do not
+    depend on an order, and they add up to the difference.
     """
     ours, theirs = (
         _conventional(measure, preset, policies),
@@ -238,20 +238,20 @@ def explain_difference(
 
 
 def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, str]) -> Convention:
-    made = parse(measure) if isinstance(measure, str) else measure.complete()
-    if made.definition.kernel is None:
-        raise UsageError(f"{made} is not a sum over documents and cannot be explained")
-    found = convention(made, Policy.of(None, preset, **policies), preset, policies)
-    if found.policy.ties in _NO_ORDER or found.policy.unjudged == "bounds":
+    parsed = parse(measure) if isinstance(measure, str) else measure.complete()
+    if parsed.definition.kernel is None:
+        raise UsageError(f"{parsed} is not computed from documents and cannot be explained")
+    applied = convention(parsed, Policy.of(None, preset, **policies), preset, policies)
+    if applied.policy.ties in _NO_ORDER or applied.policy.unjudged == "bounds":
         raise UsageError(
-            f"{made} can only be explained for one order of the documents",
+            f"{parsed} can only be explained for one order of the documents",
             hint="use ties=docid or ties=input, and unjudged=nonrelevant or unjudged=remove",
         )
-    return found
+    return applied
 
 
 class _Inputs:
-    """Judgements and a run, read once."""
+    """Judgments and a run, read once."""
 
     def __init__(self, qrels: Any, run: Any) -> None:
         self.qrels = Qrels.of(qrels)
@@ -262,25 +262,25 @@ class _Inputs:
             docs.append(doc)
             scores.append(score)
 
-    def explained(self, made: Convention, query: str) -> Explanation:
+    def explained(self, used: Convention, query: str) -> Explanation:
         from goodgain import _core
 
         if query not in self.qrels:
-            known = ", ".join(self.qrels.queries[:3])
+            examples = ", ".join(self.qrels.queries[:3])
             raise InputError(
                 f"query '{query}' is not judged",
                 where=self.qrels.name,
-                hint=f"judged are: {known}, ...",
+                hint=f"judged queries: {examples}, ...",
             )
-        options = made.for_core()
-        plan = _core.Plan([options], made.policy.for_core())
+        options = used.for_core()
+        plan = _core.Plan([options], used.policy.for_core())
         docs, scores = self.documents.get(query, ([], []))
         try:
             value, base, rows = _core.explain(plan, self.qrels.core, query, docs, scores, 0)
         except ValueError as error:
             raise InputError(f"{error} for query '{query}'", where=self.run.source.name) from None
         gains = sorted(self.qrels[query].values(), reverse=True)
-        return _Terms(made, options, gains).explanation(query, value, base, rows)
+        return _Terms(used, options, gains).explanation(query, value, base, rows)
 
     def compared(
         self, ours: Convention, theirs: Convention, preset: str, against: str, query: str | None
@@ -291,17 +291,17 @@ class _Inputs:
         ]
         subsets = [frozenset(s) for n in range(len(causes) + 1) for s in combinations(causes, n)]
         values = self._values([_mixed(one, other_side, subset) for subset in subsets], query)
-        found = dict(zip(subsets, values, strict=True))
-        shares = {c: _shapley(c, causes, {s: v.mean for s, v in found.items()}) for c in causes}
-        start = found[frozenset()]
+        outcomes = dict(zip(subsets, values, strict=True))
+        shares = {c: _shapley(c, causes, {s: v.mean for s, v in outcomes.items()}) for c in causes}
+        start = outcomes[frozenset()]
         listed = []
         for cause in causes:
             alone = _mixed(one, other_side, frozenset({cause}))
-            where = self._where(cause, one, alone, start, found[frozenset({cause})], query)
-            words = _shown(cause, one), _shown(cause, other_side)
+            where = self._where(cause, one, alone, start, outcomes[frozenset({cause})], query)
+            words = _wording(cause, one), _wording(cause, other_side)
             listed.append(Cause(cause, words[0], words[1], shares[cause], *where))
         listed.sort(key=lambda c: -abs(c.share))
-        value, other = start.mean, found[frozenset(causes)].mean
+        value, other = start.mean, outcomes[frozenset(causes)].mean
         return Difference(ours.measure, query, preset, against, value, other, tuple(listed))
 
     def _values(self, options: list[dict[str, Any]], query: str | None) -> list[_Values]:
@@ -323,14 +323,14 @@ class _Inputs:
         self, cause: str, ours: dict[str, Any], alone: dict[str, Any], before: _Values,
         after: _Values, query: str | None,
     ) -> tuple[str | None, str | None, str]:  # fmt: skip
-        """The query and the document where a cause alone shows most."""
+        """The query and document that a cause alone changes most."""
         changed = [
             (abs(_zero(b) - _zero(a)), q)
             for q, a, b in zip(before.queries, before.values, after.values, strict=True)
             if (query is None or q == query) and (a != b) and not (a != a and b != b)
         ]
         if not changed:
-            return None, None, "changes nothing here"
+            return None, None, "no effect here"
         worst = max(changed, key=lambda pair: pair[0])[1]
         if cause == "missing queries":
             return worst, None, f"query {worst} is not in the run ({len(changed):,} of them)"
@@ -342,22 +342,22 @@ class _Inputs:
 
 
 class _Values:
-    """A measure's values by query; the mean leaves out undefined ones."""
+    """A measure's values by query; the mean ignores undefined ones."""
 
     def __init__(self, queries: Sequence[str], values: Sequence[float], query: str | None) -> None:
         self.queries = queries
         self.values = values
-        taken = [v for q, v in zip(queries, values, strict=True) if query in (None, q) and v == v]
-        self.mean = math.fsum(taken) / len(taken) if taken else 0.0
+        defined = [v for q, v in zip(queries, values, strict=True) if query in (None, q) and v == v]
+        self.mean = math.fsum(defined) / len(defined) if defined else 0.0
 
 
 class _Terms:
-    """Turns values so far into gains, weights and contributions."""
+    """Turns running values into gains, weights and contributions."""
 
     def __init__(
-        self, made: Convention, options: Mapping[str, Any], gains: Sequence[float]
+        self, used: Convention, options: Mapping[str, Any], gains: Sequence[float]
     ) -> None:
-        self.made = made
+        self.convention = used
         self.options = options
         self.gains = gains
 
@@ -383,7 +383,7 @@ class _Terms:
             place = (ideal[rank - 1] if rank <= len(ideal) else 0.0) if ideal is not None else None
             terms.append(Term(rank, doc, score, judged, gain, discount, part, place))
             before = so_far
-        return Explanation(self.made, query, value, base, norm, tuple(terms))
+        return Explanation(self.convention, query, value, base, norm, tuple(terms))
 
     @property
     def _is_ndcg(self) -> bool:
@@ -405,7 +405,7 @@ class _Terms:
     def _gain(self, judged: float | None) -> float:
         if judged is None or judged < 0:
             return 0.0
-        if self.made.measure.definition.family != "gain":
+        if self.convention.measure.definition.family != "gain":
             return float(judged >= self.options.get("rel", 1.0))
         if judged < self.options.get("min_gain", 0):
             return 0.0
@@ -424,20 +424,20 @@ class _Terms:
         ]
 
 
-# --- conventions as flat options, one cause exchanged at a time ---
+# --- conventions as flat options, to switch one cause at a time ---
 
 
-def _flat(made: Convention) -> dict[str, Any]:
-    options = made.for_core()
+def _flat(used: Convention) -> dict[str, Any]:
+    options = used.for_core()
     policy: dict[str, Any] = options.pop("policy")
-    return {**options, **policy, "measure": made.measure}
+    return {**options, **policy, "measure": used.measure}
 
 
 def _mixed(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any], exchanged: frozenset[str]
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], switched: frozenset[str]
 ) -> dict[str, Any]:
     mixed = dict(ours)
-    for cause in exchanged:
+    for cause in switched:
         for key in CAUSES[cause]:
             if key in theirs:
                 mixed[key] = theirs[key]
@@ -456,13 +456,13 @@ def _as_convention(options: Mapping[str, Any]) -> Convention:
 def _shapley(cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]) -> float:
     others = [c for c in causes if c != cause]
     n = len(causes)
-    parts = []
+    terms = []
     for size in range(n):
         weight = math.factorial(size) * math.factorial(n - size - 1) / math.factorial(n)
         for chosen in combinations(others, size):
             without = frozenset(chosen)
-            parts.append(weight * (values[without | {cause}] - values[without]))
-    return math.fsum(parts)
+            terms.append(weight * (values[without | {cause}] - values[without]))
+    return math.fsum(terms)
 
 
 _WORDS: dict[str, dict[bool, str]] = {
@@ -476,26 +476,26 @@ _WORDS: dict[str, dict[bool, str]] = {
 }
 
 
-def _shown(cause: str, side: Mapping[str, Any]) -> str:
-    """What a convention does about a cause, in a word."""
-    parts = []
+def _wording(cause: str, side: Mapping[str, Any]) -> str:
+    """How a convention handles a cause, in a word."""
+    words = []
     for key in CAUSES[cause]:
         value = side.get(key)
         if key in CHOICES:
-            parts.append(str(value))
+            words.append(str(value))
         elif key in _WORDS:
             word = _WORDS[key].get(bool(value))
-            if word and word not in parts:
-                parts.append(word)
+            if word and word not in words:
+                words.append(word)
         elif value is not None and not isinstance(value, bool):
-            parts.append(f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}")
+            words.append(f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}")
     if cause == "ideal":
-        return "as long as the list" if side.get("ideal_length") else parts[0]
-    return ", ".join(parts) or "-"
+        return "as long as the list" if side.get("ideal_length") else words[0]
+    return ", ".join(words) or "-"
 
 
 def _changed_document(one: Explanation, other: Explanation) -> tuple[str | None, str]:
-    """The document whose part in the number changed most."""
+    """The document whose contribution changed most."""
     before, after = ({t.doc: t for t in e.terms} for e in (one, other))
     best: tuple[float, str] | None = None
     for doc in {**before, **after}:
@@ -505,11 +505,11 @@ def _changed_document(one: Explanation, other: Explanation) -> tuple[str | None,
         if (change > 0 or moved) and (best is None or change > best[0]):
             best = change, doc
     if best is None:
-        return None, "the whole number changes"
+        return None, "the value as a whole changes"
     doc = best[1]
     a, b = before.get(doc), after.get(doc)
     if a is None or b is None:
-        return doc, f"document {doc} is {'taken out' if b is None else 'let in'}"
+        return doc, f"document {doc} is {'removed' if b is None else 'added'}"
     move = f"rank {a.rank} -> {b.rank}, " if a.rank != b.rank else f"rank {a.rank}, "
     return doc, f"document {doc}: {move}{a.contribution:.4f} -> {b.contribution:.4f}"
 
@@ -523,7 +523,7 @@ def _null(value: Any) -> Any:
 
 
 def _short(value: float | None) -> Any:
-    """Whole numbers without their point."""
+    """Whole numbers without a decimal point."""
     if value is None:
         return None
     return int(value) if value == int(value) and abs(value) < 1e15 else value

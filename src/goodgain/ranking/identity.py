@@ -1,6 +1,6 @@
-"""Identity for ranked runs: documents that are one, and chunks of one document, under one id.
+"""Identity for ranked runs: equal documents, and chunks of one document, under one id.
 
-The best-ranked document of an identity stands for it; the others leave the list, as they would for a reader.
+The best-ranked document of an identity represents it; the others are removed from the list.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Canonical = Callable[[str], str]
 def canonical_ids(identity: Any) -> Canonical:
     """Document id -> the id it counts as.
 
-    A mapping (ids it lacks stay), a function, a pattern that is cut off the end or whose first group is
-    kept (`#.*`, `(.+)_[0-9]+`), the separator form `doc#chunk`, or results with ids as a corpus.
+    A mapping (other ids stay as they are), a function, a pattern that is cut off the end or whose first
+    group is the id (`#.*`, `(.+)_[0-9]+`), the separator form `doc#chunk`, or results with ids.
     """
     if isinstance(identity, Mapping):
         table = {str(k): str(v) for k, v in identity.items()}
@@ -32,7 +32,7 @@ def canonical_ids(identity: Any) -> Canonical:
     if isinstance(identity, Iterable):
         return canonical_ids(_corpus(identity))
     raise UsageError(
-        f"identity={identity!r} is not understood",
+        f"invalid identity={identity!r}",
         hint="a mapping, a function, a pattern such as 'doc#chunk', or results with ids",
     )
 
@@ -45,20 +45,20 @@ def _pattern(text: str) -> Canonical:
         )
     except re.error as error:
         raise UsageError(
-            f"identity='{text}' is no pattern: {error}", hint="for example 'doc#chunk'"
+            f"identity='{text}' is not a valid pattern: {error}", hint="for example 'doc#chunk'"
         ) from None
 
     def reduce(doc: str) -> str:
-        found = pattern.search(doc)
-        if found is None:
+        match = pattern.search(doc)
+        if match is None:
             return doc
-        return found[1] if pattern.groups else doc[: found.start()] or doc
+        return match[1] if pattern.groups else doc[: match.start()] or doc
 
     return reduce
 
 
 def _corpus(results: Iterable[Any]) -> dict[str, str]:
-    """Results with an `id` each, clustered: every id to that of the first of its cluster."""
+    """Results clustered by identity: each id to that of the first result of its cluster."""
     from goodgain.identity import Identity
 
     plain = [r.to_dict() if hasattr(r, "to_dict") else dict(r) for r in results]
@@ -68,14 +68,14 @@ def _corpus(results: Iterable[Any]) -> dict[str, str]:
             f"result {missing + 1} of the corpus has no id",
             hint="the id is the document's id in the run",
         )
-    # The ids name documents of the run, so here they are no evidence.
+    # The ids are those of the run's documents, so they are no evidence of identity here.
     clusters = Identity().cluster({k: v for k, v in r.items() if k != "id"} for r in plain)
     ids = [str(r["id"]) for r in plain]
     return {own: ids[first] for own, first in zip(ids, clusters.first, strict=True)}
 
 
 def with_identity(qrels: Qrels, runs: list[Run], identity: Any) -> tuple[Qrels, list[Run]]:
-    """Judgements and runs over canonical ids: the best gain and the best score of an identity count."""
+    """Judgments and runs over canonical ids, with the best gain and the best score of each."""
     canonical = canonical_ids(identity)
     judged: dict[str, dict[str, float]] = {}
     for query in qrels.queries:

@@ -1,11 +1,11 @@
-"""Policies: the choices that change numbers, named, checked, and recorded in every result."""
+"""Policies: named choices that change numbers, validated and recorded in every result."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import UsageError
+from goodgain.errors import UsageError, keyword_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,24 +14,24 @@ CHOICES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores: larger document id first, in byte order, as trec_eval",
         "docid-ascending": "equal scores: smaller document id first, in byte order",
-        "input": "equal scores: as they stand in the run",
+        "input": "equal scores: in the order of the run",
         "average": "the mean over all orders of equal scores",
         "bounds": "the smallest and the largest value over all orders of equal scores",
     },
     "missing": {
         "zero": "a judged query that the run lacks counts as an empty list",
-        "skip": "a judged query that the run lacks is left out of the mean",
+        "skip": "a judged query that the run lacks is not part of the mean",
     },
     "unjudged": {
         "nonrelevant": "an unjudged document is not relevant",
-        "remove": "unjudged documents are taken out of the ranking (condensed lists)",
-        "remove-negative": "those and documents of negative gain are taken out, as trec_eval -J",
+        "remove": "unjudged documents are removed from the ranking (condensed lists)",
+        "remove-negative": "also removes documents of negative gain, as trec_eval -J",
         "bounds": "the smallest and the largest value over all gains of unjudged documents",
     },
     "duplicates": {
-        "error": "a document twice in a query's results is an error",
+        "error": "a duplicate document of a query is an error",
         "first": "the first occurrence counts",
-        "best": "the best score counts, at the place of the first occurrence",
+        "best": "the best score counts, at the first occurrence's place",
     },
     "scores": {
         "double": "scores are 64-bit numbers",
@@ -39,14 +39,26 @@ CHOICES: dict[str, dict[str, str]] = {
     },
     "same_id": {
         "keep": "a document may have the id of the query",
-        "drop": "a document with the id of the query is taken out of the ranking, as in BEIR",
+        "drop": "a document with the id of the query is removed from the ranking, as in BEIR",
     },
 }
+
+# The parameters of `evaluate` that can be misspelled as policies.
+_PARAMETERS = (
+    *CHOICES,
+    "measures",
+    "policy",
+    "preset",
+    "threads",
+    "columns",
+    "identity",
+    "skip_bad",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is done about ties, missing queries, unjudged documents, duplicates, and precision."""
+    """How ties, missing queries, unjudged documents, duplicates and score precision are handled."""
 
     ties: str = "docid"
     missing: str = "zero"
@@ -60,34 +72,35 @@ class Policy:
             value = getattr(self, field.name)
             if value not in CHOICES[field.name]:
                 raise UsageError(
-                    f"{field.name}='{value}' is no policy",
+                    f"invalid policy {field.name}='{value}'",
                     hint=f"one of: {', '.join(CHOICES[field.name])}",
                 )
         if self.unjudged == "bounds" and self.ties in ("average", "bounds"):
             raise UsageError(
-                f"unjudged=bounds cannot go with ties={self.ties}",
-                hint="bounds are over one unknown at a time: use ties=docid or ties=input",
+                f"unjudged=bounds cannot be combined with ties={self.ties}",
+                hint="bounds cover one unknown at a time: use ties=docid or ties=input",
             )
 
     @classmethod
     def of(
-        cls, policy: Policy | Mapping[str, str] | None = None, preset: str = "default", **given: str
+        cls,
+        policy: Policy | Mapping[str, str] | None = None,
+        preset: str = "default",
+        **choices: str,
     ) -> Policy:
         """A preset with changes."""
         if isinstance(policy, Policy):
-            return policy.change(given) if given else policy
+            return policy.change(choices) if choices else policy
         if preset not in PRESETS:
-            raise UsageError(f"there is no preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}")
-        return PRESETS[preset].change({**(policy or {}), **given})
+            raise UsageError(f"unknown preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}")
+        return PRESETS[preset].change({**(policy or {}), **choices})
 
-    def change(self, given: Mapping[str, str]) -> Policy:
-        """The same with other choices."""
-        for name in given:
+    def change(self, choices: Mapping[str, str]) -> Policy:
+        """The same policies with some choices changed."""
+        for name in choices:
             if name not in CHOICES:
-                raise UsageError(
-                    f"there is no policy '{name}'", hint=f"one of: {', '.join(CHOICES)}"
-                )
-        return replace(self, **given)
+                raise UsageError(f"unknown policy '{name}'", hint=keyword_hint(name, _PARAMETERS))
+        return replace(self, **choices)
 
     @property
     def has_bounds(self) -> bool:
@@ -99,14 +112,14 @@ class Policy:
         return asdict(self)
 
     def for_core(self) -> dict[str, Any]:
-        """What the core is told."""
+        """Options for the native core."""
         return dict(self.to_dict())
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.to_dict().items())
 
 
-# The policies of other tools; what they do differently for single measures is in `presets`.
+# The policies of other tools; their rules for single measures are in `presets`.
 PRESETS: dict[str, Policy] = {
     "default": Policy(),
     "trec_eval": Policy(missing="skip"),

@@ -1,7 +1,7 @@
-"""Presets: what another tool does differently, measure by measure, as data.
+"""Presets: how other tools differ, measure by measure, as data.
 
-`policy.PRESETS` holds a tool's policies, this table the measures for which it departs from them or from
-goodgain's definitions. Nothing here computes: a rule only changes what the core is told.
+`policy.PRESETS` holds a tool's policies, this table its exceptions for single measures. Nothing is computed
+here: a rule only changes the options for the core.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from goodgain.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from goodgain.measures.grammar import Measure
-    from goodgain.measures.table.ranked import Value
+    from goodgain.measures.definition import Measure, Value
     from goodgain.ranking.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a tool does differently for some measures: policies, parameters, or the core's options."""
+    """How a tool differs for some measures: policies, parameters, or options of the core."""
 
     measures: tuple[str, ...]
     why: str
@@ -33,7 +32,7 @@ class Rule:
     refuse: bool = False
 
     def holds(self, measure: Measure) -> bool:
-        """Whether the rule is about this measure."""
+        """Whether the rule applies to this measure."""
         return (
             measure.name in self.measures
             and (self.cutoff is None or self.cutoff == (measure.cutoff is not None))
@@ -52,7 +51,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "trec_eval": (
         Rule(("RBP",), "persistence is .9, and grades count by the highest one of the query",
              params={"p": 0.9, "scale": "query"}),
-        Rule(("RBP_resid",), "the tail past the list counts only where something in it is unjudged",
+        Rule(("RBP_resid",), "the tail past the list counts only if something in it is unjudged",
              params={"p": 0.9}, options={"kernel": "te_rbp_resid"}),
         Rule(("Unjudged",), "a negative gain is unjudged", options={"kernel": "te_unjudged"},
              cutoff=True),
@@ -67,7 +66,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(("Compat",), "the overlap ends with the longer of the two lists",
              policy={"ties": "docid-ascending", "scores": "double"}, params={"depth": 0.0}),
         Rule(_DIVERSITY, "from pyndeval", policy={"ties": "docid-ascending", "scores": "double"}),
-        Rule(("RBP", "Accuracy"), "tied documents stay as they stand in the run",
+        Rule(("RBP", "Accuracy"), "tied documents stay in the order of the run",
              policy={"ties": "input", "scores": "double"}),
         Rule(("ERR",), "the highest grade is 4, whatever is judged", policy={"scores": "double"},
              params={"max_grade": 4.0}),
@@ -85,7 +84,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "beir": (
         Rule(("RR", "R_cap", "Hit"), "BEIR's own code, which divides by all judged queries",
              policy={"ties": "input", "scores": "double", "missing": "zero", "same_id": "keep"}),
-        Rule(("Unjudged",), "BEIR's Hole@k looks a document up in the judgements of all queries",
+        Rule(("Unjudged",), "BEIR's Hole@k looks documents up in the judgments of all queries",
              refuse=True),
     ),
     "elasticsearch": (
@@ -99,23 +98,23 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """One measure as it is computed: with its parameters, by its policies."""
+    """One measure as it is computed: its parameters and policies."""
 
     measure: Measure
     policy: Policy
     options: Mapping[str, Any]
 
     def for_core(self) -> dict[str, Any]:
-        """What the core is told about the measure."""
+        """Options for the native core."""
         return {**self.measure.options(), **self.options, "policy": self.policy.for_core()}
 
 
 def convention(
-    measure: Measure, policy: Policy, preset: str = "default", given: Collection[str] = ()
+    measure: Measure, policy: Policy, preset: str = "default", explicit: Collection[str] = ()
 ) -> Convention:
     """The measure as the preset's tool computes it.
 
-    Policies in `given` and the measure's own parameters win.
+    Explicit policies and the measure's own parameters win.
     """
     params: dict[str, Value] = {}
     options: dict[str, Any] = {}
@@ -125,12 +124,12 @@ def convention(
             continue
         if rule.refuse:
             raise UsageError(
-                f"the preset '{preset}' cannot give {measure}: {rule.why}",
-                hint="leave the measure out, or evaluate it without the preset",
+                f"{measure} is not available under the preset '{preset}': {rule.why}",
+                hint="omit the measure, or evaluate it without the preset",
             )
         params |= rule.params
         options |= rule.options
-        changes |= {name: value for name, value in rule.policy.items() if name not in given}
+        changes |= {name: value for name, value in rule.policy.items() if name not in explicit}
     own = dict(measure.params)
     changed = measure.with_defaults({n: v for n, v in params.items() if n not in own})
     return Convention(changed, policy.change(changes), options)

@@ -1,4 +1,4 @@
-"""The result of an evaluation: frozen, printable, saved with all that is needed to trust it."""
+"""The result of an evaluation: frozen, printable, saved with its provenance."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from goodgain.measures.grammar import parse
+from goodgain.measures.custom import saved_measure
 from goodgain.ranking.policy import Policy
 from goodgain.ranking.saved_inputs import SavedInputs
-from goodgain.ranking.scores import Coverage, RunScores, ValuesHere
+from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.results.frames import AsFrames
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
-    from goodgain.measures.grammar import Measure
+    from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
 
 
 class Saved(NamedTuple):
-    """Where a loaded result came from."""
+    """The origin of a loaded result."""
 
     version: str
     created: str
@@ -33,15 +33,16 @@ class Saved(NamedTuple):
 
 
 class Evaluation(SavedAsJson, AsFrames, Shown):
-    """Measures of one or several runs over the same judgements.
+    """Measures of one or several runs over the same judgments.
 
-    With one run `evaluation["nDCG@10"]` is its mean; with several, `evaluation["bm25"]` is one of
-    them.
+    With one run it is a mapping from measures to means: `evaluation["nDCG@10"]`. With several it is a
+    mapping from their names to `RunScores`: `evaluation["bm25"]["nDCG@10"]`. `runs` is always the tuple
+    of runs.
     """
 
     KIND = "evaluation"
-    FORMAT = 1
-    __slots__ = ("_created", "_qrels", "_runs", "_saved", "measures", "policy", "preset")
+    FORMAT = 2
+    __slots__ = ("_created", "_measures", "_policy", "_preset", "_qrels", "_runs", "_saved")
 
     def __init__(
         self,
@@ -53,16 +54,31 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         preset: str = "default",
     ) -> None:
         self._runs = runs
-        self.measures = measures
-        self.policy = policy
+        self._measures = measures
+        self._policy = policy
         self._qrels = qrels
         self._saved = saved
-        self.preset = preset
+        self._preset = preset
         self._created = time()
 
     @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in the order of the call."""
+        return self._measures
+
+    @property
+    def policy(self) -> Policy:
+        """The policies behind the numbers."""
+        return self._policy
+
+    @property
+    def preset(self) -> str:
+        """The preset behind the numbers."""
+        return self._preset
+
+    @property
     def runs(self) -> tuple[RunScores, ...]:
-        """The runs in the order they were given."""
+        """The runs, in the order of the call."""
         return tuple(self._runs.values())
 
     @property
@@ -70,25 +86,31 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         """The names of the runs."""
         return tuple(self._runs)
 
-    def __iter__(self) -> Iterator[RunScores]:
-        return iter(self._runs.values())
+    def keys(self) -> tuple[str, ...]:
+        """Measures of the one run, or names of several runs: whatever can stand in brackets."""
+        return self._only().keys() if len(self._runs) == 1 else self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
     def __len__(self) -> int:
-        return len(self._runs)
+        return len(self.keys())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._runs or (len(self._runs) == 1 and key in self._only())
 
     def __getitem__(self, key: str | Measure) -> Any:
         runs = self._runs
         if key in runs:
-            return runs[key]
+            return runs[key]  # type: ignore[index]
         if len(runs) == 1:
             (run,) = runs.values()
             return run[key]
-        raise KeyError(f"there is no run '{key}'; there is: {', '.join(self._runs)}")
+        raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
 
     def _only(self) -> RunScores:
-        if len(self._runs) != 1:
-            raise KeyError(f"there are several runs: say which of {', '.join(self._runs)}")
-        return next(iter(self._runs.values()))
+        (run,) = self._runs.values()
+        return run
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
@@ -107,7 +129,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         bounds = ["lower", "upper"] if self.policy.has_bounds else []
         rows: list[list[Any]] = []
         if per_query:
-            for run in self:
+            for run in self.runs:
                 for m in self.measures:
                     columns = [run.column(m), *(run.column(m, b) for b in bounds)]
                     rows.extend(
@@ -115,21 +137,21 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
                         for q, *values in zip(run.queries, *columns, strict=True)
                     )
             return ["run", "query", "measure", "value", *bounds], rows
-        for run in self:
+        for run in self.runs:
             for m in self.measures:
                 low_high = run.bounds(m) if bounds else ()
                 rows.append([run.name, m.label, run[m], *low_high, run.count(m)])
         return ["run", "measure", "value", *bounds, "queries"], rows
 
     def render(self, format: str = "table", per_query: bool = False) -> str:  # noqa: A002
-        """The result as text in any of the command line's formats."""
+        """The result as text, in any format of the command line."""
         if format in LONG_FORMATS:
             return render(format, *self.rows(per_query))
         if per_query:
             header = ["run", "query", *(m.label for m in self.measures)]
             rows = [
                 [run.name, query, *cells]
-                for run in self
+                for run in self.runs
                 for query, *cells in zip(
                     run.queries, *(self._cells(run, m) for m in self.measures), strict=True
                 )
@@ -145,19 +167,19 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return [_interval(v, *pair) for v, *pair in zip(values, *bounds, strict=True)]
 
     def _wide(self) -> tuple[list[str], list[list[Any]]]:
-        """Runs as rows; one run alone with many measures has the measures as rows."""
+        """Runs as rows, or measures as rows for one run with many measures."""
         cells = {}
-        for run in self:
+        for run in self.runs:
             for m in self.measures:
                 value = _whole(m, run[m])
                 bounds = run.bounds(m) if self.policy.has_bounds else None
                 cells[run.name, m.label] = _interval(value, *bounds) if bounds else value
         labels = [m.label for m in self.measures]
-        counts = {run.name: {run.count(m) for m in self.measures} for run in self}
-        if (len(self) == 1 and len(labels) > 6) or len(labels) > 10:
+        counts = {run.name: {run.count(m) for m in self.measures} for run in self.runs}
+        if (len(self._runs) == 1 and len(labels) > 6) or len(labels) > 10:
             header = ["measure", *self.names]
             body = [[label, *(cells[name, label] for name in self.names)] for label in labels]
-            if len(self) == 1:
+            if len(self._runs) == 1:
                 header.append("queries")
                 body = [[*row, self._only().count(str(row[0]))] for row in body]
             return header, body
@@ -173,37 +195,38 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
 
     def __repr__(self) -> str:
         labels = ", ".join(m.label for m in self.measures)
-        return f"Evaluation({len(self)} run{'s' * (len(self) != 1)}: {', '.join(self.names)}; {labels})"
+        runs = f"{len(self._runs)} run{'s' * (len(self._runs) != 1)}"
+        return f"Evaluation({runs}: {', '.join(self.names)}; {labels})"
 
     def _repr_html_(self) -> str:
         return html_table(*self._wide())
 
     def warnings(self) -> list[str]:
-        """What a reader of the means should know: missing queries, unjudged ones, undefined values."""
-        found = []
-        for run in self:
+        """Missing queries, queries without judgments, skipped rows, undefined values."""
+        messages = []
+        for run in self.runs:
             c = run.coverage
             if c.missing_queries:
-                what = "count as empty lists" if self.policy.missing == "zero" else "are left out"
-                found.append(
+                action = "count as empty lists" if self.policy.missing == "zero" else "are skipped"
+                messages.append(
                     f"{run.name}: {c.missing_queries:,} of {c.judged_queries:,} judged queries are "
-                    f"not in the run and {what}"
+                    f"not in the run and {action}"
                 )
             if c.unjudged_queries:
-                found.append(
-                    f"{run.name}: {c.unjudged_queries:,} queries of the run have no judgements and "
-                    "are left out"
+                messages.append(
+                    f"{run.name}: {c.unjudged_queries:,} queries of the run have no judgments and "
+                    "are ignored"
                 )
             if c.bad_rows:
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
-                found.append(f"{run.name}: {rows} left out, such as: {c.bad_example}")
+                messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
             for label, queries in run.undefined.items():
                 more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
-                found.append(
+                messages.append(
                     f"{run.name}: {label} is undefined for {len(queries):,} queries: "
                     f"{', '.join(queries[:3])}{more}"
                 )
-        return found
+        return messages
 
     # --- as data of other libraries ---
 
@@ -215,12 +238,15 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return Evaluation.from_dict, (self._plain(hashed=False),)
 
     def inputs(self, hashed: bool = True) -> list[dict[str, Any]]:
-        """Judgements and runs: name, kind, and of files their size and the hash of their bytes."""
+        """Judgments and runs: name and kind, for files also size and hash."""
         if self._saved is not None:
             return self._saved.inputs
         return [
             {"role": "qrels", **_provenance(self._qrels, hashed)},
-            *({"role": "run", "run": run.name, **_provenance(run.source, hashed)} for run in self),
+            *(
+                {"role": "run", "run": run.name, **_provenance(run.source, hashed)}
+                for run in self.runs
+            ),
         ]
 
     def _plain(self, hashed: bool) -> dict[str, Any]:
@@ -240,7 +266,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
             "preset": self.preset,
             "policy": self.policy.to_dict(),
             "inputs": origin.inputs,
-            "measures": [m.label for m in self.measures],
+            "measures": [m.to_dict() for m in self.measures],
             "runs": [
                 {
                     "name": run.name,
@@ -249,7 +275,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
                     "queries": run.queries,
                     "values": self._saved_values(run),
                 }
-                for run in self
+                for run in self.runs
             ],
         }
 
@@ -269,7 +295,7 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        measures = tuple(parse(label) for label in data["measures"])
+        measures = tuple(saved_measure(measure) for measure in data["measures"])
         saved = Saved(data["version"], data["created"], data["inputs"])
         preset, policy = data.get("preset", "default"), Policy(**data["policy"])
         inputs = SavedInputs(saved.inputs, measures, policy, preset)
@@ -280,8 +306,8 @@ class Evaluation(SavedAsJson, AsFrames, Shown):
         return cls(runs, measures, policy, None, saved, preset)
 
 
-class _SavedValues(ValuesHere):
-    """The values of a run as a file has them."""
+class _SavedValues(ValuesInMemory):
+    """The values of a run in a saved file."""
 
     source: Source | None = None
 
@@ -315,7 +341,7 @@ def _provenance(source: Source | None, hashed: bool) -> dict[str, Any]:
 
 
 def _whole(measure: Measure, value: float) -> float | int:
-    """Counts are whole numbers, unless ties make them means."""
+    """Counts as integers, unless ties make them fractional."""
     counts = measure.definition.aggregate == "sum" or measure.name == "Diversity"
     return int(value) if counts and value == int(value) else value
 

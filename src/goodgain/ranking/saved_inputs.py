@@ -1,4 +1,4 @@
-"""The tables that a saved evaluation was made of, opened again where they are what they were."""
+"""The tables behind a saved evaluation, reopened if they have not changed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from goodgain.io.sources import sha256_of
 
 if TYPE_CHECKING:
     from goodgain.data.run import Run
-    from goodgain.measures.grammar import Measure
+    from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
     from goodgain.ranking.policy import Policy
 
 
 class SavedInputs:
-    """What a saved result says of its inputs, and the way back to them."""
+    """The recorded inputs of a saved result, and the way back to them."""
 
     def __init__(
         self,
@@ -32,18 +32,18 @@ class SavedInputs:
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """The judgements with the same measures and policies."""
+        """An evaluator with the same judgments, measures and policies."""
         from goodgain.data.qrels import Qrels
         from goodgain.ranking.evaluator import Evaluator
         from goodgain.ranking.policy import Policy
 
         usual = Policy.of(None, self._preset).to_dict()
-        given = {k: v for k, v in self._policy.to_dict().items() if usual[k] != v}
+        explicit = {k: v for k, v in self._policy.to_dict().items() if usual[k] != v}
         qrels = Qrels(self._path("qrels", None))
-        return Evaluator(qrels, self._measures, policy=given, preset=self._preset)
+        return Evaluator(qrels, self._measures, policy=explicit, preset=self._preset)
 
     def run(self, name: str) -> Run:
-        """One of the runs; what is told of time and cost is not in its file."""
+        """One of the runs, without its time and cost, which are not in its file."""
         from goodgain.data.run import Run
 
         return Run(self._path("run", name), name=name)
@@ -53,13 +53,13 @@ class SavedInputs:
             (i for i in self._inputs if i.get("role") == role and i.get("run") == run), None
         )
         if facts is None or facts.get("kind") != "file" or "sha256" not in facts:
-            what = "judgements" if run is None else f"run '{run}'"
-            raise InputError(f"the saved result does not know a file of its {what}")
+            item = "judgments" if run is None else f"run '{run}'"
+            raise InputError(f"the saved result records no file for its {item}")
         path = str(facts["name"])
         if sha256_of(path) != facts["sha256"]:
             raise InputError(
-                "the file is gone or has changed since the result was saved",
+                "the file is missing or has changed since the result was saved",
                 where=path,
-                hint="report from the folder where the result was made",
+                hint="run this in the directory where the result was made",
             )
         return path

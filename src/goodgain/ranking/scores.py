@@ -13,29 +13,29 @@ from goodgain.measures.grammar import parse
 from goodgain.stats.quantiles import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
-    from goodgain.measures.grammar import Measure
+    from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How well judgements and run meet."""
+    """How well judgments and run match."""
 
     judged_queries: int
     missing_queries: int  # judged, but not in the run
     unjudged_queries: int  # in the run, but not judged
     documents: int  # retrieved for judged queries
     unjudged_documents: int
-    judged_at_10: float  # share of the first ten of each query that is judged
-    bad_rows: int = 0  # left out, where that was asked for
-    bad_example: str = ""  # why one of them was
+    judged_at_10: float  # the share of the first ten of each query that is judged
+    bad_rows: int = 0  # skipped, under skip_bad
+    bad_example: str = ""  # why one of them was skipped
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
@@ -43,7 +43,7 @@ class Coverage:
 
 
 class Values(Protocol):
-    """Where a run's values are: in the core, in a saved file, or spread over other machines."""
+    """Where a run's values are: in the core, in a saved file, or on other machines."""
 
     @property
     def source(self) -> Source | None:
@@ -51,32 +51,32 @@ class Values(Protocol):
 
     @property
     def has_bounds(self) -> bool:
-        """Whether the policy asked for bounds."""
+        """Whether there are lower and upper values."""
 
     def queries(self) -> list[str]:
         """The queries behind the values."""
 
     def column(self, label: str, bound: str) -> list[float]:
-        """The values of a measure, beside the queries."""
+        """The values of a measure, in the order of the queries."""
 
     def total(self, measure: Measure, bound: str) -> float:
         """The mean over queries, or the sum of counts."""
 
     def defined(self, label: str) -> int:
-        """For how many queries a measure has a value."""
+        """The number of queries for which a measure is defined."""
 
     def size(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
 
     def coverage(self) -> Coverage:
-        """How well judgements and run meet."""
+        """How well judgments and run match."""
 
     def tables(self) -> tuple[Evaluator, Run]:
-        """The judgements, ready to measure, and the run; InputError where they are gone."""
+        """The evaluator of the judgments, and the run; InputError if they are gone."""
 
 
-class ValuesHere:
-    """Values that are in memory: what is said over all queries is computed from their columns."""
+class ValuesInMemory:
+    """Values that are in memory: totals are computed from their columns."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class ValuesHere:
         raise NotImplementedError
 
     def column(self, label: str, bound: str) -> list[float]:
-        """The values of a measure, beside the queries."""
+        """The values of a measure, in the order of the queries."""
         raise NotImplementedError
 
     def total(self, measure: Measure, bound: str) -> float:
@@ -93,65 +93,83 @@ class ValuesHere:
         return aggregate(measure, self.column(measure.label, bound))
 
     def defined(self, label: str) -> int:
-        """For how many queries a measure has a value."""
+        """The number of queries for which a measure is defined."""
         return sum(v == v for v in self.column(label, ""))
 
     def size(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.queries())
 
 
 class RunScores:
-    """One run's values. `scores["nDCG@10"]` is the mean."""
+    """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean."""
 
-    __slots__ = ("_values", "measures", "name")
+    __slots__ = ("_measures", "_name", "_values")
 
     def __init__(self, name: str, measures: tuple[Measure, ...], values: Values) -> None:
-        self.name = name
-        self.measures = measures
+        self._name = name
+        self._measures = measures
         self._values = values
 
     @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self._name
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in the order of the call."""
+        return self._measures
+
+    def renamed(self, name: str) -> RunScores:
+        """The same values under another name."""
+        return RunScores(name, self._measures, self._values)
+
+    @property
     def queries(self) -> list[str]:
-        """The queries behind the values, in the order of the judgements."""
+        """The queries behind the values, in the order of the judgments."""
         return self._values.queries()
 
     @property
     def coverage(self) -> Coverage:
-        """How well judgements and run meet."""
+        """How well judgments and run match."""
         return self._values.coverage()
 
     @property
     def source(self) -> Source | None:
-        """Where the run came from; a dictionary has no more to tell."""
+        """Where the run came from; None for a dictionary."""
         return self._values.source
 
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the policy computed lower and upper values."""
+        return self._values.has_bounds
+
     def tables(self) -> tuple[Evaluator, Run]:
-        """The judgements, ready to measure, and the run itself; InputError where they are gone."""
+        """The evaluator of the judgments, and the run itself; InputError if they are gone."""
         return self._values.tables()
 
-    def measure(self, wanted: str | Measure) -> Measure:
-        """The measure as it was evaluated; a text may be written in any way that means the same."""
-        label = wanted if isinstance(wanted, str) else wanted.label
-        for known in self.measures:
-            if known.label == label:
-                return known
+    def measure(self, name: str | Measure) -> Measure:
+        """The measure as it was evaluated; a name may be spelled in any way that means the same."""
+        label = name if isinstance(name, str) else name.label
+        for measure in self._measures:
+            if measure.label == label:
+                return measure
         with suppress(MeasureError):
-            same = parse(label)
-            for known in self.measures:
-                if (known.definition, known.params, known.cutoff) == (
-                    same.definition, same.params, same.cutoff
-                ):  # fmt: skip
-                    return known
-        names = ", ".join(m.label for m in self.measures)
-        raise KeyError(f"'{label}' was not evaluated; there is: {names}")
+            meant = parse(label) if isinstance(name, str) else name
+            for measure in self._measures:
+                if measure.same_values(meant):
+                    return measure
+        raise KeyError(
+            f"'{label}' was not evaluated; evaluated: {', '.join(m.label for m in self._measures)}"
+        )
 
     def column(self, measure: str | Measure, bound: str = "") -> list[float]:
-        """The values of a measure, beside `queries`; `bound` is "", "lower" or "upper"."""
+        """The values of a measure, in the order of `queries`; `bound` is "", "lower" or "upper"."""
         return self._values.column(self.measure(measure).label, bound)
 
     def values(self, measure: str | Measure) -> NDArray[np.float64]:
-        """The values of a measure as an array, beside `queries`."""
+        """The values of a measure as an array, in the order of `queries`."""
         import numpy as np
 
         return np.asarray(self.column(measure))
@@ -159,7 +177,7 @@ class RunScores:
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
         """{query: {measure: value}}."""
-        columns = {m.label: self.column(m) for m in self.measures}
+        columns = {m.label: self.column(m) for m in self._measures}
         return {
             q: {label: c[i] for label, c in columns.items()} for i, q in enumerate(self.queries)
         }
@@ -167,47 +185,66 @@ class RunScores:
     @property
     def means(self) -> dict[str, float]:
         """{measure: value over all queries}: a mean, or a sum for counts."""
-        return {m.label: self._values.total(m, "") for m in self.measures}
+        return {m.label: self._values.total(m, "") for m in self._measures}
 
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
-        """The lower and upper mean, under a policy that asks for bounds."""
-        found = self.measure(measure)
+        """The lower and upper mean, under a policy that computes bounds."""
+        bounded = self.measure(measure)
         if not self._values.has_bounds:
             raise UsageError(
-                f"the result has no bounds of {found}",
+                f"the result has no bounds of {bounded}",
                 hint="evaluate with ties=bounds or unjudged=bounds",
             )
-        low, high = (self._values.total(found, bound) for bound in ("lower", "upper"))
+        low, high = (self._values.total(bounded, bound) for bound in ("lower", "upper"))
         return low, high
 
-    def __getitem__(self, measure: str | Measure) -> float:
-        for found in self.measures:
-            if found.label == measure:  # the usual way to ask, and the shortest
-                break
-        else:
-            found = self.measure(measure)
-        return self._values.total(found, "")
+    def __getitem__(self, name: str | Measure) -> float:
+        for measure in self._measures:
+            if measure.label == name:  # the usual and fastest case
+                return self._values.total(measure, "")
+        return self._values.total(self.measure(name), "")
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self.measure(name)  # type: ignore[arg-type]
+        except (KeyError, AttributeError):
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def keys(self) -> tuple[str, ...]:
+        """The labels of the measures."""
+        return tuple(m.label for m in self._measures)
+
+    def items(self) -> Iterator[tuple[str, float]]:
+        """(measure, mean) pairs."""
+        return iter(self.means.items())
 
     def count(self, measure: str | Measure) -> int:
-        """How many queries are behind a mean: those where the measure is defined."""
+        """The number of queries behind a mean: those for which the measure is defined."""
         return self._values.defined(self.measure(measure).label)
 
     @property
     def undefined(self) -> dict[str, list[str]]:
-        """{measure: the queries where it has no value}; only measures that have such queries."""
+        """{measure: the queries for which it is undefined}; only measures with such queries."""
         return {
             m.label: [q for q, v in zip(self.queries, self.column(m), strict=True) if v != v]
-            for m in self.measures
+            for m in self._measures
             if self.count(m) < self._values.size()
         }
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{m}={v:.4f}" for m, v in list(self.means.items())[:4])
-        return f"RunScores('{self.name}', {self._values.size():,} queries, {shown})"
+        means = ", ".join(f"{m}={v:.4f}" for m, v in list(self.means.items())[:4])
+        return f"RunScores('{self._name}', {self._values.size():,} queries, {means})"
 
 
 def aggregate(measure: Measure, values: Sequence[float]) -> float:
-    """Over queries, leaving out undefined ones; the same for any order of the queries."""
+    """Over queries, ignoring undefined values; the same for any order of the queries."""
     kind = measure.definition.aggregate
     if kind == "mean" and values:
         total = fsum(values)

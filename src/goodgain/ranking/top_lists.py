@@ -1,6 +1,6 @@
-"""The ranked lists behind an evaluation: the first ranks of every query, and what each adds to a measure.
+"""The ranked lists behind an evaluation: the top of every query, and what each rank adds to a measure.
 
-Made from the tables again, where they still are: an evaluation keeps numbers, not documents.
+They are read from the tables again, since an evaluation holds numbers, not documents.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
     Counts = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankedLists:
     """One run's lists as columns, query after query in the order of `queries`.
 
-    `docs` are numbers of a table of ids. Judged documents alone have a gain and parts: `parts[measure]`
-    is what each of them adds to the query's value, and `bases[measure]` the value when nothing is
-    judged; a measure that is no sum over ranks is in neither.
+    `docs` are indices into a table of ids. Only judged documents have a gain and contributions:
+    `contributions[measure]` is what each of them adds to the query's value, and `bases[measure]` the value if
+    nothing is judged; measures that are not sums over ranks have neither.
     """
 
     queries: list[str]
     counts: Counts  # documents listed, of each query
-    retrieved: Counts  # documents that the query has in all
+    retrieved: Counts  # documents retrieved for the query
     docs: Counts
     scores: Floats
     hit_counts: Counts  # judged documents listed, of each query
     hit_ranks: Counts
     gains: Floats
-    parts: dict[str, Floats]
+    contributions: dict[str, Floats]
     bases: dict[str, Floats]
 
 
 def ranked_lists(
     runs: Mapping[str, RunScores], depth: int
 ) -> tuple[list[str], dict[str, RankedLists]]:
-    """The ids of documents, and the lists of each run; InputError where a table is gone."""
+    """The ids of documents, and the lists of each run; InputError if a table is gone."""
     from goodgain import _core
 
     ids = _core.IdTable()
-    found = {name: _lists_of(run, depth, ids) for name, run in runs.items()}
-    return ids.texts(), found
+    lists = {name: _lists_of(run, depth, ids) for name, run in runs.items()}
+    return ids.texts(), lists
 
 
 def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
@@ -62,11 +62,11 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
     lists = _core.TopLists(evaluator.qrels.core, len(in_core), depth)
     table.scores(evaluator.prepared.listing(lists))
     columns = lists.columns(ids)
-    parts, bases = (dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases"))
-    explained = [label for label in in_core if not np.isnan(parts[label]).any()]
+    contributions, bases = (dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases"))
+    explained = [label for label in in_core if not np.isnan(contributions[label]).any()]
     return RankedLists(
-        evaluator.qrels.queries,
+        queries=evaluator.qrels.queries,
         **columns,
-        parts={label: parts[label] for label in explained},
+        contributions={label: contributions[label] for label in explained},
         bases={label: bases[label] for label in explained},
     )

@@ -46,3 +46,15 @@ def saved_kinds() -> dict[str, Any]:
     from goodgain.ranking import Evaluation
 
     return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+
+
+def load_saved(path: str | os.PathLike[str]) -> Any | None:
+    """The saved result in a JSON file, or None if the file is something else."""
+    from goodgain.io.files import kind_of, read_json
+
+    name = os.fspath(path)
+    if name == "-" or kind_of(name) != "json" or not Path(name).is_file():
+        return None
+    data = read_json(name)
+    kind = data.get("goodgain") if isinstance(data, dict) else None
+    return saved_kinds()[kind].load(name) if kind in saved_kinds() else None

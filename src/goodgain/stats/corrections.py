@@ -1,4 +1,4 @@
-"""Corrections of p-values for having tested more than once."""
+"""Corrections of p-values for multiple tests."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CORRECTIONS = {
-    "holm": "Holm: the chance of any false finding, step by step",
-    "bonferroni": "Bonferroni: the chance of any false finding, all at once",
-    "bh": "Benjamini-Hochberg: the share of false findings",
+    "holm": "Holm: family-wise error rate, step-down",
+    "bonferroni": "Bonferroni: family-wise error rate",
+    "bh": "Benjamini-Hochberg: false discovery rate",
     "none": "no correction",
 }
 
 
 def correct(p_values: Sequence[float], method: str = "holm") -> list[float]:
-    """The corrected p-values, in the order given; the family is all that is handed over."""
+    """The corrected p-values, in the same order; the family is the whole sequence."""
     if method not in CORRECTIONS:
-        raise UsageError(
-            f"there is no correction '{method}'", hint=f"one of: {', '.join(CORRECTIONS)}"
-        )
+        raise UsageError(f"unknown correction '{method}'", hint=f"one of: {', '.join(CORRECTIONS)}")
     n = len(p_values)
     if method == "none":
         return list(p_values)

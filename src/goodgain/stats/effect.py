@@ -1,4 +1,4 @@
-"""How large a difference is, how surely, and how small a one could have been seen."""
+"""Effect sizes, their intervals, and the smallest difference a test can detect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def t_interval(differences: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
-    """The t interval of the mean; None for one query, a point where all differences are the same."""
+    """The t interval of the mean; None for one query, a point if all differences are the same."""
     n = len(differences)
     if n < 2:
         return None
@@ -29,7 +29,7 @@ def t_interval(differences: Floats, confidence: float = 0.95) -> tuple[float, fl
 
 
 def effect_size(differences: Floats) -> float | None:
-    """d_z: the mean difference over its standard deviation; None where that is 0 or unknown."""
+    """d_z: the mean difference over its standard deviation; None if that is 0 or unknown."""
     if len(differences) < 2:
         return None
     if not differences.any():
@@ -54,7 +54,7 @@ def effect_interval(d_z: float, n: int, confidence: float = 0.95) -> tuple[float
 def minimum_detectable(
     differences: Floats, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """The smallest true mean difference that a two-sided t-test would find with this power."""
+    """The smallest true mean difference that a two-sided t-test detects with this power."""
     n = len(differences)
     if n < 2 or is_constant(differences):
         return None
@@ -68,8 +68,8 @@ def detectable_shift(n: int, alpha: float, power: float) -> float:
     critical = t_ppf(1 - alpha / 2, df)
 
     def missing(shift: float) -> float:
-        found = noncentral_t_sf(critical, df, shift) + noncentral_t_sf(critical, df, -shift)
-        return found - power
+        reached = noncentral_t_sf(critical, df, shift) + noncentral_t_sf(critical, df, -shift)
+        return reached - power
 
     return solve(missing, 0.0, critical + 2)
 
@@ -77,7 +77,7 @@ def detectable_shift(n: int, alpha: float, power: float) -> float:
 def queries_needed(
     differences: Floats, distance: float, alpha: float, power: float = 0.8
 ) -> int | None:
-    """About how many queries a one-sided test needs to show a mean `distance` away; None where never."""
+    """Roughly how many queries a one-sided test needs to show a mean `distance` away; None if none would."""
     from goodgain.stats.distributions import normal_ppf
 
     if distance <= 0 or len(differences) < 2 or is_constant(differences):

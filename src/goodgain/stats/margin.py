@@ -1,4 +1,4 @@
-"""Margins: how much worse is still no worse, and the tests that need one."""
+"""Non-inferiority margins, and the test against one."""
 
 from __future__ import annotations
 
@@ -18,44 +18,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """A margin for all measures, and others for some; a share ("2%") is of the baseline's mean."""
+    """A default margin and margins of single measures; a share ("2%") is relative to the baseline's mean."""
 
     default: tuple[float, bool] | None  # the number, and whether it is a share
     special: Mapping[str, tuple[float, bool]]
 
     @classmethod
-    def of(cls, given: float | str | Mapping[str, float | str] | None) -> Margin | None:
-        """From 0.01, "2%", or {measure: either}, where the measure "" stands for all others."""
-        if given is None:
+    def of(cls, value: float | str | Mapping[str, float | str] | None) -> Margin | None:
+        """From 0.01, "2%", or {measure: either}, with "" for all other measures."""
+        if value is None:
             return None
-        if isinstance(given, Mapping):
-            found = {str(m): _parsed(v) for m, v in given.items()}
-            return cls(found.pop("", None), found)
-        return cls(_parsed(given), {})
+        if isinstance(value, Mapping):
+            margins = {str(m): _parsed(v) for m, v in value.items()}
+            return cls(margins.pop("", None), margins)
+        return cls(_parsed(value), {})
 
     def __str__(self) -> str:
         named = {"": self.default, **self.special} if self.default else dict(self.special)
-        parts = [f"{m} {100 * n:g}%" if share else f"{m} {n:g}" for m, (n, share) in named.items()]
-        return ", ".join(part.strip() for part in parts)
+        texts = [f"{m} {100 * n:g}%" if share else f"{m} {n:g}" for m, (n, share) in named.items()]
+        return ", ".join(part.strip() for part in texts)
 
     def value(self, measure: str, baseline_mean: float) -> float | None:
-        """The margin of a measure, in its own unit; None where it has none."""
-        found = self.special.get(measure, self.default)
-        if found is None:
+        """The margin of a measure, in its own unit; None if it has none."""
+        margin = self.special.get(measure, self.default)
+        if margin is None:
             return None
-        number, is_share = found
+        number, is_share = margin
         return number * abs(baseline_mean) if is_share else number
 
 
-def _parsed(given: float | str) -> tuple[float, bool]:
-    text = str(given).strip()
+def _parsed(value: float | str) -> tuple[float, bool]:
+    text = str(value).strip()
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
         raise UsageError(
-            f"the margin '{given}' is not a number from 0 on", hint="for example 0.01, or 2%"
+            f"the margin must be a non-negative number, got '{value}'",
+            hint="for example 0.01, or 2%",
         )
     return (number / 100, True) if text.endswith("%") else (number, False)
 
@@ -63,5 +64,5 @@ def _parsed(given: float | str) -> tuple[float, bool]:
 def noninferior_p(
     gains: Floats, margin: float, test: str = "t", resampling: Resampling | None = None
 ) -> float:
-    """P-value against "worse by the margin or more"; `gains` are positive where the system is better."""
+    """P-value against "worse by the margin or more"; `gains` are positive if the system is better."""
     return run_test("t" if test == "tukey" else test, gains + margin, "greater", resampling).p

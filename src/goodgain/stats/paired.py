@@ -1,9 +1,9 @@
 """Tests of paired differences.
 
-What every test does where its formula has no value:
+Degenerate cases, the same for every test:
 
 - all differences 0: p is 1;
-- one query: p is 1, since a single pair shows nothing;
+- one query: p is 1;
 - the same difference for every query: the spread is 0, and p is that of the exact randomisation test,
   2/2^n two-sided, the smallest that n pairs can give.
 """
@@ -42,7 +42,7 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How tests that draw at random do it; the same seed gives the same p for any number of threads."""
+    """Settings of tests that draw at random; a seed gives the same p for any number of threads."""
 
     permutations: int = PERMUTATIONS
     bootstraps: int = BOOTSTRAPS
@@ -52,14 +52,14 @@ class Resampling:
     def __post_init__(self) -> None:
         for name in ("permutations", "bootstraps", "threads"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name}={getattr(self, name)} is not a whole number from 1 on")
+                raise UsageError(f"{name} must be a positive integer, got {getattr(self, name)}")
         if not 0 <= self.seed < 2**64:
-            raise UsageError(f"the seed {self.seed} is not between 0 and 2^64")
+            raise UsageError(f"the seed must be between 0 and 2^64, got {self.seed}")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A statistic, its p-value, and what was special about it."""
+    """A statistic, its p-value, and a note on special cases."""
 
     statistic: float | None
     p: float
@@ -76,7 +76,7 @@ def run_test(
 ) -> Outcome:
     """Run a test by its name (all but Tukey's, which needs every system).
 
-    `means` are those of resamples, where they were drawn already.
+    `means` are those of resamples, if they are already drawn.
     """
     resampling = resampling or Resampling()
     special = _degenerate(differences, alternative)
@@ -94,17 +94,17 @@ def run_test(
         case "bootstrap":
             return bootstrap_test(differences, alternative, resampling, means)
         case _:
-            raise UsageError(f"there is no test '{name}'", hint=f"one of: {', '.join(TESTS)}")
+            raise UsageError(f"unknown test '{name}'", hint=f"one of: {', '.join(TESTS)}")
     return Outcome(outcome.statistic, at_least_smallest(outcome.p), outcome.note)
 
 
 def at_least_smallest(p: float) -> float:
-    """A p-value is never 0; one too small to be told apart from 0 is the smallest number."""
+    """A p-value is never 0: it is at least the smallest positive number."""
     return min(1.0, max(p, sys.float_info.min))
 
 
 def is_constant(differences: Floats) -> bool:
-    """Whether all differences are the same, but for the rounding of subtraction."""
+    """Whether all differences are equal up to rounding."""
     spread = float(differences.max() - differences.min())
     return spread <= 1e-12 * max(1e-300, float(abs(differences).max()))
 
@@ -133,7 +133,7 @@ def t_test(differences: Floats, alternative: Alternative = "two-sided") -> Outco
 def sign_test(
     differences: Floats, alternative: Alternative = "two-sided", tie: float = 0.0
 ) -> Outcome:
-    """The exact binomial test of wins against losses; differences up to `tie` in size are left out."""
+    """The exact binomial test of wins against losses; differences up to `tie` are ignored."""
     wins, losses = int((differences > tie).sum()), int((differences < -tie).sum())
     return Outcome(float(wins), sign_p(wins, losses, alternative))
 
@@ -208,17 +208,17 @@ def randomisation(
     from goodgain._core import all_flips, random_flips
 
     how = resampling or Resampling()
-    found: dict[int, Outcome] = {}
+    outcomes: dict[int, Outcome] = {}
     by_length: dict[int, list[int]] = {}
     for i, column in enumerate(columns):
         special = _degenerate(column, alternative)
         moved = column[column != 0]  # a flipped 0 is still 0
         if special is not None:
-            found[i] = special
+            outcomes[i] = special
         elif len(moved) <= 30 and 2 ** len(moved) <= how.permutations:
             counts = all_flips(np.ascontiguousarray(moved), how.threads)
             count = counts[2][0] if alternative == "two-sided" else counts[0][0]
-            found[i] = Outcome(float(column.mean()), count / counts[3], "exact")
+            outcomes[i] = Outcome(float(column.mean()), count / counts[3], "exact")
         else:
             by_length.setdefault(len(column), []).append(i)
     for places in by_length.values():
@@ -227,8 +227,8 @@ def randomisation(
         for place, i in enumerate(places):
             count = counts[2][place] if alternative == "two-sided" else counts[0][place]
             p = (count + 1) / (how.permutations + 1)
-            found[i] = Outcome(float(columns[i].mean()), p, f"{how.permutations:,} permutations")
-    return [found[i] for i in range(len(columns))]
+            outcomes[i] = Outcome(float(columns[i].mean()), p, f"{how.permutations:,} permutations")
+    return [outcomes[i] for i in range(len(columns))]
 
 
 # --- bootstrap ---
@@ -260,19 +260,19 @@ def bootstrap_means(columns: Sequence[Floats], resampling: Resampling) -> list[F
     from goodgain._core import bootstrap_means as means_of
 
     rows = np.ascontiguousarray(np.column_stack(columns))
-    found = means_of(rows, resampling.bootstraps, resampling.seed, resampling.threads)
-    means: Floats = found.reshape(-1, len(columns))
+    drawn = means_of(rows, resampling.bootstraps, resampling.seed, resampling.threads)
+    means: Floats = drawn.reshape(-1, len(columns))
     return [means[:, i] for i in range(len(columns))]
 
 
 def resampled(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]:
     """`bootstrap_means` of columns of any lengths; those of one length share their draws."""
-    found: dict[int, Floats] = {}
+    drawn: dict[int, Floats] = {}
     for length in {len(column) for column in columns}:
         places = [i for i, column in enumerate(columns) if len(column) == length]
         means = bootstrap_means([columns[i] for i in places], resampling)
-        found |= dict(zip(places, means, strict=True))
-    return [found[i] for i in range(len(columns))]
+        drawn |= dict(zip(places, means, strict=True))
+    return [drawn[i] for i in range(len(columns))]
 
 
 def bca_interval(
@@ -293,7 +293,7 @@ def bca_interval(
 
 
 def bca_of(means: Floats, differences: Floats, confidence: float) -> tuple[float, float]:
-    """The interval from means that were already drawn; the plain percentiles where BCa has no value."""
+    """The interval from means already drawn; plain percentiles if BCa is undefined."""
     import numpy as np
 
     from goodgain.stats.distributions import normal_ppf

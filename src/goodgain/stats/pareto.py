@@ -1,4 +1,4 @@
-"""Quality against time or cost: which systems no other beats on both."""
+"""Quality against time or cost: the systems that no other beats on both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """A system's place between quality and price, and a system that is no worse on both."""
+    """A system's quality and price, and the best of the systems that are no worse on both."""
 
     system: str
     quality: float
@@ -25,27 +25,38 @@ class TradeOff:
 
 
 def pareto_front(
-    quality: Mapping[str, float], price: Mapping[str, float], lower_is_better: bool = False
+    quality: Mapping[str, float],
+    price: Mapping[str, float],
+    lower_is_better: bool = False,
+    price_lower_is_better: bool = True,
 ) -> tuple[TradeOff, ...]:
-    """All systems that have both numbers, cheapest first.
+    """All systems that have both numbers, best price first.
 
-    A system is on the front unless another is at least as good on both and better on one. `price`
-    is better when lower; `lower_is_better` says the same of the quality.
+    A system is on the front unless another is at least as good on both and better on one.
     """
-    sign = -1 if lower_is_better else 1
+    worth = -1 if lower_is_better else 1
+    saving = -1 if price_lower_is_better else 1
     both = [s for s in quality if s in price and quality[s] == quality[s] and price[s] == price[s]]
-    found = []
-    for system in sorted(both, key=lambda s: (price[s], -sign * quality[s])):
-        own = sign * quality[system], price[system]
-        better = [o for o in both if _beats(sign * quality[o], price[o], *own)]
-        best = max(better, key=lambda o: (sign * quality[o], -price[o]), default=None)
-        found.append(TradeOff(system, quality[system], price[system], best is None, best))
-    return tuple(found)
+    points = {s: (worth * quality[s], saving * price[s]) for s in both}
+    front = []
+    for system in sorted(both, key=lambda s: (-points[s][1], -points[s][0])):
+        better = [o for o in both if _beats(points[o], points[system])]
+        best = max(better, key=lambda o: points[o], default=None)
+        front.append(
+            TradeOff(
+                system=system,
+                quality=quality[system],
+                price=price[system],
+                on_front=best is None,
+                beaten_by=best,
+            )
+        )
+    return tuple(front)
 
 
-def _beats(quality: float, price: float, other_quality: float, other_price: float) -> bool:
-    no_worse = quality >= other_quality and price <= other_price
-    return no_worse and (quality > other_quality or price < other_price)
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """At least as good on both, and better on one."""
+    return one[0] >= other[0] and one[1] >= other[1] and one != other
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:

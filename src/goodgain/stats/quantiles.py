@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Linear between the two nearest values."""
+    """The percentile, interpolated linearly between the two nearest values."""
     ordered = sorted(values)
     place = (len(ordered) - 1) * percent / 100
     below = math.floor(place)

@@ -1,4 +1,4 @@
-"""Several seeds of one system: what varies between seeds, and what between queries."""
+"""Variance between seeds of one system and between queries."""
 
 from __future__ import annotations
 
@@ -62,20 +62,22 @@ def seed_spread(system: str, measure: str, scores: Floats) -> SeedSpread | None:
 
 
 def seeds_test(differences: Floats, *spreads: SeedSpread | None) -> Outcome | None:
-    """A t-test that holds for new queries and new seeds: None where there is one seed on each side.
+    """A t-test that holds for new queries and new seeds: None if neither side has several seeds.
 
     The variance of the mean difference is that over queries plus each side's variance between seeds
     over its number of seeds; degrees of freedom by Satterthwaite.
     """
-    known = [spread for spread in spreads if spread is not None]
+    spread_seeds = [spread for spread in spreads if spread is not None]
     n = len(differences)
-    if not known or n < 2:
+    if not spread_seeds or n < 2:
         return None
-    parts = [(float(differences.var(ddof=1)) / n, n - 1)]
-    parts += [(spread.between_seeds**2 / spread.seeds, spread.seeds - 1) for spread in known]
-    total = sum(variance for variance, _ in parts)
+    components = [(float(differences.var(ddof=1)) / n, n - 1)]
+    components += [
+        (spread.between_seeds**2 / spread.seeds, spread.seeds - 1) for spread in spread_seeds
+    ]
+    total = sum(variance for variance, _ in components)
     if total == 0:
         return None
-    freedom = total**2 / sum(variance**2 / df for variance, df in parts)
+    freedom = total**2 / sum(variance**2 / df for variance, df in components)
     t = float(differences.mean()) / math.sqrt(total)
     return Outcome(t, at_least_smallest(2 * t_sf(abs(t), freedom)))

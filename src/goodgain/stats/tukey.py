@@ -1,4 +1,4 @@
-"""Tukey's honestly significant differences over systems that answered the same queries.
+"""Tukey's honestly significant differences between systems on the same queries.
 
 The error is that of a two-way table without repetition, systems by queries: the effect of each query is
 taken out before systems are compared (Sakai 2018; Carterette 2012).

@@ -45,7 +45,12 @@ class Gained:
     @cached_property
     def good_gain(self) -> GoodGain:
         """The same object as `goodgain.good_gain` gives: fetches 312 bytes an iteration."""
-        return GoodGain(list(self._systems()), self.settings, self.inputs, self.facts)
+        return GoodGain(
+            systems=list(self._systems()),
+            settings=self.settings,
+            inputs=self.inputs,
+            facts=self.facts,
+        )
 
     def _systems(self) -> Iterator[SystemGain]:
         import numpy as np
@@ -64,16 +69,18 @@ class Gained:
             begins = np.flatnonzero(iterations <= 1)
             counts = np.diff(np.append(begins, len(iterations)))
             lengths = np.where(iterations[begins] == 0, 0, counts)
-            matrices = [
-                pc.list_flatten(own.column(which)).to_numpy().reshape(-1, len(columns))
+            matrices = {
+                which: pc.list_flatten(own.column(which)).to_numpy().reshape(-1, len(columns))
                 for which in (("value", "lower", "upper") if self.bounded else ("value",))
-            ]
+            }
             yield SystemGain(
-                name,
-                own.column("conversation").take(begins).to_pylist(),
-                np.concatenate([[0], np.cumsum(lengths)]),
-                columns,
-                *(matrices if self.bounded else (*matrices, None, None)),
+                name=name,
+                conversations=own.column("conversation").take(begins).to_pylist(),
+                first_row=np.concatenate([[0], np.cumsum(lengths)]),
+                columns=columns,
+                values=matrices["value"],
+                lower=matrices.get("lower"),
+                upper=matrices.get("upper"),
             )
 
     def release(self) -> None:
@@ -100,7 +107,16 @@ def good_gain(
 ) -> Gained:
     """Score traces; see `goodgain.spark.good_gain`. `reading` says how files of other formats are read."""
     rules = Identity.of(identity)
-    settings = GainSettings(threshold, max_gain, gain, discount, patience, turn, align, rules.unit)
+    settings = GainSettings(
+        threshold=threshold,
+        max_gain=max_gain,
+        gain=gain,
+        discount=discount,
+        patience=patience,
+        turn=turn,
+        align=align,
+        unit=rules.unit,
+    )
     lines, name, default = conversations(spark, traces, column, **reading)
     judged = _labels(labels)
     job = GainJob(rules, settings, _shipped(judged), name)

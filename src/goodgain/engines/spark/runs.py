@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.frames import Frame
-    from goodgain.measures.grammar import Measure
+    from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Measures, Recipe
     from goodgain.ranking.policy import Policy
 
@@ -132,7 +132,7 @@ def _measured(
 
 def _job(run: Frame, judged: Judgements, found: Recipe, known: ShippedQrels | None) -> Job:
     return Job(
-        asked=found.asked,
+        asked=found.request,
         name=run.name,
         width=_width(found),
         skips_missing=found.missing == "skip",
@@ -154,7 +154,7 @@ def _joined(pieces: Any, job: Job, partitions: int | None) -> Any:
 
 def _width(found: Recipe) -> int:
     """Columns of values: one for each measure that the core knows, with bounds three."""
-    has_bounds = "bounds" in (found.asked.policy["ties"], found.asked.policy["unjudged"])
+    has_bounds = "bounds" in (found.request.policy["ties"], found.request.policy["unjudged"])
     return len(_of_the_core(found)) * (3 if has_bounds else 1)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from goodgain.engines.spark.worker import Report
     from goodgain.io.sources import Source
-    from goodgain.measures.grammar import Measure
+    from goodgain.measures.definition import Measure
 
 
 class SparkValues:

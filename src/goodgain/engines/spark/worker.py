@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goodgain._core import Texts
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.files import Files
-    from goodgain.ranking.evaluator import Asked
+    from goodgain.ranking.evaluator import CoreRequest
 
 STREAMED = "stream binary"
 PACKED = "query string, kind tinyint, place bigint, piece binary"
@@ -184,7 +184,7 @@ def streamed(batches: Iterator[Any]) -> Iterator[Any]:
 class Job:
     """What an executor needs to know to measure pieces."""
 
-    asked: Asked
+    asked: CoreRequest
     name: str
     width: int  # values of a query
     skips_missing: bool

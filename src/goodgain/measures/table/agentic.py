@@ -1,15 +1,16 @@
-"""The table of Good Gain measures: what `goodgain trace` prints, in the words of `goodgain measures`.
+"""Good Gain: what the searches of an agent brought, per iteration, up to it, and per conversation.
 
-The values come from the core (src/core/good_gain.cpp), a column each; `kernel` is its name there.
+The values come from the core (src/core/good_gain.cpp), a column each; `kernel` is the column's name.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
-from goodgain.measures.table.ranked import Definition
+from goodgain.measures.definition import COST_FAMILY, COUNT, SHARE, Definition, Range
 
-Level = Literal["iteration", "cumulative", "conversation"]
+if TYPE_CHECKING:
+    from goodgain.measures.definition import Direction
 
 _SEED = "Retrieved Good Gain Metrics (seed document)"
 _SESSION = (
@@ -18,254 +19,353 @@ _SESSION = (
 )
 _CUBE = "Luo et al., The water filling model and the cube test, CIKM 2013"
 _OURS = "goodgain"
-_NO_POOL = "Undefined where no good result is known. The pool: good results found, and good labels not found."
-_UNKNOWN = "Undefined where a search up to i does not say, or the sum is 0."
+_NO_POOL = (
+    "Undefined if no good result is known. The pool holds the good results that were returned and "
+    "the good labels that no search returned."
+)
+_UNKNOWN = "Undefined if a search up to i does not report it, or if the sum is 0."
+_UNREPORTED = "Undefined if a search does not report it."
+_NO_RESULT = "No result: 0."
 
 
-def _m(
+def _define(
     name: str,
     summary: str,
     formula: str,
-    range: str = "0 and up",  # noqa: A002 - the table's word
-    edge: str = "",
-    citation: str = _SEED,
-    lower: bool = False,
-    kernel: str | None = None,
+    *,
+    unit: str = "",
+    direction: Direction = "higher",
+    range: Range = COUNT,  # noqa: A002 - the definition's word
+    edge_cases: str = "",
+    citation: str = _OURS,
+    family: str = "good gain",
+    needs_labels: bool = True,
+    **facts: Any,
 ) -> Definition:
     return Definition(
-        name,
-        "good gain",
-        summary,
-        formula,
-        range,
-        edge,
-        citation,
-        kernel or name.removesuffix("@i"),
-        cutoff="none",
-        lower_is_better=lower,
+        name=name,
+        namespace="agentic",
+        family=family,
+        unit=unit,
+        direction=direction,
+        range=range,
+        summary=summary,
+        formula=formula,
+        edge_cases=edge_cases,
+        citation=citation,
+        needs_labels=needs_labels,
+        **facts,
     )
 
 
-# Of one iteration.
-ITERATION: tuple[Definition, ...] = (
-    _m(
-        "R_i",
+def _of_iteration(name: str, summary: str, formula: str, **facts: Any) -> Definition:
+    """A value of one iteration: `R_i`, column `R`."""
+    return _define(f"{name}_i", summary, formula, level="iteration", kernel=name, **facts)
+
+
+def _up_to(
+    name: str, summary: str, formula: str, kernel: str | None = None, **facts: Any
+) -> Definition:
+    """A value up to and including an iteration: `CG@i`, column `CG`."""
+    return _define(
+        f"{name}@i",
+        summary,
+        formula,
+        level="iteration",
+        cumulative=True,
+        kernel=kernel or name,
+        **facts,
+    )
+
+
+_ITERATION = (
+    _of_iteration(
+        "R",
         "Results of iteration i, duplicates included.",
         "|R^i| = |UR^i| + |Dup^i|",
-        kernel="R",
+        unit="results",
+        citation=_SEED,
+        needs_labels=False,
     ),
-    _m("UR_i", "Results of iteration i that were not seen before.", "|UR^i|", kernel="UR"),
-    _m("GR_i", "New results of iteration i with gain >= threshold.", "|GR^i|", kernel="GR"),
-    _m(
-        "Dup_i",
-        "Results of iteration i seen before, in it or earlier.",
+    _of_iteration(
+        "UR",
+        "Results of iteration i that were not returned before.",
+        "|UR^i|",
+        unit="results",
+        citation=_SEED,
+        needs_labels=False,
+    ),
+    _of_iteration(
+        "GR",
+        "New results of iteration i with gain >= threshold.",
+        "|GR^i|",
+        unit="results",
+        citation=_SEED,
+    ),
+    _of_iteration(
+        "Dup",
+        "Results of iteration i that were returned before, in it or earlier.",
         "|Dup^i|",
-        lower=True,
-        kernel="Dup",
+        unit="results",
+        direction="lower",
+        citation=_SEED,
+        needs_labels=False,
     ),
-    _m("G_i", "Good gain of iteration i.", "sum of gain(c) for c in GR^i", kernel="G"),
-    _m(
-        "AvgGain_i",
+    _of_iteration(
+        "G",
+        "Good gain of iteration i.",
+        "sum of gain(c) for c in GR^i",
+        unit="gain",
+        citation=_SEED,
+    ),
+    _of_iteration(
+        "AvgGain",
         "Good gain per result of iteration i.",
         "G_i / |R^i|",
-        edge="No result: 0.",
-        kernel="AvgGain",
+        unit="gain",
+        edge_cases=_NO_RESULT,
+        citation=_SEED,
     ),
-    _m(
-        "MarginalGain_i",
+    _of_iteration(
+        "MarginalGain",
         "Good gain per search of iteration i.",
         "G_i / searches of iteration i",
-        citation=_OURS,
-        kernel="MarginalGain",
+        unit="gain",
     ),
 )
-# Up to and including iteration i.
-CUMULATIVE: tuple[Definition, ...] = (
-    _m(
-        "R@i",
+_CUMULATIVE = (
+    _up_to(
+        "R",
         "Results through iteration i, duplicates included.",
         "sum of |R^k| = UR@i + DupR@i",
         kernel="R@i",
+        unit="results",
+        citation=_SEED,
+        needs_labels=False,
     ),
-    _m("UR@i", "Unique results through iteration i.", "sum of |UR^k|", kernel="UR@i"),
-    _m("GR@i", "Good unique results through iteration i.", "sum of |GR^k|", kernel="GR@i"),
-    _m("DupR@i", "Duplicates through iteration i.", "sum of |Dup^k|", lower=True, kernel="DupR@i"),
-    _m("CG@i", "Cumulative good gain.", "sum of G_k for k = 1..i"),
-    _m("RG@i", "Rate of good gain: per iteration.", "CG@i / i"),
-    _m(
-        "DCG@i",
+    _up_to(
+        "UR",
+        "Unique results through iteration i.",
+        "sum of |UR^k|",
+        kernel="UR@i",
+        unit="results",
+        citation=_SEED,
+        needs_labels=False,
+    ),
+    _up_to(
+        "GR",
+        "Good unique results through iteration i.",
+        "sum of |GR^k|",
+        kernel="GR@i",
+        unit="results",
+        citation=_SEED,
+    ),
+    _up_to(
+        "DupR",
+        "Duplicates through iteration i.",
+        "sum of |Dup^k|",
+        kernel="DupR@i",
+        unit="results",
+        direction="lower",
+        citation=_SEED,
+        needs_labels=False,
+    ),
+    _up_to("CG", "Cumulative good gain.", "sum of G_k for k = 1..i", unit="gain", citation=_SEED),
+    _up_to("RG", "Rate of good gain: per iteration.", "CG@i / i", unit="gain", citation=_SEED),
+    _up_to(
+        "DCG",
         "Discounted cumulative good gain: early iterations count more.",
         "sum of w(k) G_k, w(k) = 1 / log2(k + 1)",
+        unit="gain",
+        citation=_SEED,
     ),
-    _m("DRG@i", "Discounted rate of good gain.", "DCG@i / i"),
-    _m("RAG@i", "Rate of average gain: AvgGain averaged over iterations.", "sum of AvgGain_k / i"),
-    _m("DRAG@i", "Discounted rate of average gain.", "sum of w(k) AvgGain_k / i"),
-    _m(
-        "SRE@i",
+    _up_to("DRG", "Discounted rate of good gain.", "DCG@i / i", unit="gain", citation=_SEED),
+    _up_to(
+        "RAG",
+        "Rate of average gain: AvgGain averaged over iterations.",
+        "sum of AvgGain_k / i",
+        unit="gain",
+        citation=_SEED,
+    ),
+    _up_to(
+        "DRAG",
+        "Discounted rate of average gain.",
+        "sum of w(k) AvgGain_k / i",
+        unit="gain",
+        citation=_SEED,
+    ),
+    _up_to(
+        "SRE",
         "Search result efficiency: the share of results that are good and new.",
         "GR@i / R@i",
-        "0 to 1",
-        "No result: 0.",
+        range=SHARE,
+        edge_cases=_NO_RESULT,
+        citation=_SEED,
     ),
-    _m(
-        "SRR@i",
+    _up_to(
+        "SRR",
         "Search result redundancy: the share of results that are duplicates.",
         "DupR@i / R@i",
-        "0 to 1",
-        "No result: 0.",
-        lower=True,
+        range=SHARE,
+        edge_cases=_NO_RESULT,
+        direction="lower",
+        citation=_SEED,
+        needs_labels=False,
     ),
-    _m(
-        "nCG@i",
-        "The share of the pool's gain found by iteration i.",
+    _up_to(
+        "nCG",
+        "The share of the pool's gain gathered by iteration i.",
         "CG@i / gain of the pool",
-        "0 to 1",
-        _NO_POOL,
-        _OURS,
+        range=SHARE,
+        edge_cases=_NO_POOL,
     ),
-    _m(
-        "nDCG@i",
-        "DCG over that of an agent that finds the whole pool at once.",
+    _up_to(
+        "nDCG",
+        "DCG relative to an agent that returns the whole pool at once.",
         "DCG@i / gain of the pool",
-        "0 to 1",
-        _NO_POOL,
-        _OURS,
+        range=SHARE,
+        edge_cases=_NO_POOL,
     ),
-    _m(
-        "EvidenceRecall@i",
-        "The share of the pool's good results found by iteration i.",
+    _up_to(
+        "EvidenceRecall",
+        "The share of the pool's good results returned by iteration i.",
         "GR@i / good results of the pool",
-        "0 to 1",
-        _NO_POOL,
-        _OURS,
+        range=SHARE,
+        edge_cases=_NO_POOL,
     ),
-    _m(
-        "sDCG@i",
+    _up_to(
+        "sDCG",
         "Session DCG: discounted by rank (b = 2) and by search (bq = 4).",
         "sum of gain / (log_b(rank + b - 1) log_bq(search + bq - 1)) over good new results",
+        unit="gain",
         citation=_SESSION,
     ),
-    _m(
-        "nsDCG@i",
-        "Session DCG over that of the pool's best results in the same places.",
+    _up_to(
+        "nsDCG",
+        "Session DCG relative to the pool's best results in the same places.",
         "sDCG@i / ideal sDCG",
-        "0 to 1",
-        _NO_POOL
+        range=SHARE,
+        edge_cases=_NO_POOL
         + " In conversations of more than 64 iterations only at the last. Its bounds are 0 and 1.",
-        _SESSION,
+        citation=_SESSION,
     ),
-    _m(
-        "CubeTest@i",
+    _up_to(
+        "CubeTest",
         "How far the need is filled per iteration; repeated aspects fill less.",
         "mean over aspects of min(1, sum of 0.5^n gain / max_gain) / i, n: results of the aspect before",
-        "0 to 1",
-        "Without `aspects` in the results there is one aspect, filled by good results.",
-        _CUBE,
+        range=SHARE,
+        edge_cases="Without `aspects` in the results there is one aspect, filled by good results.",
+        citation=_CUBE,
     ),
-    _m(
-        "GainPerSecond@i",
+    _up_to(
+        "GainPerSecond",
         "Good gain per second of searching.",
         "CG@i / seconds@i",
-        edge=_UNKNOWN,
-        citation=_OURS,
+        unit="gain/s",
+        edge_cases=_UNKNOWN,
     ),
-    _m(
-        "GainPer1kTokens@i",
+    _up_to(
+        "GainPer1kTokens",
         "Good gain per 1,000 tokens.",
         "1000 CG@i / tokens@i",
-        edge=_UNKNOWN,
-        citation=_OURS,
+        unit="gain/1k tokens",
+        edge_cases=_UNKNOWN,
     ),
-    _m(
-        "GainPerCost@i",
+    _up_to(
+        "GainPerCost",
         "Good gain per unit of cost.",
         "CG@i / cost@i",
-        edge=_UNKNOWN,
-        citation=_OURS,
+        unit="gain/cost",
+        edge_cases=_UNKNOWN,
     ),
-    _m(
-        "WastedSearches@i",
+    _up_to(
+        "WastedSearches",
         "Searches that brought no new good result.",
         "number of them through iteration i",
-        citation=_OURS,
-        lower=True,
+        unit="searches",
+        direction="lower",
     ),
-    _m(
-        "RepeatedQueries@i",
-        "Searches whose query was asked before, but for case and white space.",
+    _up_to(
+        "RepeatedQueries",
+        "Searches whose query was issued before, ignoring case and white space.",
         "number of them through iteration i",
-        citation=_OURS,
-        lower=True,
+        unit="searches",
+        direction="lower",
+        needs_labels=False,
     ),
-    _m("Searches@i", "Searches through iteration i.", "number of them", citation=_OURS),
-    _m(
-        "Seconds@i",
+    _up_to(
+        "Searches",
+        "Searches through iteration i.",
+        "number of them",
+        unit="searches",
+        direction="lower",
+        family=COST_FAMILY,
+        needs_labels=False,
+    ),
+    _up_to(
+        "Seconds",
         "Seconds of searching; those of parallel searches are added up.",
         "sum of latency",
-        edge="Undefined where a search does not say.",
-        citation=_OURS,
-        lower=True,
+        unit="s",
+        direction="lower",
+        edge_cases=_UNREPORTED,
+        family=COST_FAMILY,
+        needs_labels=False,
     ),
-    _m(
-        "Tokens@i",
+    _up_to(
+        "Tokens",
         "Tokens of the searches.",
         "sum of tokens",
-        edge="Undefined where a search does not say.",
-        citation=_OURS,
-        lower=True,
+        unit="tokens",
+        direction="lower",
+        edge_cases=_UNREPORTED,
+        family=COST_FAMILY,
+        needs_labels=False,
     ),
-    _m(
-        "Cost@i",
+    _up_to(
+        "Cost",
         "Cost of the searches.",
         "sum of cost",
-        edge="Undefined where a search does not say.",
-        citation=_OURS,
-        lower=True,
+        unit="cost",
+        direction="lower",
+        edge_cases=_UNREPORTED,
+        family=COST_FAMILY,
+        needs_labels=False,
     ),
-    _m(
-        "Coverage@i",
+    _up_to(
+        "Coverage",
         "The share of unique results that have a label.",
         "labelled in UR@i / UR@i",
-        "0 to 1",
-        "No result: undefined.",
-        _OURS,
+        range=SHARE,
+        edge_cases="No result: undefined.",
+        needs_labels=False,
     ),
 )
-# Of a whole conversation.
-CONVERSATION: tuple[Definition, ...] = (
-    _m(
+_CONVERSATION = (
+    _define(
         "IterationsForAllGoodResults",
-        "Iterations until all good results were found.",
+        "Iterations until all good results were returned.",
         "min(k, 100), k: the smallest iteration with GR@k = GR@N",
-        "1 to 100",
-        "Nothing good found: undefined.",
-        lower=True,
+        level="conversation",
+        unit="iterations",
+        direction="lower",
+        range=Range(1, 100, "1 to 100"),
+        edge_cases="No good result: undefined.",
+        citation=_SEED,
+        kernel="IterationsForAllGoodResults",
     ),
     *(
-        _m(
-            f"Area{what}",
-            f"Area under the curve of gain against {unit}, as a share.",
-            f"area of CG against {unit}, linear between iterations, / ({unit}@N x gain of the pool)",
-            "0 to 1",
-            _NO_POOL + " Undefined where a search does not say. Its bounds are 0 and 1.",
-            _OURS,
+        _define(
+            f"Area{budget.capitalize()}",
+            f"Area under the curve of gain against {budget}, as a share.",
+            f"area of CG against {budget}, linear between iterations, / ({budget}@N x gain of the pool)",
+            level="conversation",
+            range=SHARE,
+            edge_cases=f"{_NO_POOL} {_UNREPORTED} Its bounds are 0 and 1.",
+            kernel=f"Area{budget.capitalize()}",
         )
-        for what, unit in (("Searches", "searches"), ("Seconds", "seconds"), ("Tokens", "tokens"))
+        for budget in ("searches", "seconds", "tokens")
     ),
 )
 
-GOOD_GAIN: tuple[Definition, ...] = (*ITERATION, *CUMULATIVE, *CONVERSATION)
-BY_COLUMN: dict[str, Definition] = {str(d.kernel): d for d in GOOD_GAIN}
-LEVELS: dict[str, Level] = {
-    **{str(d.kernel): "iteration" for d in ITERATION},
-    **{str(d.kernel): "cumulative" for d in CUMULATIVE},
-    **{str(d.kernel): "conversation" for d in CONVERSATION},
-}
-
-
-def good_gain_definition(name: str) -> Definition | None:
-    """The entry of a Good Gain measure: `SRE@i`, or `SRE` as tables print it."""
-    for d in GOOD_GAIN:
-        if name in (d.name, d.kernel, d.name.removesuffix("@i")):
-            return d
-    return None
+MEASURES: tuple[Definition, ...] = (*_ITERATION, *_CUMULATIVE, *_CONVERSATION)

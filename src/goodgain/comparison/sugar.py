@@ -1,0 +1,39 @@
+"""`compare(qrels, runs, measures)` and `gate(qrels, runs, measures)`: evaluate, then compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from goodgain.data.qrels import Qrels, looks_like_qrels
+from goodgain.errors import UsageError
+from goodgain.ranking import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from goodgain.measures.definition import Measure
+
+    Measures = str | Measure | Iterable[str | Measure] | None
+
+
+def evaluated_sources(
+    sources: tuple[Any, ...], measures: Measures, default: str
+) -> tuple[tuple[Any, ...], Measures]:
+    """The sources as they are, or the evaluation of `(qrels, runs[, measures])`."""
+    if not sources:
+        raise UsageError(
+            "nothing to compare", hint="compare(qrels, runs, 'nDCG@10'), or two results"
+        )
+    if len(sources) < 2 or not looks_like_qrels(sources[0]):
+        return sources, measures
+    qrels, runs, *rest = sources
+    if isinstance(qrels, Mapping | Qrels) and isinstance(runs, Mapping) and not runs:
+        raise UsageError("no runs to compare", hint="give {name: run} with at least two runs")
+    if len(rest) > 1 or (rest and measures is not None):
+        raise UsageError(
+            f"expected (qrels, runs, measures), got {len(sources)} arguments",
+            hint="several runs are a list or a dictionary: compare(qrels, {'old': a, 'new': b}, 'AP')",
+        )
+    chosen = rest[0] if rest else measures
+    return (evaluate(qrels, runs, default if chosen is None else chosen),), None
