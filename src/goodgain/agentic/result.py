@@ -13,7 +13,7 @@ from goodgain.measures.table.agentic import BY_COLUMN, LEVELS
 from goodgain.results.frames import AsFrames
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ PAIRED = (
 )
 
 
-class GoodGain(SavedAsJson, AsFrames, Shown):
+class GoodGain(SavedAsJson, AsFrames, Reportable):
     """Good Gain of one or several systems. `result["agent-a"]` is one of them."""
 
     KIND = "good gain"

@@ -10,7 +10,7 @@ from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.errors import UsageError
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
-from goodgain.results.views import Plotted
+from goodgain.results.views import Plottable
 from goodgain.stats import effect, paired
 from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.paired import TESTS, Resampling
@@ -58,7 +58,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate(Plotted):
+class Gate(Plottable):
     """The checks, the queries that lost most, and whether all checks passed."""
 
     baseline: str

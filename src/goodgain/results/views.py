@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
 
 
-class Plotted:
-    """A result that can be made into pictures."""
+class Plottable:
+    """A result with charts."""
 
     __slots__ = ()
 
@@ -29,8 +29,8 @@ class Plotted:
         return plot(self, kind, **options)
 
 
-class Shown(Plotted):
-    """A result that can be made into a page, and into pictures."""
+class Reportable(Plottable):
+    """A result with an HTML report and charts."""
 
     __slots__ = ()
 
