@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from materials import calibration, comparison
+from page_results import calibration, comparison
 from playwright.sync_api import expect
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import shown_results
-from shown_results import HOSTILE
+import sample_results
+from sample_results import HOSTILE
 
 import goodgain as gg
 from goodgain.errors import InputError, MissingExtraError, UsageError
@@ -26,13 +26,13 @@ from goodgain.stats.pareto import pareto_front
 
 RESULTS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibration", "Labels", "GSB",
            "Gate", "Tuned"]  # fmt: skip
-OF = [(name, kind.name) for kind in KINDS.values() for name in kind.of
+OF = [(name, kind.name) for kind in KINDS.values() for name in kind.results
       if (name, kind.name) != ("ExperimentResult", "groups")]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    return shown_results.every_result(tmp_path_factory.mktemp("labels"))
+    return sample_results.every_result(tmp_path_factory.mktemp("labels"))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_keys_are_names_of_files_and_elements(charts):
 def test_every_result_has_a_first_chart(results):
     for name in RESULTS:
         assert results[name].plot().spec == results[name].plot(
-            next(k.name for k in KINDS.values() if name in k.of)
+            next(k.name for k in KINDS.values() if name in k.results)
         ).spec  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
 
 def test_colours_are_explained(results):
     """A legend stands above every chart whose colours mean something."""
-    explained = {"effects": "no difference shown", "differences": "worse", "histogram": "worse"}
+    explained = {"effects": "not significant", "differences": "worse", "histogram": "worse"}
     for kind, word in explained.items():
         svg = ElementTree.fromstring(results["Comparison"].plot(kind).svg())
         assert word in {t.strip() for t in svg.itertext()}, kind
@@ -171,7 +171,7 @@ def test_colours_are_explained(results):
 
 
 def test_other_endings_are_refused(charts, tmp_path):
-    with pytest.raises(UsageError, match=r"'x\.docx' is no name of a picture"):
+    with pytest.raises(UsageError, match=r"unsupported image format: 'x\.docx'"):
         charts["Comparison", "effects"].save("x.docx")
     with pytest.raises(InputError, match="cannot write"):
         charts["Comparison", "effects"].save(tmp_path / "no" / "x.svg")
@@ -204,10 +204,10 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch, results, charts):
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 1_000_000, "a.b[c]'d\"", "", "  "])
 def test_names_are_values_and_nothing_else(schema, name):
     names = (name, "dense", "hybrid")
-    compared = shown_results.comparison(names)
+    compared = sample_results.comparison(names)
     made = [plot(compared, kind) for kind in
             ("effects", "leaderboard", "differences", "histogram", "trade-off", "groups")]  # fmt: skip
-    agents = shown_results.good_gain((name, "b"))
+    agents = sample_results.good_gain((name, "b"))
     made += [plot(agents, kind) for kind in ("gain", "marginal", "efficiency", "budget")]
     for chart in made:
         schema.validate(chart.themed())
@@ -241,7 +241,7 @@ def test_names_that_are_cut_alike_stay_apart():
 
 
 def test_the_colour_of_a_system_is_the_same_on_all_charts(results):
-    names = list(shown_results.NAMES)
+    names = list(sample_results.NAMES)
     for kind in ("leaderboard", "trade-off"):
         spec = results["Comparison"].plot(kind).spec
         assert names in [v for path, v in walk(spec) if path[-3:] == ("color", "scale", "domain")]
@@ -262,7 +262,7 @@ def test_leaderboard_has_the_means_and_their_intervals(results):
 
 
 def test_leaderboard_of_sums_has_no_interval():
-    qrels, runs = shown_results.collection(5)
+    qrels, runs = sample_results.collection(5)
     evaluated = gg.evaluate(qrels, runs, "NumRelRet AP")
     for row in table(evaluated.plot("leaderboard", measure="NumRelRet")):
         assert row["mean"] == evaluated[row["system"]]["NumRelRet"]
@@ -293,7 +293,7 @@ def test_effects_are_the_pairs(results):
 def test_less_time_is_better(results):
     slower = results["Comparison"].plot("effects", measure="Latency")
     assert {v["verdict"] for v in slower.spec["data"]["values"]} == {"worse"}
-    assert "left of 0 is better" in slower.description
+    assert "negative is better" in slower.description
 
 
 def test_differences_are_those_of_the_queries(results):
@@ -306,7 +306,7 @@ def test_differences_are_those_of_the_queries(results):
     assert values == sorted(values, reverse=True)
     wins, losses = sum(d > 0 for d in values), sum(d < 0 for d in values)
     assert (
-        f"better on {wins}, the same on {len(values) - wins - losses}, worse on {losses}"
+        f"better on {wins}, equal on {len(values) - wins - losses}, worse on {losses}"
         in chart.description
     )
     counts = table(evaluated.plot("histogram", system="hybrid", baseline="dense", measure="RR"))
@@ -382,7 +382,7 @@ def test_groups_are_the_pairs_of_groups(results):
 
 def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_path):
     evaluated = results["Evaluation"]
-    qrels, runs = shown_results.collection()
+    qrels, runs = sample_results.collection()
     levels = [f"IPrec@{i / 10}" for i in range(11)]
     direct = gg.evaluate(qrels, runs, " ".join(levels))
     rows = table(evaluated.plot("precision-recall"))
@@ -419,7 +419,7 @@ def test_precision_of_several_seeds_is_their_mean():
 @pytest.mark.parametrize("measure", ["CG", "RG@i", "DCG", "SRE", "MarginalGain", "nCG", "Tokens"])
 @pytest.mark.parametrize("align", ["active", "carry"])
 def test_gain_by_iteration_is_the_figures(measure, align):
-    traces = [shown_results.trace(s, n) for s in ("a", "b") for n in range(9)]
+    traces = [sample_results.trace(s, n) for s in ("a", "b") for n in range(9)]
     found = gg.good_gain(traces, align=align)
     rows = table(found.plot("gain", measure=measure))
     assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in found) + 1))
@@ -436,22 +436,24 @@ def test_budgets_are_the_curves(results):
         for name in found.names:
             curve = [(x, y) for s, x, y in rows if s == name]
             assert curve == [(0, 0), *found.budget_curve(budget, name)]
-    with pytest.raises(InputError, match="no conversation says what its searches took in cost"):
+    with pytest.raises(InputError, match="the traces do not record cost"):
         found.plot("budget", budget="cost")
 
 
 def test_without_labels_only_what_is_known_is_shown():
-    found = shown_results.good_gain(labelled=0)
+    found = sample_results.good_gain(labelled=0)
     assert found.plot().title == "UR@i by iteration"
     assert {r["measure"] for r in table(found.plot("efficiency"))} == {"SRR"}
     for kind in ("marginal", "budget"):
         with pytest.raises(InputError, match="no result has a label"):
             found.plot(kind)
-    assert "no label and earn nothing" in shown_results.good_gain(labelled=0.5).plot().description
+    assert (
+        "no label and count as no gain" in sample_results.good_gain(labelled=0.5).plot().description
+    )
 
 
 def test_a_band_of_two_conversations_does_not_hide_the_rest():
-    found = shown_results.good_gain()
+    found = sample_results.good_gain()
     chart = found.plot("gain")
     highest = max(r["value"] for r in table(chart))
     (domain,) = {
@@ -474,7 +476,7 @@ def test_confusion_and_reliability_are_the_matrix(results):
     for row in table(found.plot("reliability")):
         column = matrix[:, found.grades.index(float(row["judge"]))]
         good = column[[g >= 2 for g in found.grades]].sum()
-        assert row["found good"] == pytest.approx(good / column.sum())
+        assert row["labelled good"] == pytest.approx(good / column.sum())
         expected = proportion_confint(good, column.sum(), method="wilson")
         assert (row["low"], row["high"]) == pytest.approx(expected)
 
@@ -482,7 +484,7 @@ def test_confusion_and_reliability_are_the_matrix(results):
 def test_corrected_means_are_those_of_the_calibration(results):
     rows = table(results["Calibration"].plot("corrected"))
     for row, c in zip(rows, results["Calibration"].corrected, strict=True):
-        assert (row["run"], row["corrected"], row["by people"], row["by the judge"]) == (
+        assert (row["run"], row["corrected"], row["human labels"], row["judge labels"]) == (
             c.run, c.corrected, c.human, c.labels
         )  # fmt: skip
 
@@ -503,7 +505,7 @@ def test_sides_and_checks(results):
     }
     (check,) = results["Gate"].checks
     (row,) = table(results["Gate"].plot())
-    assert (row["difference"], row["at worst"], row["margin"]) == (
+    assert (row["difference"], row["bound"], row["margin"]) == (
         check.difference,
         check.bound,
         check.margin,
@@ -514,38 +516,40 @@ def test_sides_and_checks(results):
 
 
 def test_what_cannot_be_drawn_is_said(results):
-    with pytest.raises(UsageError, match="there is no chart 'pie'"):
+    with pytest.raises(UsageError, match="unknown chart 'pie'"):
         results["Comparison"].plot("pie")
-    with pytest.raises(UsageError, match="there is no chart 'gain' of a Comparison") as caught:
+    with pytest.raises(
+        UsageError, match="chart 'gain' is not available for a Comparison"
+    ) as caught:
         results["Comparison"].plot("gain")
-    assert caught.value.hint.startswith("one of: effects, leaderboard")
-    with pytest.raises(UsageError, match="the chart 'effects' has no option 'budget'"):
+    assert caught.value.hint.startswith("available charts: effects, leaderboard")
+    with pytest.raises(UsageError, match="unknown option 'budget' for chart 'effects'"):
         results["Comparison"].plot("effects", budget="tokens")
-    with pytest.raises(UsageError, match="there is no measure 'nope' to show"):
+    with pytest.raises(UsageError, match="measure 'nope' not found"):
         results["Comparison"].plot("effects", measure="nope")
-    with pytest.raises(UsageError, match="there is no system 'nope' to be the baseline"):
+    with pytest.raises(UsageError, match="baseline 'nope' not found"):
         results["Evaluation"].plot("differences", baseline="nope")
-    with pytest.raises(UsageError, match="there is no measure 'AreaSearches' by iteration"):
+    with pytest.raises(UsageError, match="measure 'AreaSearches' is not available by iteration"):
         results["GoodGain"].plot("gain", measure="AreaSearches")
-    with pytest.raises(UsageError, match="there is no chart of an int"):
+    with pytest.raises(UsageError, match="cannot plot an int"):
         plot(3)
 
 
 def test_results_without_what_a_chart_needs(results, tmp_path):
-    one = shown_results.evaluation(("keyword",))
-    with pytest.raises(UsageError, match="there is only one"):
+    one = sample_results.evaluation(("keyword",))
+    with pytest.raises(UsageError, match="needs two systems, got one"):
         one.plot("differences")
     png_size(one.plot("trade-off").png(scale=1))
-    with pytest.raises(InputError, match="no groups to show"):
+    with pytest.raises(InputError, match="no groups to plot"):
         gg.compare(results["Evaluation"]).plot("groups")
     with pytest.raises(InputError, match="no measure of time or cost"):
         gg.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP").plot("trade-off")
     results["Comparison"].save(tmp_path / "c.json")
     loaded = gg.Comparison.load(tmp_path / "c.json")
-    with pytest.raises(InputError, match="does not have the values of single queries"):
+    with pytest.raises(InputError, match="a saved comparison has no per-query scores"):
         loaded.plot("differences")
     assert loaded.plot("effects").spec == results["Comparison"].plot("effects").spec
     assert [r["low"] for r in table(loaded.plot("leaderboard"))] == [None] * 3
     empty = gg.good_gain([{"conversation": "c", "turns": []}])
-    with pytest.raises(InputError, match="there is nothing to show"):
+    with pytest.raises(InputError, match="no data to plot"):
         empty.plot("gain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-import shown_results
+import sample_results
 
 from goodgain.labels.calibration import Calibration
 from goodgain.results.text import HTML_ROWS, Cell, html_table
@@ -16,7 +16,7 @@ KINDS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibratio
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    return shown_results.every_result(tmp_path_factory.mktemp("labels"))
+    return sample_results.every_result(tmp_path_factory.mktemp("labels"))
 
 
 class Tables(HTMLParser):
@@ -78,11 +78,11 @@ def test_the_best_is_marked_as_in_markdown(results):
 
 
 def test_text_is_escaped():
-    for name in shown_results.HOSTILE:
+    for name in sample_results.HOSTILE:
         for result in (
-            shown_results.evaluation(("keyword", name, "hybrid")),
-            shown_results.comparison((name, "dense", "hybrid")),
-            shown_results.good_gain((name, "b")),
+            sample_results.evaluation(("keyword", name, "hybrid")),
+            sample_results.comparison((name, "dense", "hybrid")),
+            sample_results.good_gain((name, "b")),
         ):
             html = result._repr_html_()
             assert "<script" not in html and "<img" not in html

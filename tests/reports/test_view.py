@@ -237,7 +237,7 @@ def test_every_viewer_has_its_own_secret(folder):
 
 
 def test_a_taken_port_is_an_error(viewer, folder):
-    with pytest.raises(UsageError, match="cannot be had"):
+    with pytest.raises(UsageError, match="cannot bind port"):
         Viewer(Library(folder), viewer.server_port)
 
 
@@ -287,12 +287,12 @@ def test_two_are_ticked_and_compared_in_the_order_of_ticking(opened):
     opened.get_by_label("compare best.json").check()
     button.click()
     inside = opened.frame_locator("#page")
-    inside.get_by_role("heading", name="best against worst").wait_for()
+    inside.get_by_role("heading", name="best vs worst").wait_for()
 
 
 def test_the_list_is_searched(opened):
     opened.get_by_role("link", name="best.json").wait_for()
-    opened.get_by_label("Find").fill("worst eval")
+    opened.get_by_label("Search").fill("worst eval")
     expect(opened.locator("#entries li")).to_have_count(1)
     expect(opened.locator("#status")).to_have_text("1 of 2")
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class RankedLists:
     """One run's lists as columns, query after query in the order of `queries`.
 
-    `docs` are numbers of a table of ids. Judged documents alone have a gain and parts: `parts[measure]`
-    is what each of them adds to the query's value, and `bases[measure]` the value when nothing is
-    judged; a measure that is no sum over ranks is in neither.
+    `docs` are numbers of a table of ids. Only judged documents have gains and contributions:
+    `contributions[measure]` is what each of them adds to the query's value, and `bases[measure]` the
+    value when nothing is judged; a measure that is not a sum over ranks is in neither.
     """
 
     queries: list[str]
@@ -37,7 +37,7 @@ class RankedLists:
     hit_counts: Counts  # judged documents listed, of each query
     hit_ranks: Counts
     gains: Floats
-    parts: dict[str, Floats]
+    contributions: dict[str, Floats]
     bases: dict[str, Floats]
 
 
@@ -67,6 +67,6 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
     return RankedLists(
         evaluator.qrels.queries,
         **columns,
-        parts={label: parts[label] for label in explained},
+        contributions={label: parts[label] for label in explained},
         bases={label: bases[label] for label in explained},
     )
