@@ -142,8 +142,8 @@ def test_pictures_are_pictures(charts, tmp_path, name, kind):
         chart.save(tmp_path / f"x.{ending}", width=500)
     root = ElementTree.fromstring((tmp_path / "x.svg").read_text())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    shown = " ".join(root.itertext())
-    assert chart.title[:20] in shown
+    text = " ".join(root.itertext())
+    assert chart.title[:20] in text
     assert png_size((tmp_path / "x.png").read_bytes())[0] == pytest.approx(1000, abs=120)
     pdf = (tmp_path / "x.pdf").read_bytes()
     assert pdf.startswith(b"%PDF-") and pdf.rstrip().endswith(b"%%EOF")
@@ -205,11 +205,11 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch, results, charts):
 def test_names_are_values_and_nothing_else(schema, name):
     names = (name, "dense", "hybrid")
     compared = sample_results.comparison(names)
-    made = [plot(compared, kind) for kind in
+    charts = [plot(compared, kind) for kind in
             ("effects", "leaderboard", "differences", "histogram", "trade-off", "groups")]  # fmt: skip
     agents = sample_results.good_gain((name, "b"))
-    made += [plot(agents, kind) for kind in ("gain", "marginal", "efficiency", "budget")]
-    for chart in made:
+    charts += [plot(agents, kind) for kind in ("gain", "marginal", "efficiency", "budget")]
+    for chart in charts:
         schema.validate(chart.themed())
         texts = json.dumps(chart.spec)
         assert len(texts) < 60_000
@@ -232,11 +232,8 @@ def test_names_that_are_cut_alike_stay_apart():
         gg.compare({n: {"AP": {"q1": 0.1 * i, "q2": 0.3}} for i, n in enumerate(long)}),
         "leaderboard",
     )
-    shown = {
-        v["system"] for path, v in walk({"v": chart.spec["data"]["values"]}) if isinstance(v, dict)
-    }
-    shown = {v["system"] for v in chart.spec["data"]["values"]}
-    assert len(shown) == 3
+    names = {v["system"] for v in chart.spec["data"]["values"]}
+    assert len(names) == 3
     assert [row[0] for row in chart.rows] == [long[2], long[1], long[0]]
 
 
@@ -323,8 +320,7 @@ def scores(queries: int, systems: int = 3) -> dict:
 
 
 def test_many_queries_stay_small_and_keep_their_sum():
-    given = scores(7000)
-    compared = gg.compare(given)
+    compared = gg.compare(scores(7000))
     chart = compared.plot("differences")
     assert len(json.dumps(chart.spec)) < 40_000 and len(chart.rows) == 200
     assert "Each bar is the mean of 35 or 36 queries" in chart.description
@@ -337,13 +333,13 @@ def test_many_queries_stay_small_and_keep_their_sum():
 
 
 def test_undefined_and_missing_queries_are_left_out():
-    given = scores(10)
-    given["s1"]["AP"]["q3"] = math.nan
-    del given["s1"]["AP"]["q4"]
-    chart = gg.compare(given).plot("differences", system="s1")
+    systems = scores(10)
+    systems["s1"]["AP"]["q3"] = math.nan
+    del systems["s1"]["AP"]["q4"]
+    chart = gg.compare(systems).plot("differences", system="s1")
     assert {r["query"] for r in table(chart)} == {f"q{i}" for i in range(10)} - {"q3", "q4"}
     assert (
-        next(r for r in table(gg.compare(given).plot("leaderboard")) if r["system"] == "s1")[
+        next(r for r in table(gg.compare(systems).plot("leaderboard")) if r["system"] == "s1")[
             "queries"
         ]
         == 8
@@ -366,9 +362,13 @@ def test_trade_off_is_the_pareto_front(results):
     }  # fmt: skip
     assert chart.columns == ["system", "AP", "Latency (ms)", "on the front", "beaten by"]
     for system, quality, price, on, beaten in chart.rows:
-        found = front[system]
-        assert (quality, on == "yes", beaten) == (found.quality, found.on_front, found.beaten_by)
-        assert price == pytest.approx(1000 * found.price)
+        expected = front[system]
+        assert (quality, on == "yes", beaten) == (
+            expected.quality,
+            expected.on_front,
+            expected.beaten_by,
+        )
+        assert price == pytest.approx(1000 * expected.price)
 
 
 def test_groups_are_the_pairs_of_groups(results):
@@ -395,7 +395,7 @@ def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_pa
     assert table(gg.Evaluation.load(tmp_path / "with.json").plot("precision-recall")) == rows
     evaluated.save(tmp_path / "without.json")
     with pytest.raises(
-        InputError, match="has no precision by recall, and its inputs are gone"
+        InputError, match="has no precision-recall data, and its inputs are not available"
     ) as caught:
         gg.Evaluation.load(tmp_path / "without.json").plot("precision-recall")
     assert "IPrec@0.5" in caught.value.hint
@@ -420,41 +420,41 @@ def test_precision_of_several_seeds_is_their_mean():
 @pytest.mark.parametrize("align", ["active", "carry"])
 def test_gain_by_iteration_is_the_figures(measure, align):
     traces = [sample_results.trace(s, n) for s in ("a", "b") for n in range(9)]
-    found = gg.good_gain(traces, align=align)
-    rows = table(found.plot("gain", measure=measure))
-    assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in found) + 1))
+    result = gg.good_gain(traces, align=align)
+    rows = table(result.plot("gain", measure=measure))
+    assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in result) + 1))
     for r in rows:
-        f = found.figure(measure, r["iteration"], r["system"])
+        f = result.figure(measure, r["iteration"], r["system"])
         undefined = [None if math.isnan(v) else v for v in (f.low, f.high)]
         assert [r["value"], r["n"], r["low"], r["high"]] == [f.value, f.n, *undefined]
 
 
 def test_budgets_are_the_curves(results):
-    found = results["GoodGain"]
+    result = results["GoodGain"]
     for budget in ("searches", "seconds", "tokens"):
-        rows = found.plot("budget", budget=budget).rows
-        for name in found.names:
+        rows = result.plot("budget", budget=budget).rows
+        for name in result.names:
             curve = [(x, y) for s, x, y in rows if s == name]
-            assert curve == [(0, 0), *found.budget_curve(budget, name)]
+            assert curve == [(0, 0), *result.budget_curve(budget, name)]
     with pytest.raises(InputError, match="the traces do not record cost"):
-        found.plot("budget", budget="cost")
+        result.plot("budget", budget="cost")
 
 
 def test_without_labels_only_what_is_known_is_shown():
-    found = sample_results.good_gain(labelled=0)
-    assert found.plot().title == "UR@i by iteration"
-    assert {r["measure"] for r in table(found.plot("efficiency"))} == {"SRR"}
+    result = sample_results.good_gain(labelled=0)
+    assert result.plot().title == "UR@i by iteration"
+    assert {r["measure"] for r in table(result.plot("efficiency"))} == {"SRR"}
     for kind in ("marginal", "budget"):
         with pytest.raises(InputError, match="no result has a label"):
-            found.plot(kind)
+            result.plot(kind)
     assert (
         "no label and count as no gain" in sample_results.good_gain(labelled=0.5).plot().description
     )
 
 
 def test_a_band_of_two_conversations_does_not_hide_the_rest():
-    found = sample_results.good_gain()
-    chart = found.plot("gain")
+    result = sample_results.good_gain()
+    chart = result.plot("gain")
     highest = max(r["value"] for r in table(chart))
     (domain,) = {
         tuple(v["domain"]) for path, v in walk(chart.spec)
@@ -465,17 +465,19 @@ def test_a_band_of_two_conversations_does_not_hide_the_rest():
 
 
 def test_confusion_and_reliability_are_the_matrix(results):
-    found = results["Calibration"]
-    for row in table(found.plot("confusion")):
-        i, j = (found.grades.index(float(row[k])) for k in ("human", "judge"))
-        assert row["documents"] == found.matrix[i][j]
-        assert row["share of the row"] == pytest.approx(found.matrix[i][j] / sum(found.matrix[i]))
+    calibration = results["Calibration"]
+    for row in table(calibration.plot("confusion")):
+        i, j = (calibration.grades.index(float(row[k])) for k in ("human", "judge"))
+        assert row["documents"] == calibration.matrix[i][j]
+        assert row["share of the row"] == pytest.approx(
+            calibration.matrix[i][j] / sum(calibration.matrix[i])
+        )
     from statsmodels.stats.proportion import proportion_confint
 
-    matrix = np.array(found.matrix)
-    for row in table(found.plot("reliability")):
-        column = matrix[:, found.grades.index(float(row["judge"]))]
-        good = column[[g >= 2 for g in found.grades]].sum()
+    matrix = np.array(calibration.matrix)
+    for row in table(calibration.plot("reliability")):
+        column = matrix[:, calibration.grades.index(float(row["judge"]))]
+        good = column[[g >= 2 for g in calibration.grades]].sum()
         assert row["labelled good"] == pytest.approx(good / column.sum())
         expected = proportion_confint(good, column.sum(), method="wilson")
         assert (row["low"], row["high"]) == pytest.approx(expected)
@@ -491,9 +493,9 @@ def test_corrected_means_are_those_of_the_calibration(results):
 
 def test_labels_are_counted(results):
     rows = table(results["Labels"].plot())
-    given = [label.gain for label in results["Labels"]]
+    gains = [label.gain for label in results["Labels"]]
     assert {r["label"]: r["documents"] for r in rows} == {
-        f"{g:g}": given.count(g) for g in set(given)
+        f"{g:g}": gains.count(g) for g in set(gains)
     }
 
 

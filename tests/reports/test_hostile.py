@@ -1,4 +1,4 @@
-"""Texts that want to be code: wherever a user's text stands, it is shown and nothing runs."""
+"""Texts that want to be code: wherever user text appears, it is displayed and nothing runs."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
                                 "<p style='color:red' onclick='window.ran = 2'>x</p>"))  # fmt: skip
     opened = look(bad)
     opened.page.evaluate("document.querySelector('p[onclick]').click()")
-    for _ in range(300):  # what is told to the console comes a moment later
+    for _ in range(300):  # console messages arrive a moment later
         stopped = [p for p in opened.problems if "Content Security Policy" in p or "violates" in p]
         if len(stopped) >= 3:
             break

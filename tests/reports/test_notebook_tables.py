@@ -50,9 +50,9 @@ class Tables(HTMLParser):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_result_is_a_table(results, kind):
-    found = Tables(results[kind]._repr_html_())
-    assert found.tables
-    for table in found.tables:
+    parsed = Tables(results[kind]._repr_html_())
+    assert parsed.tables
+    for table in parsed.tables:
         assert len(table) > 1 and len({len(row) for row in table}) == 1
 
 
@@ -114,6 +114,6 @@ def test_marks_and_numbers_of_cells():
 def test_a_calibration_is_loaded_as_it_was(results, tmp_path):
     saved = results["Calibration"]
     saved.save(tmp_path / "c.json")
-    found = Calibration.load(tmp_path / "c.json")
-    assert found == saved
-    assert found.render() == saved.render()
+    loaded = Calibration.load(tmp_path / "c.json")
+    assert loaded == saved
+    assert loaded.render() == saved.render()

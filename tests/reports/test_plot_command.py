@@ -97,31 +97,31 @@ def test_help_lists_every_kind(capsys):
 
 
 def test_refusals(saved, tmp_path, capsys):
-    def said(*arguments: str) -> str:
+    def error(*arguments: str) -> str:
         assert run(["plot", *arguments]) == 2
         return capsys.readouterr().err
 
     scores, gain = str(saved / "scores.json"), str(saved / "gain.json")
     out = ["-o", str(tmp_path / "x.svg")]
-    assert "unknown chart 'pie'" in said("pie", scores, *out)
-    assert "chart 'gain' is not available for an Evaluation" in said("gain", scores, *out)
-    assert "unknown option 'system' for chart 'gain'" in said("gain", gain, "--system", "x", *out)
-    assert "unsupported image format: 'x.gif'" in said("gain", gain, "-o", "x.gif")
-    assert "file not found" in said("gain", str(tmp_path / "none.json"), *out)
-    assert "--width 5 is not between" in said("gain", gain, "--width", "5", *out)
-    both = said("gain", scores, gain, *out)
+    assert "unknown chart 'pie'" in error("pie", scores, *out)
+    assert "chart 'gain' is not available for an Evaluation" in error("gain", scores, *out)
+    assert "unknown option 'system' for chart 'gain'" in error("gain", gain, "--system", "x", *out)
+    assert "unsupported image format: 'x.gif'" in error("gain", gain, "-o", "x.gif")
+    assert "file not found" in error("gain", str(tmp_path / "none.json"), *out)
+    assert "--width 5 is not between" in error("gain", gain, "--width", "5", *out)
+    both = error("gain", scores, gain, *out)
     assert "cannot merge results of different kinds: Evaluation, GoodGain" in both
     strict = gg.good_gain([sample_results.trace("x", 1)], threshold=3)
     strict.save(tmp_path / "strict.json")
-    assert "the Good Gains have different settings" in said(
+    assert "the Good Gains have different settings" in error(
         "gain", gain, str(tmp_path / "strict.json"), *out
     )
     sample_results.evaluation(ties="average").save(tmp_path / "other.json")
-    assert "different policies" in said("leaderboard", scores, str(tmp_path / "other.json"), *out)
-    assert "a saved comparison has no per-query scores" in said(
+    assert "different policies" in error("leaderboard", scores, str(tmp_path / "other.json"), *out)
+    assert "a saved comparison has no per-query scores" in error(
         "differences", str(saved / "compared.json"), *out
     )
-    assert "unknown budget 'beer'" in said("budget", gain, "--budget", "beer", *out)
+    assert "unknown budget 'beer'" in error("budget", gain, "--budget", "beer", *out)
     assert not (tmp_path / "x.svg").exists()
 
 

@@ -204,8 +204,8 @@ def test_mistakes_are_told_and_nothing_is_written(files, capsys, arguments, mess
     run(["evaluate", "qrels.txt", "bm25.run", "dense.run", "--save", "scores.json", "-o", "x.txt"])
     capsys.readouterr()
     assert run(["report", *arguments, "-o", "page.html"]) == 2
-    told = capsys.readouterr().err
-    assert message in told and "Traceback" not in told
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
     assert not (files / "page.html").exists()
 
 

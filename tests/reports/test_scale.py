@@ -1,4 +1,4 @@
-"""Many queries: a page of 7,000 queries and three systems is soon made, small, and quick to use.
+"""Many queries: a page of 7,000 queries and three systems is built quickly, small, and responsive.
 
 Bounds are generous and the best of some tries counts, so that a busy machine does not fail;
 benchmarks/report.py has the numbers.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodgain.comparison.scores import is_price, measure_of
+from goodgain.reports.charts.frame import counted
 from goodgain.reports.elements import Span, Strong, UserText
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
@@ -112,7 +113,7 @@ def _numbers(pair: Pair, contents: PageContents) -> list[Span]:
 
 
 def _queries(count: int) -> str:
-    return f"{count:,} quer{'y' if count == 1 else 'ies'}"
+    return counted(count, "query", "queries")
 
 
 def _price(pair: Pair, contents: PageContents) -> list[Span]:
@@ -201,12 +202,11 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
                     " has no labelled results, so its gain is unknown. ",
                 ]
                 continue
-            noun = "conversation" if figure.n == 1 else "conversations"
             spans += [
                 UserText(system.name),
                 " has a mean good gain of ",
                 Strong(number(figure.value, 2)),
-                f" per conversation, over {figure.n:,} {noun}. ",
+                f" per conversation, over {counted(figure.n, 'conversation')}. ",
             ]
     return spans or ["No conversation was measured."]
 
@@ -219,8 +219,10 @@ def _calibration_headline(contents: PageContents) -> list[Span]:
     spans: list[Span] = [
         "The judge agrees with people at a quadratic kappa of ",
         Strong(number(kappa.value, 2)),
-        f" over {calibration.pairs:,} pairs",
+        f" over {counted(calibration.pairs, 'pair')}",
     ]
     if false_good == false_good:
-        spans.append(f"; it calls {100 * false_good:.0f}% of what people call bad good")
+        spans.append(
+            f"; it labels {100 * false_good:.0f}% of the documents good that people label bad"
+        )
     return [*spans, "."]

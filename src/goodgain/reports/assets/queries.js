@@ -59,7 +59,7 @@ class Queries {
         const value = columns[column].of(row);
         return { ...displayCell(columns[column], value), tone: tone(columns[column], value) };
       },
-      note: ["Select a query to see its values and ranked lists.", this.note, "When printed, the table has only the visible rows."].filter(Boolean).join(" "),
+      note: ["Select a query to see its values and ranked lists.", this.note, "Printing includes only the visible rows."].filter(Boolean).join(" "),
     };
     const filters = [this.measureChoice(), ...this.filters()];
     this.table = new DataTable(table, { open: (row) => this.detail.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });

@@ -163,7 +163,7 @@ function belowList(queries, row, system, measure, items, base) {
     if (dropped.length)
       paragraphs.push(element("p", { class: "note" }, `Dropped out of the top ${lists.packed.depth}: `,
         dropped.flatMap((item, i) => [i ? ", " : "", userText(lists.packed.ids[item.doc]),
-          ` (was ${item.rank}, ${item.gain === null ? "unjudged" : `gain ${number(item.gain, Number.isInteger(item.gain) ? 0 : 2)}`})`]), "."));
+          ` (was rank ${item.rank}, ${item.gain === null ? "unjudged" : `gain ${number(item.gain, Number.isInteger(item.gain) ? 0 : 2)}`})`]), "."));
   }
   return paragraphs;
 }

@@ -247,7 +247,7 @@ def _bands(visible: bool) -> str:
 def _bounds(result: GoodGain) -> str:
     if not (result.labelled and any(s.bounded for s in result)):
         return ""
-    return " Some results have no label and count as no gain: lower and upper bound what they could add."
+    return " Some results have no label and count as no gain; the table has lower and upper bounds."
 
 
 def _value_scale(rows: list[list[Any]], with_bands: bool) -> Any:

@@ -264,7 +264,7 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
     )  # fmt: skip
     x = alt.X(
         "price:Q",
-        title=f"{cut(price)}{unit} (lower is better)",
+        title=f"{cut(price)}{unit}, lower is better",
         scale=_around([t.price for t in trade_offs], "log" if wide else "linear"),
     )
     y = alt.Y(

@@ -10,6 +10,7 @@ from goodgain.agentic.result import SUMMARY
 from goodgain.errors import GoodgainError
 from goodgain.measures.table.agentic import BY_COLUMN
 from goodgain.reports.charts.agentic import BUDGETS, budget, efficiency, gain, marginal
+from goodgain.reports.charts.frame import counted
 from goodgain.reports.conversations import page_conversations
 from goodgain.reports.elements import (
     Cell,
@@ -76,10 +77,10 @@ def _description(result: GoodGain) -> list[str]:
         else "(those that ended earlier keep their last value)"
     )
     return [
-        f"{conversations:,} conversations with {searches:,} searches; {turns}. A result with a gain of "
-        f"at least {s.threshold:g} (of {s.max_gain:g}) is good. A repeated result, by the identity rules "
-        f"for a {s.unit}, is a duplicate and adds no gain. Values at an iteration are means over the "
-        f"conversations {align}."
+        f"{counted(conversations, 'conversation')} with {counted(searches, 'search', 'searches')}; {turns}. "
+        f"A result with a gain of at least {s.threshold:g} (of {s.max_gain:g}) is good. A repeated result, "
+        f"by the identity rules for a {s.unit}, is a duplicate and adds no gain. Values at an iteration "
+        f"are means over the conversations {align}."
     ]
 
 
@@ -150,4 +151,4 @@ def _paired(result: GoodGain, suffix: str) -> list[Element]:
         cell = Cell(value=difference, tone=tone, **interval)
         rows.append([system, other, name, mean, base, cell, n])
     note = "Over the conversations of both systems. Below each difference: its 95% interval."
-    return [Table(f"agents{suffix}", "Systems compared", columns, rows, note)]
+    return [Table(f"agents{suffix}", "System comparison", columns, rows, note)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goodgain.reports.charts.frame import counted
 from goodgain.reports.charts.labels import confusion, corrected, reliability
 from goodgain.reports.elements import (
     Column,
@@ -54,7 +55,7 @@ def _coverage(contents: PageContents) -> Table:
         ),
         Column(name="documents", digits=0, help="retrieved for judged queries"),
         Column(name="unjudged documents", digits=0, help="of the retrieved documents"),
-        *number_columns("unjudged %", "judged in the top 10 %", digits=1),
+        *number_columns("% unjudged", "% judged in top 10", digits=1),
     ]
     note = (
         "Unjudged documents may be relevant: if there are many, a system that retrieves documents "
@@ -93,7 +94,7 @@ def _matrix(calibration: Calibration, suffix: str) -> Table:
     names = [f"{g:g}" for g in calibration.grades]
     columns = [*text_columns("human"), *count_columns(*(f"judge {n}" for n in names))]
     rows = [[f"human {n}", *row] for n, row in zip(names, calibration.matrix, strict=True)]
-    note = f"{calibration.pairs:,} pairs of a query and a document."
+    note = f"{counted(calibration.pairs, 'pair')} of a query and a document."
     return Table(f"matrix{suffix}", "Confusion matrix", columns, rows, note)
 
 

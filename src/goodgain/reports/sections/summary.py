@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.ranking.policy import CHOICES
 from goodgain.reports.charts import systems as charts
+from goodgain.reports.charts.frame import counted
 from goodgain.reports.elements import (
     Cell,
     Column,
@@ -48,8 +49,7 @@ def _description(contents: PageContents) -> list[Span]:
     """The number of systems and queries, and the policies."""
     queries = len(contents.units) or max((p.queries for p in contents.comparison or ()), default=0)
     spans: list[Span] = [
-        f"{len(contents.systems):,} system{'s' * (len(contents.systems) != 1)} on ",
-        f"{queries:,} quer{'ies' if queries != 1 else 'y'}",
+        f"{counted(len(contents.systems), 'system')} on {counted(queries, 'query', 'queries')}"
     ]
     if contents.baseline:
         spans += [", compared with the baseline ", UserText(contents.baseline)]
