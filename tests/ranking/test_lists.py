@@ -42,7 +42,10 @@ def by_query(lists, ids):
                 ids[lists.docs[at + r]],
                 lists.scores[at + r],
                 lists.gains[ranks[r + 1]] if r + 1 in ranks else None,
-                {m: p[ranks[r + 1]] if r + 1 in ranks else 0.0 for m, p in lists.parts.items()},
+                {
+                    m: p[ranks[r + 1]] if r + 1 in ranks else 0.0
+                    for m, p in lists.contributions.items()
+                },
             )
             for r in range(n)
         ]
@@ -56,7 +59,7 @@ def test_lists_are_those_of_explain(policy):
     result = goodgain.evaluate(qrels, Run(run, name="a"), MEASURES, **policy)
     ids, found = ranked_lists({"a": result.runs[0]}, DEPTH)
     lists = by_query(found["a"], ids)
-    assert set(found["a"].parts) == {m.label for m in result.measures}
+    assert set(found["a"].contributions) == {m.label for m in result.measures}
     for measure in result.measures:
         for i, query in enumerate(found["a"].queries):
             told = explain(qrels, run, measure, query, **policy)
@@ -74,7 +77,7 @@ def test_a_measure_without_one_order_has_no_parts():
     qrels, run = tables()
     result = goodgain.evaluate(qrels, Run(run, name="a"), "nDCG@10 AP", ties="average")
     _, found = ranked_lists({"a": result.runs[0]}, DEPTH)
-    assert found["a"].parts == {}
+    assert found["a"].contributions == {}
     assert found["a"].counts.sum() > 0
 
 
