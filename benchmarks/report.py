@@ -58,7 +58,7 @@ def _bar(what: str, wanted: float, got: float, unit: str) -> Bar:
 
 def _work(queries: int, repeats: int) -> dict[str, Any]:
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "report"))
-    from materials import many_queries
+    from page_results import many_queries
 
     comparison, texts = many_queries(queries, DEPTH)
     with tempfile.TemporaryDirectory() as folder:

@@ -199,7 +199,7 @@ def test_what_cannot_be_found_again_says_why(file, tmp_path):
     del data["reading"]
     (tmp_path / "old.json").write_text(json.dumps(data))
     old = gg.GoodGain.load(tmp_path / "old.json")
-    with pytest.raises(InputError, match="does not tell how its traces are read"):
+    with pytest.raises(InputError, match="does not record how its traces are read"):
         told(old)
     old.save(tmp_path / "older.json")
     assert gg.GoodGain.load(tmp_path / "older.json").to_dict() == old.to_dict()

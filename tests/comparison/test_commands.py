@@ -186,10 +186,16 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare qrels.txt base.run", "nothing to compare 'base' with"),
         ("compare qrels.txt base.run none.run", "no file 'none.run'"),
         ("compare qrels.txt base.run new.run --baseline x", "unknown baseline 'x'"),
-        ("compare qrels.txt base.run new.run --margin x", "margin must be a non-negative number, got 'x'"),
+        (
+            "compare qrels.txt base.run new.run --margin x",
+            "margin must be a non-negative number, got 'x'",
+        ),
         ("compare qrels.txt base.run new.run --by kind", "no column 'kind' to group by"),
         ("compare qrels.txt base.run new.run --by size --queries queries.csv", "no column 'size'"),
-        ("compare qrels.txt base.run new.run --permutations 0", "permutations must be a positive integer, got 0"),
+        (
+            "compare qrels.txt base.run new.run --permutations 0",
+            "permutations must be a positive integer, got 0",
+        ),
         ("compare qrels.txt --scores scores.csv", "--scores stands in"),
         ("compare qrels.txt --gsb labels.csv", "--gsb stands alone"),
         ("compare --scores none.csv", "no file 'none.csv'"),

@@ -209,7 +209,12 @@ def test_groups_and_interaction() -> None:
     assert found.interactions[0].p < 0.001
     assert "2 queries have no group: q28, q29" in found.warnings()
     assert "F test of the interaction" in str(found)
-    assert [row[found.rows()[0].index("group")] for row in found.rows()[1]] == [None, "easy", "hard", ""]
+    assert [row[found.rows()[0].index("group")] for row in found.rows()[1]] == [
+        None,
+        "easy",
+        "hard",
+        "",
+    ]
     with pytest.raises(UsageError, match="no column 'kind' to group by"):
         compare(scores(base=BASE, new=NEW), by="kind")
 

@@ -88,7 +88,7 @@ def test_systems_of_one_table_and_bad_use() -> None:
         gate(table)
     with pytest.raises(UsageError, match="unknown system 'z'"):
         gate(table, baseline="a", candidate="z")
-    with pytest.raises(UsageError, match="no test 'tukey'"):
+    with pytest.raises(UsageError, match="unknown test 'tukey'"):
         gate(table, baseline="a", candidate="b", test="tukey")
     with pytest.raises(UsageError, match="alpha"):
         gate(table, baseline="a", candidate="b", alpha=2)

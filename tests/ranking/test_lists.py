@@ -42,7 +42,10 @@ def by_query(lists, ids):
                 ids[lists.docs[at + r]],
                 lists.scores[at + r],
                 lists.gains[ranks[r + 1]] if r + 1 in ranks else None,
-                {m: p[ranks[r + 1]] if r + 1 in ranks else 0.0 for m, p in lists.contributions.items()},
+                {
+                    m: p[ranks[r + 1]] if r + 1 in ranks else 0.0
+                    for m, p in lists.contributions.items()
+                },
             )
             for r in range(n)
         ]
@@ -120,5 +123,5 @@ def test_a_saved_evaluation_finds_its_files_again(tmp_path):
         with pytest.raises(InputError, match="has changed"):
             ranked_lists({"a": result.runs[0]}, DEPTH)
     loaded = Evaluation.from_dict(goodgain.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).to_dict())
-    with pytest.raises(InputError, match="does not know a file of its judgements"):
+    with pytest.raises(InputError, match="records no file for its judgments"):
         ranked_lists({"a": loaded.runs[0]}, DEPTH)

@@ -34,9 +34,9 @@ def browser() -> Iterator[Browser]:
     if not path:
         pytest.skip("no Chromium: apt-get install chromium, or set GOODGAIN_CHROMIUM")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield found
-        found.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield chromium
+        chromium.close()
 
 
 class Opened:
@@ -66,8 +66,8 @@ class Opened:
     def well(self) -> None:
         """Nothing was written to the console, nothing ran that should not, nothing was fetched."""
         assert self.problems == []
-        asked = {url.partition("#")[0] for url in self.requests if not url.startswith("blob:")}
-        assert asked == {self.path.as_uri()}
+        fetched = {url.partition("#")[0] for url in self.requests if not url.startswith("blob:")}
+        assert fetched == {self.path.as_uri()}
         assert self.page.evaluate("window.ran") is None
 
 
@@ -82,9 +82,9 @@ def look(browser: Browser) -> Iterator[Callable[..., Opened]]:
             color_scheme="dark" if dark else "light",
             accept_downloads=True,
         )
-        found = Opened(context.new_page(), path)
-        opened.append((context, found))
-        return found
+        page = Opened(context.new_page(), path)
+        opened.append((context, page))
+        return page
 
     yield open_page
     for context, page in opened:

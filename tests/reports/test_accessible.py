@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from materials import calibration, comparison
+from page_results import calibration, comparison
 from playwright.sync_api import expect
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -12,25 +12,25 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    found = tmp_path_factory.mktemp("page") / "page.html"
+    page = tmp_path_factory.mktemp("page") / "page.html"
     texts = {f"q{i}": f"question number {i}" for i in range(40)}
     documents = {f"d{i}": f"document number {i}" for i in range(600)}
-    comparison().report(found, queries=texts, documents=documents)
-    return found
+    comparison().report(page, queries=texts, documents=documents)
+    return page
 
 
 @pytest.fixture(scope="module")
 def labels_path(tmp_path_factory):
-    found = tmp_path_factory.mktemp("labels") / "labels.html"
-    calibration().report(found)
-    return found
+    page = tmp_path_factory.mktemp("labels") / "labels.html"
+    calibration().report(page)
+    return page
 
 
 def serious(page) -> list[str]:
-    found = Axe().run(page, options=RULES)
+    report = Axe().run(page, options=RULES)
     return [
         f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:160]}"
-        for v in found["violations"]
+        for v in report["violations"]
         if v["impact"] in ("serious", "critical")
     ]
 
@@ -90,12 +90,12 @@ def test_arrow_keys_scroll_a_table_that_has_the_focus(path, look):
     page = look(path, width=390).page
     page.locator("#table-queries .open").first.press("Enter")
     title = page.locator("dialog[open] #query-title")
-    shown = title.inner_text()
+    before = title.inner_text()
     region = page.locator("dialog[open] #table-list-1 .scroll")
     region.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("e => e.scrollLeft > 0", arg=region.element_handle())
-    assert title.inner_text() == shown
+    assert title.inner_text() == before
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

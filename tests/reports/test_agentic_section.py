@@ -6,12 +6,12 @@ import json
 import re
 
 import pytest
-import shown_results
+import sample_results
 from playwright.sync_api import expect
 
 import goodgain as gg
 from goodgain.reports import conversations
-from goodgain.reports.conversations import told
+from goodgain.reports.conversations import page_conversations
 from goodgain.reports.theme import LIGHT
 
 SCRIPTS = (
@@ -24,12 +24,12 @@ SCRIPTS = (
 
 
 def one_result(text: str, gain: float | None = None, **more: str) -> dict:
-    found = {
+    result = {
         "title": text,
         "snippet": f"{text} and enough words to make a key of its own, at last",
         **more,
     }
-    return found | ({} if gain is None else {"gain": gain})
+    return result | ({} if gain is None else {"gain": gain})
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,10 @@ def open_first(page) -> None:
 
 def test_the_section_has_the_figures_of_the_result(page, result):
     section = page.locator("#agentic")
-    assert "2 conversations with 6 searches; the last turn of each counts" in section.inner_text()
+    assert (
+        "2 conversations with 6 searches; only the last turn of each is scored"
+        in section.inner_text()
+    )
     rows = page.locator("#table-agentic tbody tr")
     cells = {rows.nth(i).locator("th, td").first.inner_text(): rows.nth(i).locator("td").first.inner_text()
              for i in range(rows.count())}  # fmt: skip
@@ -97,7 +100,7 @@ def test_charts_are_drawn(page):
         figure = page.locator(f"#chart-{key}")
         figure.scroll_into_view_if_needed()
         expect(figure.locator("svg path").nth(3)).to_be_attached()
-    assert page.locator("#chart-budget-cost").count() == 0  # nobody said what it cost
+    assert page.locator("#chart-budget-cost").count() == 0  # the traces have no costs
 
 
 def test_a_timeline_shows_iterations_searches_and_results(page):
@@ -111,18 +114,20 @@ def test_a_timeline_shows_iterations_searches_and_results(page):
     notes = dialog.locator(".iterations > li > .note").all_inner_texts()
     assert (
         notes[0]
-        == "2 searches · 3 results · 2 new good ones · 0 duplicates · gain 6.00 · 6.00 so far"
+        == "2 searches · 3 results · 2 new good results · 0 duplicates · gain 6.00 · cumulative gain 6.00"
     )
-    second = "1 search · 3 results · 0 new good ones · 1 duplicate · gain 0.00 · 6.00 so far"
+    second = (
+        "1 search · 3 results · 0 new good results · 1 duplicate · gain 0.00 · cumulative gain 6.00"
+    )
     assert notes[1] == second
     assert dialog.locator(".search h4").all_inner_texts() == [
         "first words", "other words", "First words", "last"
     ]  # fmt: skip
-    assert dialog.locator(".search").nth(2).locator(".badge").inner_text() == "asked before"
+    assert dialog.locator(".search").nth(2).locator(".badge").inner_text() == "repeated query"
     assert "web · 0.50 s · 120 tokens" in dialog.locator(".search").first.inner_text()
     assert "4.6 ms · 50 tokens" in dialog.locator(".search").nth(2).inner_text()
     last = dialog.locator(".search").nth(3).inner_text()
-    assert "timed out" in last and "Nothing was found." in last
+    assert "timed out" in last and "No results." in last
 
 
 def test_gains_have_their_colours(page):
@@ -145,7 +150,7 @@ def test_a_duplicate_leads_to_its_first_occurrence(page):
     open_first(page)
     repeat = page.locator("#conversations-result-3")
     assert (
-        "Seen before: the same as 1.1.1. Both have the key url; step 2 decided"
+        "Duplicate of 1.1.1. Shared key: url; decided by step 2: the URLs match"
         in repeat.inner_text()
     )
     assert page.locator(".result.repeat").count() == 1
@@ -155,9 +160,9 @@ def test_a_duplicate_leads_to_its_first_occurrence(page):
     first = page.locator("#conversations-result-0")
     expect(first).to_be_focused()
     expect(first).to_be_in_viewport()
-    expect(page.locator(".found")).to_have_id("conversations-result-0")
-    assert "again at 2.1.1" in first.inner_text()
-    first.get_by_role("button", name="Go to its repetition 2.1.1").click()
+    expect(page.locator(".target")).to_have_id("conversations-result-0")
+    assert "Duplicated at 2.1.1" in first.inner_text()
+    first.get_by_role("button", name="Go to duplicate 2.1.1").click()
     expect(repeat).to_be_focused()
 
 
@@ -207,8 +212,10 @@ def test_axe_finds_nothing_serious(result, look, tmp_path, dark):
     for opened in (False, True):
         if opened:
             open_first(page)
-        found = [v for v in Axe().run(page)["violations"] if v["impact"] in ("serious", "critical")]
-        assert not found, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found]
+        serious = [
+            v for v in Axe().run(page)["violations"] if v["impact"] in ("serious", "critical")
+        ]
+        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
 
 
 def test_a_phone_does_not_scroll_sideways(result, look, tmp_path):
@@ -243,11 +250,11 @@ def test_hostile_traces_do_nothing(look, tmp_path):
         page.locator("#table-conversations tbody .open").press("Enter")
         dialog = page.locator("dialog[open]")
         expect(dialog).to_contain_text("[cut: 1,0")
-        shown = dialog.inner_text()
+        visible = dialog.inner_text()
         if i < 4:
-            assert text in shown
+            assert text in visible
         else:
-            assert "\\u202edlrow\\x1b[31m\\x00" in shown
+            assert "\\u202edlrow\\x1b[31m\\x00" in visible
         for a in dialog.locator("a").all():
             assert a.get_attribute("href").startswith("https://example.org/")
         assert dialog.locator("script, img").count() == 0
@@ -255,40 +262,40 @@ def test_hostile_traces_do_nothing(look, tmp_path):
 
 
 def test_very_many_conversations_are_chosen_by_a_rule(monkeypatch):
-    result = shown_results.good_gain(count=40)
-    assert told(result).note == "" and len(told(result).items) == 80
-    monkeypatch.setattr(conversations, "MOST_RESULTS", 300)
-    found = told(result)
+    result = sample_results.good_gain(count=40)
+    assert page_conversations(result).note == "" and len(page_conversations(result).items) == 80
+    monkeypatch.setattr(conversations, "MAX_RESULTS", 300)
+    selection = page_conversations(result)
     count = sum(
-        len(s["results"]) for c in found.items for i in c["iterations"] for s in i["searches"]
+        len(s["results"]) for c in selection.items for i in c["iterations"] for s in i["searches"]
     )
     assert 250 < count <= 300
-    assert found.note == (
-        f"Shown are {len(found.items)} of 80 conversations: of each system the first, and those with the "
-        "highest and the lowest CG."
+    assert selection.note == (
+        f"Showing {len(selection.items)} of 80 conversations (for each system the first, and those with "
+        "the highest and the lowest CG)."
     )
-    shown = {(c["system"], c["name"]) for c in found.items}
+    names = {(c["system"], c["name"]) for c in selection.items}
     for s in result:
         gains = s.final("CG")
-        assert (s.name, "c0") in shown
-        assert (s.name, max(gains, key=gains.get)) in shown
-        assert (s.name, min(gains, key=gains.get)) in shown
-    assert [c["system"] for c in found.items] == sorted(c["system"] for c in found.items)
+        assert (s.name, "c0") in names
+        assert (s.name, max(gains, key=gains.get)) in names
+        assert (s.name, min(gains, key=gains.get)) in names
+    assert [c["system"] for c in selection.items] == sorted(c["system"] for c in selection.items)
 
 
 def test_a_page_stays_below_its_size(monkeypatch):
-    result = shown_results.good_gain(count=20)
-    whole = len(json.dumps(told(result).items))
-    monkeypatch.setattr(conversations, "MOST_BYTES", whole // 2)
-    found = told(result)
-    assert 10 < len(found.items) < 40
-    assert len(json.dumps(found.items)) <= whole // 2
-    assert found.note.endswith("conversations: the others would make the page too large.")
+    result = sample_results.good_gain(count=20)
+    whole = len(json.dumps(page_conversations(result).items))
+    monkeypatch.setattr(conversations, "MAX_BYTES", whole // 2)
+    selection = page_conversations(result)
+    assert 10 < len(selection.items) < 40
+    assert len(json.dumps(selection.items)) <= whole // 2
+    assert selection.note.endswith("conversations (to limit the size of the page).")
 
 
 def test_conversations_that_are_gone_are_said_to_be(look, tmp_path):
     file = tmp_path / "traces.jsonl"
-    file.write_text(json.dumps(shown_results.trace("a", 1)) + "\n")
+    file.write_text(json.dumps(sample_results.trace("a", 1)) + "\n")
     result = gg.good_gain(file)
     file.unlink()
     path = tmp_path / "gone.html"
@@ -301,7 +308,7 @@ def test_without_labels_and_with_several_results(look, tmp_path):
     from goodgain.reports import write_report
 
     path = tmp_path / "two.html"
-    write_report(path, shown_results.good_gain(labelled=0), shown_results.good_gain(("x",)))
+    write_report(path, sample_results.good_gain(labelled=0), sample_results.good_gain(("x",)))
     page = look(path).page
     assert page.locator("#table-conversations-1, #table-conversations-2").count() == 2
     assert "UR@i by iteration" in page.locator("#chart-gain-UR-i-1").inner_text()
@@ -312,7 +319,7 @@ def test_without_labels_and_with_several_results(look, tmp_path):
 def test_texts_are_read_in_one_piece():
     search = {"query": "two\nlines", "results": [{"title": "a\tb", "snippet": "one\n\n  two"}]}
     turn = {"user": "what\nis it", "iterations": [{"searches": [search]}]}
-    (item,) = told(gg.good_gain([{"conversation": "c", "turns": [turn]}])).items
-    (shown,) = item["iterations"][0]["searches"]
-    assert (item["user"], shown["query"]) == ("what is it", "two lines")
-    assert [(r["title"], r["text"]) for r in shown["results"]] == [("a b", "one two")]
+    (item,) = page_conversations(gg.good_gain([{"conversation": "c", "turns": [turn]}])).items
+    (search,) = item["iterations"][0]["searches"]
+    assert (item["user"], search["query"]) == ("what is it", "two lines")
+    assert [(r["title"], r["text"]) for r in search["results"]] == [("a b", "one two")]

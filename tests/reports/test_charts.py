@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import shown_results
-from shown_results import HOSTILE
+import sample_results
+from sample_results import HOSTILE
 
 import goodgain as gg
 from goodgain.errors import InputError, MissingExtraError, UsageError
@@ -26,13 +26,13 @@ from goodgain.stats.pareto import pareto_front
 
 RESULTS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibration", "Labels", "GSB",
            "Gate", "Tuned"]  # fmt: skip
-OF = [(name, kind.name) for kind in KINDS.values() for name in kind.of
+OF = [(name, kind.name) for kind in KINDS.values() for name in kind.results
       if (name, kind.name) != ("ExperimentResult", "groups")]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    return shown_results.every_result(tmp_path_factory.mktemp("labels"))
+    return sample_results.every_result(tmp_path_factory.mktemp("labels"))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_keys_are_names_of_files_and_elements(charts):
 def test_every_result_has_a_first_chart(results):
     for name in RESULTS:
         assert results[name].plot().spec == results[name].plot(
-            next(k.name for k in KINDS.values() if name in k.of)
+            next(k.name for k in KINDS.values() if name in k.results)
         ).spec  # fmt: skip
 
 
@@ -142,8 +142,8 @@ def test_pictures_are_pictures(charts, tmp_path, name, kind):
         chart.save(tmp_path / f"x.{ending}", width=500)
     root = ElementTree.fromstring((tmp_path / "x.svg").read_text())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    shown = " ".join(root.itertext())
-    assert chart.title[:20] in shown
+    text = " ".join(root.itertext())
+    assert chart.title[:20] in text
     assert png_size((tmp_path / "x.png").read_bytes())[0] == pytest.approx(1000, abs=120)
     pdf = (tmp_path / "x.pdf").read_bytes()
     assert pdf.startswith(b"%PDF-") and pdf.rstrip().endswith(b"%%EOF")
@@ -161,7 +161,7 @@ def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
 
 def test_colours_are_explained(results):
     """A legend stands above every chart whose colours mean something."""
-    explained = {"effects": "no difference shown", "differences": "worse", "histogram": "worse"}
+    explained = {"effects": "not significant", "differences": "worse", "histogram": "worse"}
     for kind, word in explained.items():
         svg = ElementTree.fromstring(results["Comparison"].plot(kind).svg())
         assert word in {t.strip() for t in svg.itertext()}, kind
@@ -171,7 +171,7 @@ def test_colours_are_explained(results):
 
 
 def test_other_endings_are_refused(charts, tmp_path):
-    with pytest.raises(UsageError, match=r"'x\.docx' is no name of a picture"):
+    with pytest.raises(UsageError, match=r"unsupported image format: 'x\.docx'"):
         charts["Comparison", "effects"].save("x.docx")
     with pytest.raises(InputError, match="cannot write"):
         charts["Comparison", "effects"].save(tmp_path / "no" / "x.svg")
@@ -204,12 +204,12 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch, results, charts):
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 1_000_000, "a.b[c]'d\"", "", "  "])
 def test_names_are_values_and_nothing_else(schema, name):
     names = (name, "dense", "hybrid")
-    compared = shown_results.comparison(names)
-    made = [plot(compared, kind) for kind in
+    compared = sample_results.comparison(names)
+    charts = [plot(compared, kind) for kind in
             ("effects", "leaderboard", "differences", "histogram", "trade-off", "groups")]  # fmt: skip
-    agents = shown_results.good_gain((name, "b"))
-    made += [plot(agents, kind) for kind in ("gain", "marginal", "efficiency", "budget")]
-    for chart in made:
+    agents = sample_results.good_gain((name, "b"))
+    charts += [plot(agents, kind) for kind in ("gain", "marginal", "efficiency", "budget")]
+    for chart in charts:
         schema.validate(chart.themed())
         texts = json.dumps(chart.spec)
         assert len(texts) < 60_000
@@ -232,16 +232,13 @@ def test_names_that_are_cut_alike_stay_apart():
         gg.compare({n: {"AP": {"q1": 0.1 * i, "q2": 0.3}} for i, n in enumerate(long)}),
         "leaderboard",
     )
-    shown = {
-        v["system"] for path, v in walk({"v": chart.spec["data"]["values"]}) if isinstance(v, dict)
-    }
-    shown = {v["system"] for v in chart.spec["data"]["values"]}
-    assert len(shown) == 3
+    names = {v["system"] for v in chart.spec["data"]["values"]}
+    assert len(names) == 3
     assert [row[0] for row in chart.rows] == [long[2], long[1], long[0]]
 
 
 def test_the_colour_of_a_system_is_the_same_on_all_charts(results):
-    names = list(shown_results.NAMES)
+    names = list(sample_results.NAMES)
     for kind in ("leaderboard", "trade-off"):
         spec = results["Comparison"].plot(kind).spec
         assert names in [v for path, v in walk(spec) if path[-3:] == ("color", "scale", "domain")]
@@ -262,7 +259,7 @@ def test_leaderboard_has_the_means_and_their_intervals(results):
 
 
 def test_leaderboard_of_sums_has_no_interval():
-    qrels, runs = shown_results.collection(5)
+    qrels, runs = sample_results.collection(5)
     evaluated = gg.evaluate(qrels, runs, "NumRelRet AP")
     for row in table(evaluated.plot("leaderboard", measure="NumRelRet")):
         assert row["mean"] == evaluated[row["system"]]["NumRelRet"]
@@ -293,7 +290,7 @@ def test_effects_are_the_pairs(results):
 def test_less_time_is_better(results):
     slower = results["Comparison"].plot("effects", measure="Latency")
     assert {v["verdict"] for v in slower.spec["data"]["values"]} == {"worse"}
-    assert "left of 0 is better" in slower.description
+    assert "negative is better" in slower.description
 
 
 def test_differences_are_those_of_the_queries(results):
@@ -306,7 +303,7 @@ def test_differences_are_those_of_the_queries(results):
     assert values == sorted(values, reverse=True)
     wins, losses = sum(d > 0 for d in values), sum(d < 0 for d in values)
     assert (
-        f"better on {wins}, the same on {len(values) - wins - losses}, worse on {losses}"
+        f"better on {wins}, equal on {len(values) - wins - losses}, worse on {losses}"
         in chart.description
     )
     counts = table(evaluated.plot("histogram", system="hybrid", baseline="dense", measure="RR"))
@@ -323,8 +320,7 @@ def scores(queries: int, systems: int = 3) -> dict:
 
 
 def test_many_queries_stay_small_and_keep_their_sum():
-    given = scores(7000)
-    compared = gg.compare(given)
+    compared = gg.compare(scores(7000))
     chart = compared.plot("differences")
     assert len(json.dumps(chart.spec)) < 40_000 and len(chart.rows) == 200
     assert "Each bar is the mean of 35 or 36 queries" in chart.description
@@ -337,13 +333,13 @@ def test_many_queries_stay_small_and_keep_their_sum():
 
 
 def test_undefined_and_missing_queries_are_left_out():
-    given = scores(10)
-    given["s1"]["AP"]["q3"] = math.nan
-    del given["s1"]["AP"]["q4"]
-    chart = gg.compare(given).plot("differences", system="s1")
+    systems = scores(10)
+    systems["s1"]["AP"]["q3"] = math.nan
+    del systems["s1"]["AP"]["q4"]
+    chart = gg.compare(systems).plot("differences", system="s1")
     assert {r["query"] for r in table(chart)} == {f"q{i}" for i in range(10)} - {"q3", "q4"}
     assert (
-        next(r for r in table(gg.compare(given).plot("leaderboard")) if r["system"] == "s1")[
+        next(r for r in table(gg.compare(systems).plot("leaderboard")) if r["system"] == "s1")[
             "queries"
         ]
         == 8
@@ -366,9 +362,13 @@ def test_trade_off_is_the_pareto_front(results):
     }  # fmt: skip
     assert chart.columns == ["system", "AP", "Latency (ms)", "on the front", "beaten by"]
     for system, quality, price, on, beaten in chart.rows:
-        found = front[system]
-        assert (quality, on == "yes", beaten) == (found.quality, found.on_front, found.beaten_by)
-        assert price == pytest.approx(1000 * found.price)
+        expected = front[system]
+        assert (quality, on == "yes", beaten) == (
+            expected.quality,
+            expected.on_front,
+            expected.beaten_by,
+        )
+        assert price == pytest.approx(1000 * expected.price)
 
 
 def test_groups_are_the_pairs_of_groups(results):
@@ -382,7 +382,7 @@ def test_groups_are_the_pairs_of_groups(results):
 
 def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_path):
     evaluated = results["Evaluation"]
-    qrels, runs = shown_results.collection()
+    qrels, runs = sample_results.collection()
     levels = [f"IPrec@{i / 10}" for i in range(11)]
     direct = gg.evaluate(qrels, runs, " ".join(levels))
     rows = table(evaluated.plot("precision-recall"))
@@ -395,7 +395,7 @@ def test_precision_and_recall_are_measured_again_where_they_must(results, tmp_pa
     assert table(gg.Evaluation.load(tmp_path / "with.json").plot("precision-recall")) == rows
     evaluated.save(tmp_path / "without.json")
     with pytest.raises(
-        InputError, match="has no precision by recall, and its inputs are gone"
+        InputError, match="has no precision-recall data, and its inputs are not available"
     ) as caught:
         gg.Evaluation.load(tmp_path / "without.json").plot("precision-recall")
     assert "IPrec@0.5" in caught.value.hint
@@ -419,40 +419,42 @@ def test_precision_of_several_seeds_is_their_mean():
 @pytest.mark.parametrize("measure", ["CG", "RG@i", "DCG", "SRE", "MarginalGain", "nCG", "Tokens"])
 @pytest.mark.parametrize("align", ["active", "carry"])
 def test_gain_by_iteration_is_the_figures(measure, align):
-    traces = [shown_results.trace(s, n) for s in ("a", "b") for n in range(9)]
-    found = gg.good_gain(traces, align=align)
-    rows = table(found.plot("gain", measure=measure))
-    assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in found) + 1))
+    traces = [sample_results.trace(s, n) for s in ("a", "b") for n in range(9)]
+    result = gg.good_gain(traces, align=align)
+    rows = table(result.plot("gain", measure=measure))
+    assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in result) + 1))
     for r in rows:
-        f = found.figure(measure, r["iteration"], r["system"])
+        f = result.figure(measure, r["iteration"], r["system"])
         undefined = [None if math.isnan(v) else v for v in (f.low, f.high)]
         assert [r["value"], r["n"], r["low"], r["high"]] == [f.value, f.n, *undefined]
 
 
 def test_budgets_are_the_curves(results):
-    found = results["GoodGain"]
+    result = results["GoodGain"]
     for budget in ("searches", "seconds", "tokens"):
-        rows = found.plot("budget", budget=budget).rows
-        for name in found.names:
+        rows = result.plot("budget", budget=budget).rows
+        for name in result.names:
             curve = [(x, y) for s, x, y in rows if s == name]
-            assert curve == [(0, 0), *found.budget_curve(budget, name)]
-    with pytest.raises(InputError, match="no conversation says what its searches took in cost"):
-        found.plot("budget", budget="cost")
+            assert curve == [(0, 0), *result.budget_curve(budget, name)]
+    with pytest.raises(InputError, match="the traces do not record cost"):
+        result.plot("budget", budget="cost")
 
 
 def test_without_labels_only_what_is_known_is_shown():
-    found = shown_results.good_gain(labelled=0)
-    assert found.plot().title == "UR@i by iteration"
-    assert {r["measure"] for r in table(found.plot("efficiency"))} == {"SRR"}
+    result = sample_results.good_gain(labelled=0)
+    assert result.plot().title == "UR@i by iteration"
+    assert {r["measure"] for r in table(result.plot("efficiency"))} == {"SRR"}
     for kind in ("marginal", "budget"):
         with pytest.raises(InputError, match="no result has a label"):
-            found.plot(kind)
-    assert "no label and earn nothing" in shown_results.good_gain(labelled=0.5).plot().description
+            result.plot(kind)
+    assert (
+        "no label and count as no gain" in sample_results.good_gain(labelled=0.5).plot().description
+    )
 
 
 def test_a_band_of_two_conversations_does_not_hide_the_rest():
-    found = shown_results.good_gain()
-    chart = found.plot("gain")
+    result = sample_results.good_gain()
+    chart = result.plot("gain")
     highest = max(r["value"] for r in table(chart))
     (domain,) = {
         tuple(v["domain"]) for path, v in walk(chart.spec)
@@ -463,18 +465,20 @@ def test_a_band_of_two_conversations_does_not_hide_the_rest():
 
 
 def test_confusion_and_reliability_are_the_matrix(results):
-    found = results["Calibration"]
-    for row in table(found.plot("confusion")):
-        i, j = (found.grades.index(float(row[k])) for k in ("human", "judge"))
-        assert row["documents"] == found.matrix[i][j]
-        assert row["share of the row"] == pytest.approx(found.matrix[i][j] / sum(found.matrix[i]))
+    calibration = results["Calibration"]
+    for row in table(calibration.plot("confusion")):
+        i, j = (calibration.grades.index(float(row[k])) for k in ("human", "judge"))
+        assert row["documents"] == calibration.matrix[i][j]
+        assert row["share of the row"] == pytest.approx(
+            calibration.matrix[i][j] / sum(calibration.matrix[i])
+        )
     from statsmodels.stats.proportion import proportion_confint
 
-    matrix = np.array(found.matrix)
-    for row in table(found.plot("reliability")):
-        column = matrix[:, found.grades.index(float(row["judge"]))]
-        good = column[[g >= 2 for g in found.grades]].sum()
-        assert row["found good"] == pytest.approx(good / column.sum())
+    matrix = np.array(calibration.matrix)
+    for row in table(calibration.plot("reliability")):
+        column = matrix[:, calibration.grades.index(float(row["judge"]))]
+        good = column[[g >= 2 for g in calibration.grades]].sum()
+        assert row["labelled good"] == pytest.approx(good / column.sum())
         expected = proportion_confint(good, column.sum(), method="wilson")
         assert (row["low"], row["high"]) == pytest.approx(expected)
 
@@ -482,16 +486,16 @@ def test_confusion_and_reliability_are_the_matrix(results):
 def test_corrected_means_are_those_of_the_calibration(results):
     rows = table(results["Calibration"].plot("corrected"))
     for row, c in zip(rows, results["Calibration"].corrected, strict=True):
-        assert (row["run"], row["corrected"], row["by people"], row["by the judge"]) == (
+        assert (row["run"], row["corrected"], row["human labels"], row["judge labels"]) == (
             c.run, c.corrected, c.human, c.labels
         )  # fmt: skip
 
 
 def test_labels_are_counted(results):
     rows = table(results["Labels"].plot())
-    given = [label.gain for label in results["Labels"]]
+    gains = [label.gain for label in results["Labels"]]
     assert {r["label"]: r["documents"] for r in rows} == {
-        f"{g:g}": given.count(g) for g in set(given)
+        f"{g:g}": gains.count(g) for g in set(gains)
     }
 
 
@@ -503,7 +507,7 @@ def test_sides_and_checks(results):
     }
     (check,) = results["Gate"].checks
     (row,) = table(results["Gate"].plot())
-    assert (row["difference"], row["at worst"], row["margin"]) == (
+    assert (row["difference"], row["bound"], row["margin"]) == (
         check.difference,
         check.bound,
         check.margin,
@@ -514,38 +518,40 @@ def test_sides_and_checks(results):
 
 
 def test_what_cannot_be_drawn_is_said(results):
-    with pytest.raises(UsageError, match="there is no chart 'pie'"):
+    with pytest.raises(UsageError, match="unknown chart 'pie'"):
         results["Comparison"].plot("pie")
-    with pytest.raises(UsageError, match="there is no chart 'gain' of a Comparison") as caught:
+    with pytest.raises(
+        UsageError, match="chart 'gain' is not available for a Comparison"
+    ) as caught:
         results["Comparison"].plot("gain")
-    assert caught.value.hint.startswith("one of: effects, leaderboard")
-    with pytest.raises(UsageError, match="the chart 'effects' has no option 'budget'"):
+    assert caught.value.hint.startswith("available charts: effects, leaderboard")
+    with pytest.raises(UsageError, match="unknown option 'budget' for chart 'effects'"):
         results["Comparison"].plot("effects", budget="tokens")
-    with pytest.raises(UsageError, match="there is no measure 'nope' to show"):
+    with pytest.raises(UsageError, match="measure 'nope' not found"):
         results["Comparison"].plot("effects", measure="nope")
-    with pytest.raises(UsageError, match="there is no system 'nope' to be the baseline"):
+    with pytest.raises(UsageError, match="baseline 'nope' not found"):
         results["Evaluation"].plot("differences", baseline="nope")
-    with pytest.raises(UsageError, match="there is no measure 'AreaSearches' by iteration"):
+    with pytest.raises(UsageError, match="measure 'AreaSearches' is not available by iteration"):
         results["GoodGain"].plot("gain", measure="AreaSearches")
-    with pytest.raises(UsageError, match="there is no chart of an int"):
+    with pytest.raises(UsageError, match="cannot plot an int"):
         plot(3)
 
 
 def test_results_without_what_a_chart_needs(results, tmp_path):
-    one = shown_results.evaluation(("keyword",))
-    with pytest.raises(UsageError, match="there is only one"):
+    one = sample_results.evaluation(("keyword",))
+    with pytest.raises(UsageError, match="needs two systems, got one"):
         one.plot("differences")
     png_size(one.plot("trade-off").png(scale=1))
-    with pytest.raises(InputError, match="no groups to show"):
+    with pytest.raises(InputError, match="no groups to plot"):
         gg.compare(results["Evaluation"]).plot("groups")
     with pytest.raises(InputError, match="no measure of time or cost"):
         gg.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP").plot("trade-off")
     results["Comparison"].save(tmp_path / "c.json")
     loaded = gg.Comparison.load(tmp_path / "c.json")
-    with pytest.raises(InputError, match="does not have the values of single queries"):
+    with pytest.raises(InputError, match="a saved comparison has no per-query scores"):
         loaded.plot("differences")
     assert loaded.plot("effects").spec == results["Comparison"].plot("effects").spec
     assert [r["low"] for r in table(loaded.plot("leaderboard"))] == [None] * 3
     empty = gg.good_gain([{"conversation": "c", "turns": []}])
-    with pytest.raises(InputError, match="there is nothing to show"):
+    with pytest.raises(InputError, match="no data to plot"):
         empty.plot("gain")

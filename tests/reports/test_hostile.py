@@ -1,4 +1,4 @@
-"""Texts that want to be code: wherever a user's text stands, it is shown and nothing runs."""
+"""Texts that want to be code: wherever user text appears, it is displayed and nothing runs."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_nothing_runs_and_everything_is_shown(pages, look):
     page = opened.page
     assert page.locator("h1").inner_text() == HOSTILE[1]
     assert HOSTILE[0] in page.locator("#table-leaderboard").inner_text()
-    shown = page.locator("#table-queries tbody").inner_text()
-    assert HOSTILE[1] in shown and "\\u202e" in shown and "\\x1b[31mred" in shown
+    visible = page.locator("#table-queries tbody").inner_text()
+    assert HOSTILE[1] in visible and "\\u202e" in visible and "\\x1b[31mred" in visible
     assert "[cut: 1,000,000 characters]" in page.content()
     opened.draw_charts()
     assert page.locator(".canvas svg").count() >= 3
@@ -100,11 +100,9 @@ def test_links_go_only_to_the_web(pages, look):
 
 def test_texts_cannot_turn_the_line_around(pages, look):
     page = look(pages).page
-    found = page.locator("bdi", has_text="txt.exe").first
-    assert "\u202e" not in found.inner_text()
-    assert (
-        page.evaluate("e => getComputedStyle(e).unicodeBidi", found.element_handle()) == "isolate"
-    )
+    text = page.locator("bdi", has_text="txt.exe").first
+    assert "\u202e" not in text.inner_text()
+    assert page.evaluate("e => getComputedStyle(e).unicodeBidi", text.element_handle()) == "isolate"
 
 
 def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
@@ -115,7 +113,7 @@ def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
                                 "<p style='color:red' onclick='window.ran = 2'>x</p>"))  # fmt: skip
     opened = look(bad)
     opened.page.evaluate("document.querySelector('p[onclick]').click()")
-    for _ in range(300):  # what is told to the console comes a moment later
+    for _ in range(300):  # console messages arrive a moment later
         stopped = [p for p in opened.problems if "Content Security Policy" in p or "violates" in p]
         if len(stopped) >= 3:
             break
@@ -128,7 +126,7 @@ def test_a_policy_stops_what_is_slipped_in(pages, look, tmp_path):
 
 def test_json_inside_a_page():
     for text in (*HOSTILE, LONG, "half a pair \ud800"):
-        made = json_text({"a": [text]})
-        assert "<" not in made and "\u2028" not in made
-        made.encode("utf-8")
-        assert json.loads(made) == {"a": [text]}
+        encoded = json_text({"a": [text]})
+        assert "<" not in encoded and "\u2028" not in encoded
+        encoded.encode("utf-8")
+        assert json.loads(encoded) == {"a": [text]}

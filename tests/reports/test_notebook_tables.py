@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-import shown_results
+import sample_results
 
 from goodgain.labels.calibration import Calibration
 from goodgain.results.text import HTML_ROWS, Cell, html_table
@@ -16,7 +16,7 @@ KINDS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibratio
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    return shown_results.every_result(tmp_path_factory.mktemp("labels"))
+    return sample_results.every_result(tmp_path_factory.mktemp("labels"))
 
 
 class Tables(HTMLParser):
@@ -50,9 +50,9 @@ class Tables(HTMLParser):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_result_is_a_table(results, kind):
-    found = Tables(results[kind]._repr_html_())
-    assert found.tables
-    for table in found.tables:
+    parsed = Tables(results[kind]._repr_html_())
+    assert parsed.tables
+    for table in parsed.tables:
         assert len(table) > 1 and len({len(row) for row in table}) == 1
 
 
@@ -78,11 +78,11 @@ def test_the_best_is_marked_as_in_markdown(results):
 
 
 def test_text_is_escaped():
-    for name in shown_results.HOSTILE:
+    for name in sample_results.HOSTILE:
         for result in (
-            shown_results.evaluation(("keyword", name, "hybrid")),
-            shown_results.comparison((name, "dense", "hybrid")),
-            shown_results.good_gain((name, "b")),
+            sample_results.evaluation(("keyword", name, "hybrid")),
+            sample_results.comparison((name, "dense", "hybrid")),
+            sample_results.good_gain((name, "b")),
         ):
             html = result._repr_html_()
             assert "<script" not in html and "<img" not in html
@@ -114,6 +114,6 @@ def test_marks_and_numbers_of_cells():
 def test_a_calibration_is_loaded_as_it_was(results, tmp_path):
     saved = results["Calibration"]
     saved.save(tmp_path / "c.json")
-    found = Calibration.load(tmp_path / "c.json")
-    assert found == saved
-    assert found.render() == saved.render()
+    loaded = Calibration.load(tmp_path / "c.json")
+    assert loaded == saved
+    assert loaded.render() == saved.render()

@@ -39,20 +39,20 @@ def executed(tmp_path_factory):
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def shown(notebook, cell: int) -> dict:
-    (output,) = [o for o in notebook.cells[cell].outputs if o.output_type == "execute_result"]
-    return output.data
+def output(notebook, cell: int) -> dict:
+    (result,) = [o for o in notebook.cells[cell].outputs if o.output_type == "execute_result"]
+    return result.data
 
 
 def test_jupyter_shows_results_as_tables(executed):
-    html = shown(executed, 0)["text/html"]
+    html = output(executed, 0)["text/html"]
     assert html.startswith("<table>") and "bm25" in html and "dense" in html
-    compared = shown(executed, 1)["text/html"]
+    compared = output(executed, 1)["text/html"]
     assert "mean over queries" in compared and "<b>" in compared and "differences" in compared
 
 
 def test_jupyter_shows_charts_as_pictures(executed):
-    data = shown(executed, 2)
+    data = output(executed, 2)
     assert data["application/vnd.vegalite.v6+json"]["title"]["text"] == [
         "nDCG@10: differences from bm25"
     ]

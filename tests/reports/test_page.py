@@ -8,11 +8,20 @@ import json
 import re
 
 import pytest
-from materials import comparison
+from page_results import comparison
 from playwright.sync_api import expect
 
 from goodgain.reports.chart import Chart
-from goodgain.reports.elements import Cell, Column, Section, Table, Text, User
+from goodgain.reports.elements import (
+    Cell,
+    Section,
+    Table,
+    Text,
+    UserText,
+    count_columns,
+    number_columns,
+    text_columns,
+)
 from goodgain.reports.page import page_html
 
 
@@ -36,8 +45,14 @@ def chart(key: str = "points") -> Chart:
             "y": {"field": "z", "type": "quantitative", "axis": {"format": ".1f"}},
         },
     }
-    return Chart(key, "Squares", "Numbers and their squares.", spec, ["x", "y"],
-                 [[i, i * i] for i in range(9)])  # fmt: skip
+    return Chart(
+        key=key,
+        title="Squares",
+        description="Numbers and their squares.",
+        spec=spec,
+        columns=["x", "y"],
+        rows=[[i, i * i] for i in range(9)],
+    )
 
 
 def column(page, index: int, table: str = "queries") -> list[str]:
@@ -60,7 +75,7 @@ def exported(page, table: str, format_: str) -> str:
 def test_summary_says_what_was_found(page):
     lead = page.locator("p.lead").first.inner_text()
     pair = comparison()["hybrid", "nDCG@10"]
-    assert lead.startswith(f"hybrid is better than bm25: nDCG@10 {pair.mean:.3f} against")
+    assert lead.startswith(f"hybrid is better than bm25: nDCG@10 {pair.mean:.3f} vs")
     assert "on 40 queries" in lead and "ms slower" in lead
     assert "3 systems on 40 queries" in page.locator("#summary").inner_text()
 
@@ -73,7 +88,7 @@ def test_leaderboard_has_means_intervals_stars_and_the_best(page):
     cell = first.locator("td").first
     assert cell.locator("strong").inner_text() == f"{comparison().means['hybrid']['nDCG@10']:.4f}"
     assert cell.locator("sup").inner_text() == "***"
-    assert re.fullmatch(r"0\.\d{4} to 0\.\d{4}", cell.locator(".span").inner_text())
+    assert re.fullmatch(r"0\.\d{4} to 0\.\d{4}", cell.locator(".subtext").inner_text())
 
 
 def test_queries_sort_by_any_column(page):
@@ -110,10 +125,10 @@ def test_queries_are_searched_filtered_and_paged(page):
     table.get_by_label("Next page").click()
     expect(status).to_have_text("26–40 of 40 queries")
     assert column(page, 0)[0] == "q25"
-    table.get_by_label("Search: Every query").fill("number 17")
+    table.get_by_label("Search: All queries").fill("number 17")
     expect(status).to_have_text("1 of 40 queries")
     assert column(page, 0) == ["q17"]
-    table.get_by_label("Search: Every query").fill("")
+    table.get_by_label("Search: All queries").fill("")
     table.get_by_label("Filter by difference").select_option(label="hybrid worse")
     pair = comparison()["hybrid", "nDCG@10"]
     expect(status).to_have_text(f"{pair.losses} of 40 queries")
@@ -156,7 +171,7 @@ def test_every_format_is_exported(page):
     )
 
 
-def test_theme_is_switched_and_kept(look, tmp_path):
+def test_theme_is_switched_and_saved(look, tmp_path):
     path = tmp_path / "page.html"
     comparison().report(path)
     page = look(path).page
@@ -174,11 +189,11 @@ def test_charts_are_drawn_under_the_policy(look, tmp_path):
     opened = look(path)
     page = opened.page
     expect(page.locator("#chart-points svg path[aria-roledescription=point]")).to_have_count(9)
-    picture = downloaded(page, page.get_by_label("SVG of Squares").click)
-    assert picture.startswith("<svg") and "aria-roledescription" in picture
+    svg = downloaded(page, page.get_by_label("SVG of Squares").click)
+    assert svg.startswith("<svg") and "aria-roledescription" in svg
     table = downloaded(page, page.get_by_label("CSV of Squares").click)
     assert table.splitlines()[:3] == ["x,y", "0,0", "1,1"]
-    page.locator("#chart-points summary", has_text="Data as a table").click()
+    page.locator("#chart-points summary", has_text="Show data").click()
     expect(page.locator("#table-points-data tbody tr")).to_have_count(9)
     page.locator("#theme").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -193,14 +208,14 @@ def test_a_page_has_no_script_but_its_own(tmp_path):
     assert len(re.findall(r"<script>", text)) == policy.split("style-src")[0].count("sha256-") == 4
 
 
-def test_cells_show_what_they_are_told(look, tmp_path):
+def test_cells_show_their_text_and_mark(look, tmp_path):
     table = Table(
-        "cells", "Cells", [Column("a", "text"), Column("b"), Column("c", digits=0)],
-        [["x", Cell(1.5, "one and a half", "*", True), 12345], ["y", float("nan"), None],
+        "cells", "Cells", [*text_columns("a"), *number_columns("b"), *count_columns("c")],
+        [["x", Cell(value=1.5, text="one and a half", mark="*", best=True), 12345], ["y", float("nan"), None],
          ["z", 0.99999, 7]],
     )  # fmt: skip
     path = tmp_path / "cells.html"
-    path.write_text(page_html("Cells", [Section("s", "S", [Text([User("u")], "lead"), table])]))
+    path.write_text(page_html("Cells", [Section("s", "S", [Text([UserText("u")], "lead"), table])]))
     page = look(path).page
     assert column(page, 1, "cells") == ["one and a half*\n(best)", "–", "0.9999"]
     assert column(page, 2, "cells") == ["12,345", "–", "7"]

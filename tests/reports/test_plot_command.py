@@ -1,4 +1,4 @@
-"""`goodgain plot`: pictures of what was saved, several results together, and what it refuses."""
+"""`goodgain plot`: pictures of what was saved, several results merged, and what it refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-import shown_results
+import sample_results
 
 import goodgain as gg
 from goodgain.cli import run
@@ -16,12 +16,12 @@ from goodgain.reports.charts import KINDS, plot
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
-    shown_results.evaluation().save(folder / "scores.json")
-    shown_results.comparison().save(folder / "compared.json")
-    shown_results.good_gain().save(folder / "gain.json")
-    shown_results.calibration().save(folder / "calibration.json")
-    shown_results.experiment(folder / "experiment")
-    shown_results.labels(folder / "labels.db")
+    sample_results.evaluation().save(folder / "scores.json")
+    sample_results.comparison().save(folder / "compared.json")
+    sample_results.good_gain().save(folder / "gain.json")
+    sample_results.calibration().save(folder / "calibration.json")
+    sample_results.experiment(folder / "experiment")
+    sample_results.labels(folder / "labels.db")
     return folder
 
 
@@ -51,7 +51,7 @@ def test_every_kind_of_saved_result(saved, tmp_path, kind, name):
 def test_it_is_the_chart_of_the_library(saved, tmp_path):
     spec = drawn(saved, tmp_path, "differences", str(saved / "scores.json"), "--measure", "RR",
                  "--system", "hybrid", "--baseline", "dense", "--dark", "--width", "480")  # fmt: skip
-    chart = shown_results.evaluation().plot(
+    chart = sample_results.evaluation().plot(
         "differences", measure="RR", system="hybrid", baseline="dense"
     )
     assert spec == chart.themed(dark=True, width=480)
@@ -66,8 +66,8 @@ def test_formats_by_the_ending(saved, tmp_path, ending, capsys):
     assert capsys.readouterr().err == f"wrote {out}: CG@i by iteration\n"
 
 
-def test_evaluations_are_drawn_together(saved, tmp_path):
-    qrels, runs = shown_results.collection()
+def test_evaluations_are_merged(saved, tmp_path):
+    qrels, runs = sample_results.collection()
     paths = []
     for name, measures in (("dense", "AP nDCG@10"), ("hybrid", "RR AP")):
         gg.evaluate(qrels, {name: runs[name]}, measures).save(tmp_path / f"{name}.json")
@@ -81,12 +81,12 @@ def test_evaluations_are_drawn_together(saved, tmp_path):
     assert {v["system"] for v in twice["data"]["values"]} == {"dense", "dense#2"}
 
 
-def test_good_gains_are_drawn_together(saved, tmp_path):
-    one, two = (shown_results.good_gain((name,)) for name in ("x", "y"))
+def test_good_gains_are_merged(saved, tmp_path):
+    one, two = (sample_results.good_gain((name,)) for name in ("x", "y"))
     one.save(tmp_path / "1.json")
     two.save(tmp_path / "2.json")
     spec = drawn(saved, tmp_path, "gain", str(tmp_path / "1.json"), str(tmp_path / "2.json"))
-    assert spec == shown_results.good_gain(("x", "y")).plot().themed()
+    assert spec == sample_results.good_gain(("x", "y")).plot().themed()
 
 
 def test_help_lists_every_kind(capsys):
@@ -97,31 +97,31 @@ def test_help_lists_every_kind(capsys):
 
 
 def test_refusals(saved, tmp_path, capsys):
-    def said(*arguments: str) -> str:
+    def error(*arguments: str) -> str:
         assert run(["plot", *arguments]) == 2
         return capsys.readouterr().err
 
     scores, gain = str(saved / "scores.json"), str(saved / "gain.json")
     out = ["-o", str(tmp_path / "x.svg")]
-    assert "there is no chart 'pie'" in said("pie", scores, *out)
-    assert "there is no chart 'gain' of an Evaluation" in said("gain", scores, *out)
-    assert "the chart 'gain' has no option 'system'" in said("gain", gain, "--system", "x", *out)
-    assert "'x.gif' is no name of a picture" in said("gain", gain, "-o", "x.gif")
-    assert "there is no file" in said("gain", str(tmp_path / "none.json"), *out)
-    assert "--width 5 is not between" in said("gain", gain, "--width", "5", *out)
-    both = said("gain", scores, gain, *out)
-    assert "results of the kinds Evaluation, GoodGain cannot be drawn together" in both
-    strict = gg.good_gain([shown_results.trace("x", 1)], threshold=3)
+    assert "unknown chart 'pie'" in error("pie", scores, *out)
+    assert "chart 'gain' is not available for an Evaluation" in error("gain", scores, *out)
+    assert "unknown option 'system' for chart 'gain'" in error("gain", gain, "--system", "x", *out)
+    assert "unsupported image format: 'x.gif'" in error("gain", gain, "-o", "x.gif")
+    assert "file not found" in error("gain", str(tmp_path / "none.json"), *out)
+    assert "--width 5 is not between" in error("gain", gain, "--width", "5", *out)
+    both = error("gain", scores, gain, *out)
+    assert "cannot merge results of different kinds: Evaluation, GoodGain" in both
+    strict = gg.good_gain([sample_results.trace("x", 1)], threshold=3)
     strict.save(tmp_path / "strict.json")
-    assert "counted with different settings" in said(
+    assert "the Good Gains have different settings" in error(
         "gain", gain, str(tmp_path / "strict.json"), *out
     )
-    shown_results.evaluation(ties="average").save(tmp_path / "other.json")
-    assert "different policies" in said("leaderboard", scores, str(tmp_path / "other.json"), *out)
-    assert "does not have the values of single queries" in said(
+    sample_results.evaluation(ties="average").save(tmp_path / "other.json")
+    assert "different policies" in error("leaderboard", scores, str(tmp_path / "other.json"), *out)
+    assert "a saved comparison has no per-query scores" in error(
         "differences", str(saved / "compared.json"), *out
     )
-    assert "'beer' is no budget" in said("budget", gain, "--budget", "beer", *out)
+    assert "unknown budget 'beer'" in error("budget", gain, "--budget", "beer", *out)
     assert not (tmp_path / "x.svg").exists()
 
 

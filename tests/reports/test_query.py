@@ -1,9 +1,9 @@
-"""One query opened: lists side by side, what moved, what is unjudged, and parts that add up."""
+"""The details of a query: lists side by side, rank changes, judgments, and contributions that add up."""
 
 from __future__ import annotations
 
 import pytest
-from materials import comparison, evaluation
+from page_results import comparison, evaluation
 from playwright.sync_api import expect
 
 import goodgain
@@ -12,17 +12,17 @@ from goodgain.ranking.explain import explain
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    found = tmp_path_factory.mktemp("query") / "page.html"
+    page = tmp_path_factory.mktemp("query") / "page.html"
     documents = {
         f"d{i}": {"text": f"body {i}", "title": f"Title {i}", "url": f"https://example.org/{i}"}
         for i in range(600)
     }
-    comparison().report(found, documents=documents)
-    return found
+    comparison().report(page, documents=documents)
+    return page
 
 
 def opened(page, query: str):
-    page.get_by_label("Search: Every query").fill(query)
+    page.get_by_label("Search: All queries").fill(query)
     page.locator("#table-queries .open", has_text=query).first.press("Enter")
     dialog = page.locator("dialog[open]")
     expect(dialog.locator("h2")).to_have_text(f"Query {query}")
@@ -30,14 +30,14 @@ def opened(page, query: str):
 
 
 def rows(dialog, system: int) -> list[list[str]]:
-    found = dialog.locator(f"#table-list-{system} tbody tr")
+    lines = dialog.locator(f"#table-list-{system} tbody tr")
     return [
-        [c.inner_text().split("\n")[0] for c in found.nth(i).locator("th, td").all()]
-        for i in range(found.count())
+        [c.inner_text().split("\n")[0] for c in lines.nth(i).locator("th, td").all()]
+        for i in range(lines.count())
     ]
 
 
-def told(system: str, query: str, measure: str = "nDCG@10"):
+def explained(system: str, query: str, measure: str = "nDCG@10"):
     evaluator, run = evaluation()[system].tables()
     return explain(evaluator.qrels, run, measure, query)
 
@@ -49,24 +49,24 @@ def test_lists_stand_side_by_side_as_explain_has_them(path, look):
     tops = [box["y"] for h in dialog.locator(".lists h3").all() if (box := h.bounding_box())]
     assert len(set(tops)) == 1
     for system, name in enumerate(("bm25", "dense", "hybrid")):
-        shown = rows(dialog, system)
-        terms = told(name, "q7").terms[:20]
+        listed = rows(dialog, system)
+        terms = explained(name, "q7").terms[:20]
         skip = 1 if name == "bm25" else 2  # the baseline did not move
-        assert len(shown) == len(terms) == 20
-        for row, term in zip(shown, terms, strict=True):
+        assert len(listed) == len(terms) == 20
+        for row, term in zip(listed, terms, strict=True):
             assert row[0] == str(term.rank)
             assert row[skip] == term.doc
             judged = "unjudged" if term.judged is None else f"{term.judged:g}"
             assert row[skip + 1] == judged
-            parts = "0" if term.contribution == 0 else f"{term.contribution:.4f}"
-            assert row[skip + 2] == parts
+            contribution = "0" if term.contribution == 0 else f"{term.contribution:.4f}"
+            assert row[skip + 2] == contribution
             assert float(row[skip + 3]) == pytest.approx(term.score, rel=1e-4)
 
 
-def test_what_moved_is_told(path, look):
+def test_rank_changes(path, look):
     dialog = opened(look(path).page, "q7")
-    before = {t.doc: t.rank for t in told("bm25", "q7").terms[:20]}
-    terms = told("hybrid", "q7").terms[:20]
+    before = {t.doc: t.rank for t in explained("bm25", "q7").terms[:20]}
+    terms = explained("hybrid", "q7").terms[:20]
     kinds = set()
     for row, term in zip(rows(dialog, 2), terms, strict=True):
         if term.doc not in before:
@@ -78,32 +78,36 @@ def test_what_moved_is_told(path, look):
     assert {"▲", "n"} <= kinds
     gone = [d for d in before if d not in {t.doc for t in terms}]
     notes = dialog.locator("#table-list-2 .note").all_inner_texts()
-    assert any(n.startswith("Gone from the first 20: ") and f"{gone[0]} (was " in n for n in notes)
+    assert any(
+        n.startswith("Dropped out of the top 20: ") and f"{gone[0]} (was " in n for n in notes
+    )
 
 
-def test_the_measure_of_the_parts_is_chosen(path, look):
+def test_the_measure_of_the_contributions_is_selected(path, look):
     page = look(path).page
     dialog = opened(page, "q3")
-    choice = dialog.get_by_label("Measure whose parts are shown")
+    choice = dialog.get_by_label("Measure of the contributions")
     assert choice.locator("option").all_inner_texts() == ["nDCG@10", "AP", "RR"]
     choice.select_option("AP")
-    found = told("dense", "q3", "AP")
-    below = found.value - sum(t.contribution for t in found.terms[:20])
+    explanation = explained("dense", "q3", "AP")
+    below = explanation.value - sum(t.contribution for t in explanation.terms[:20])
     note = dialog.locator("#table-list-1 .note").first
-    expect(note).to_contain_text(f"AP {found.value:.4f}, of it {below:+.4f} from further down.")
-    shown = [row[4] for row in rows(dialog, 1)]
-    assert shown == [
-        "0" if not t.contribution else f"{t.contribution:.4f}" for t in found.terms[:20]
+    expect(note).to_contain_text(
+        f"AP {explanation.value:.4f} (including {below:+.4f} from further down)."
+    )
+    contributions = [row[4] for row in rows(dialog, 1)]
+    assert contributions == [
+        "0" if not t.contribution else f"{t.contribution:.4f}" for t in explanation.terms[:20]
     ]
-    assert f"{len(found.terms) - 20} more documents further down." in note.inner_text()
+    assert f"{len(explanation.terms) - 20} more documents further down." in note.inner_text()
 
 
 def test_documents_have_titles_and_links(path, look):
     dialog = opened(look(path).page, "q3")
-    doc = told("bm25", "q3").terms[0].doc
+    doc = explained("bm25", "q3").terms[0].doc
     cell = dialog.locator("#table-list-0 tbody tr").first.locator("td").first
     assert cell.locator("a").get_attribute("href") == f"https://example.org/{doc[1:]}"
-    assert cell.locator(".span").inner_text().startswith(f"Title {doc[1:]} · body")
+    assert cell.locator(".subtext").inner_text().startswith(f"Title {doc[1:]} · body")
 
 
 def test_next_previous_and_the_address(path, look):
@@ -132,31 +136,36 @@ def test_a_page_without_tables_says_so(tmp_path, look):
     path = tmp_path / "loaded.html"
     loaded.report(path, baseline="bm25")
     dialog = opened(look(path).page, "q3")
-    assert "There are no ranked lists: the saved result does not know a file" in dialog.inner_text()
+    assert (
+        "Ranked lists are not available: the saved result does not know a file"
+        in dialog.inner_text()
+    )
     assert dialog.locator("#table-query-values tbody tr").count() == 4
 
 
-def test_policies_without_one_order_have_lists_without_parts(tmp_path, look):
+def test_policies_without_one_order_have_lists_without_contributions(tmp_path, look):
     _, run = evaluation()["dense"].tables()
     qrels = evaluation()["dense"].tables()[0].qrels
     path = tmp_path / "average.html"
     goodgain.evaluate(qrels, run, "nDCG@10", ties="average").report(path)
     dialog = opened(look(path).page, "q3")
-    assert "nothing is said of what each document adds" in dialog.inner_text()
+    assert "the documents have no contributions" in dialog.inner_text()
     assert dialog.locator("#table-list-0 thead .sort").all_inner_texts() == [
         "#", "document", "gain", "score",
     ]  # fmt: skip
 
 
-def test_parts_of_a_seed_add_up_to_its_own_value(tmp_path, look):
+def test_contributions_of_a_seed_add_up_to_its_own_value(tmp_path, look):
     """The table has means over seeds, the list is of the first of them."""
     scores = list(evaluation())
     path = tmp_path / "seeds.html"
     seeds = [scores[1], scores[2]]
     goodgain.compare(scores[0], seeds).report(path)
     page = look(path).page
-    assert "the lists are those of the first" in page.locator("#table-queries .note").inner_text()
+    assert (
+        "the lists are those of the first seed" in page.locator("#table-queries .note").inner_text()
+    )
     dialog = opened(page, "q3")
-    found = told("dense", "q3")
+    explanation = explained("dense", "q3")
     note = dialog.locator("#table-list-1 .note").first.inner_text()
-    assert note.endswith(f"nDCG@10 {found.value:.4f}.")
+    assert note.endswith(f"nDCG@10 {explanation.value:.4f}.")

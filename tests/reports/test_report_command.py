@@ -1,4 +1,4 @@
-"""`goodgain report` and `--report`: from files to a page, whole or not at all."""
+"""`goodgain report` and `--report`: from files to a page, written atomically."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from materials import calibration, evaluation, judged
+from page_results import calibration, evaluation, judged
 
 from goodgain.cli import run
 from goodgain.reports.page import page_html
@@ -14,10 +14,10 @@ from goodgain.reports.sections import ORDER
 
 
 def blocks(text: str) -> dict[str, object]:
-    found = re.findall(
+    matches = re.findall(
         r'<script type="application/json" id="data-([^"]+)">(.*?)</script>', text, re.S
     )
-    return {key: json.loads(value) for key, value in found}
+    return {key: json.loads(value) for key, value in matches}
 
 
 def sections(path) -> list[str]:
@@ -26,15 +26,15 @@ def sections(path) -> list[str]:
 
 def table(path, key: str) -> list[list[object]]:
     for section in blocks(path.read_text())["page"]["sections"]:
-        for part in section["parts"]:
-            if part.get("key") == key and part["kind"] == "table":
-                return part["rows"]
-    raise AssertionError(f"there is no table {key}")
+        for element in section["elements"]:
+            if element.get("key") == key and element["kind"] == "table":
+                return element["rows"]
+    raise AssertionError(f"no table {key}")
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Judgements, three runs, and texts, in a folder of their own."""
+    """Judgments, three runs, and texts, in a folder of their own."""
     monkeypatch.chdir(tmp_path)
     qrels = judged()
     (tmp_path / "qrels.txt").write_text(
@@ -95,7 +95,7 @@ def test_from_the_inputs_of_a_comparison(files):
         ]
     )
     assert run(["report", "saved.json", "-q", "-o", "alone.html"]) == 0
-    assert "does not keep the scores of single queries" in (files / "alone.html").read_text()
+    assert "does not include per-query scores" in (files / "alone.html").read_text()
     assert run(["report", "saved.json", "scores.json", "-q", "-o", "both.html"]) == 0
     both = blocks((files / "both.html").read_text())
     assert both["queries"]["values"] == page["queries"]["values"]
@@ -110,7 +110,7 @@ def test_evaluate_writes_its_page_or_nothing(files, capsys):
     assert "cannot write 'nowhere/page.html'" in capsys.readouterr().err
 
 
-def test_bounds_are_told(files):
+def test_bounds_are_reported(files):
     command = ["evaluate", "qrels.txt", "dense.run", "-m", "nDCG@10", "--policy", "unjudged=bounds"]
     assert run([*command, "--report", "page.html", "--save", "s.json", "-o", "x.txt"]) == 0
     ((name, measure, value, lower, upper),) = table(files / "page.html", "bounds")
@@ -121,7 +121,7 @@ def test_results_of_other_systems_are_not_mixed(files, capsys):
     run(["compare", "qrels.txt", "bm25.run", "dense.run", "--save", "c.json", "-o", "x.txt"])
     run(["evaluate", "qrels.txt", "bm25.run", "--save", "e.json", "-o", "x.txt"])
     assert run(["report", "c.json", "e.json", "-o", "page.html"]) == 2
-    assert "the comparison is of the system 'dense'" in capsys.readouterr().err
+    assert "the comparison has system 'dense'" in capsys.readouterr().err
 
 
 def test_scores_made_elsewhere(files):
@@ -170,8 +170,8 @@ def test_an_experiment_and_its_folder(files):
     )
     command = ["experiment", "experiment.toml", "--report", "page.html", "-q", "-o", "x.txt"]
     assert run(command) == 0
-    found = sections(files / "page.html")
-    assert found == ["summary", "queries", "tradeoffs", "labels", "provenance"]
+    keys = sections(files / "page.html")
+    assert keys == ["summary", "queries", "tradeoffs", "labels", "provenance"]
     page = blocks((files / "page.html").read_text())
     assert page["queries"]["texts"][0] == "apple pie"
     assert any("apple pie number" in title for title in page["lists"]["titles"])
@@ -191,9 +191,9 @@ def test_an_experiment_and_its_folder(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing.json"], "there is no file 'nothing.json'"),
+        (["nothing.json"], "file not found: 'nothing.json'"),
         (["qrels.txt"], "JSON"),
-        (["queries.json"], "the file is not a saved result"),
+        (["queries.json"], "not a saved result"),
         (["scores.json", "--baseline", "x"], "there is no system 'x' to be the baseline"),
         (["scores.json", "--qrels", "qrels.txt"], "--qrels is for the folder of an experiment"),
         (["scores.json", "--queries", "none.tsv"], "there is no file 'none.tsv'"),
@@ -204,8 +204,8 @@ def test_mistakes_are_told_and_nothing_is_written(files, capsys, arguments, mess
     run(["evaluate", "qrels.txt", "bm25.run", "dense.run", "--save", "scores.json", "-o", "x.txt"])
     capsys.readouterr()
     assert run(["report", *arguments, "-o", "page.html"]) == 2
-    told = capsys.readouterr().err
-    assert message in told and "Traceback" not in told
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
     assert not (files / "page.html").exists()
 
 

@@ -1,4 +1,4 @@
-"""Many queries: a page of 7,000 queries and three systems is soon made, small, and quick to use.
+"""Many queries: a page of 7,000 queries and three systems is built quickly, small, and responsive.
 
 Bounds are generous and the best of some tries counts, so that a busy machine does not fail;
 benchmarks/report.py has the numbers.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from materials import many_queries
+from page_results import many_queries
 from playwright.sync_api import expect
 
 from goodgain.reports import ranked_lists
@@ -76,24 +76,24 @@ def test_it_is_sorted_searched_and_filtered_without_lag(big, look):
     assert max(best.values()) < 500, best
 
 
-def test_lists_that_would_be_too_large_are_kept_for_the_queries_that_differ_most(
+def test_lists_that_would_be_too_large_are_limited_to_the_queries_that_differ_most(
     tmp_path, look, monkeypatch
 ):
-    from materials import comparison
+    from page_results import comparison
 
-    monkeypatch.setattr(ranked_lists, "MOST_BYTES", 8000)
+    monkeypatch.setattr(ranked_lists, "MAX_BYTES", 8000)
     path = tmp_path / "few.html"
     comparison().report(path)
     page = look(path).page
     note = page.locator("#table-queries .note").inner_text()
-    kept = int(note.partition("kept for the ")[2].split()[0])
-    assert 1 <= kept < 20
+    count = int(note.partition("only the ")[2].split()[0])
+    assert 1 <= count < 20
     scores = comparison().scores
     values = {s: scores.values(s, "nDCG@10") for s in ("bm25", "dense", "hybrid")}
     spread = {q: max(abs(values[s][q] - values["bm25"][q]) for s in values) for q in values["bm25"]}
     order = sorted(spread, key=lambda q: -spread[q])
-    for query, there in ((order[0], True), (order[kept - 1], True), (order[-1], False)):
-        page.get_by_label("Search: Every query").fill(query)
+    for query, there in ((order[0], True), (order[count - 1], True), (order[-1], False)):
+        page.get_by_label("Search: All queries").fill(query)
         page.get_by_role("button", name=query, exact=True).press("Enter")
         dialog = page.locator("dialog[open]")
         expect(dialog.locator("h2")).to_have_text(f"Query {query}")

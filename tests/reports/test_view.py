@@ -55,9 +55,9 @@ def ask(viewer, path, method="GET", **headers):
         connection.putheader(name, value)
     connection.endheaders()
     answer = connection.getresponse()
-    found = answer.status, dict(answer.getheaders()), answer.read()
+    response = answer.status, dict(answer.getheaders()), answer.read()
     connection.close()
-    return found
+    return response
 
 
 def listed(viewer):
@@ -66,8 +66,8 @@ def listed(viewer):
 
 
 def test_only_saved_results_are_listed(viewer):
-    found = listed(viewer)
-    assert {name: entry["kind"] for name, entry in found.items()} == {
+    entries = listed(viewer)
+    assert {name: entry["kind"] for name, entry in entries.items()} == {
         "best.json": "evaluation",
         "old/worst.json": "evaluation",
     }
@@ -87,7 +87,7 @@ def test_one_file_is_listed_alone(folder):
 
 
 def test_a_missing_folder_is_an_error(tmp_path):
-    with pytest.raises(GoodgainError, match="there is no"):
+    with pytest.raises(GoodgainError, match="path not found"):
         Library(tmp_path / "none")
 
 
@@ -106,13 +106,13 @@ def test_the_page_is_the_one_that_report_writes(viewer, folder, tmp_path):
     _, _, body = ask(viewer, f"/{viewer.secret}/page?of={key}")
     goodgain.Evaluation.load(folder / "best.json").report(tmp_path / "best.html")
     written = (tmp_path / "best.html").read_bytes()
-    made = re.compile(rb"on \d{4}-\d\d-\d\d \d\d:\d\d UTC")
-    assert made.sub(b"", body) == made.sub(b"", written)
+    date = re.compile(rb"on \d{4}-\d\d-\d\d \d\d:\d\d UTC")
+    assert date.sub(b"", body) == date.sub(b"", written)
 
 
 def test_two_results_are_compared(viewer):
-    found = listed(viewer)
-    keys = "&".join(f"of={found[name]['key']}" for name in ("old/worst.json", "best.json"))
+    entries = listed(viewer)
+    keys = "&".join(f"of={entries[name]['key']}" for name in ("old/worst.json", "best.json"))
     status, _, body = ask(viewer, f"/{viewer.secret}/page?{keys}")
     assert status == 200
     difference = goodgain.compare(
@@ -129,11 +129,11 @@ def test_what_cannot_be_compared_says_why(viewer, folder):
     )
     compared.save(folder / "one.json")
     compared.save(folder / "two.json")
-    found = listed(viewer)
-    keys = "&".join(f"of={found[name]['key']}" for name in ("one.json", "two.json"))
+    entries = listed(viewer)
+    keys = "&".join(f"of={entries[name]['key']}" for name in ("one.json", "two.json"))
     status, _, body = ask(viewer, f"/{viewer.secret}/page?{keys}")
     assert status == 200
-    assert b"a page holds one comparison" in body
+    assert b"a report can hold only one comparison" in body
 
 
 def test_a_damaged_result_says_so_in_its_page(viewer, folder):
@@ -237,7 +237,7 @@ def test_every_viewer_has_its_own_secret(folder):
 
 
 def test_a_taken_port_is_an_error(viewer, folder):
-    with pytest.raises(UsageError, match="cannot be had"):
+    with pytest.raises(UsageError, match="cannot bind port"):
         Viewer(Library(folder), viewer.server_port)
 
 
@@ -245,9 +245,9 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c(folder):
     command = [sys.executable, "-m", "goodgain", "view", os.fspath(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         url = process.stdout.readline().decode().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{32,})/", url)
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=20)
-        connection.request("GET", f"/{found[2]}/state")
+        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{32,})/", url)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=20)
+        connection.request("GET", f"/{match[2]}/state")
         assert connection.getresponse().status == 200
         connection.close()
         process.send_signal(signal.SIGINT)
@@ -287,12 +287,12 @@ def test_two_are_ticked_and_compared_in_the_order_of_ticking(opened):
     opened.get_by_label("compare best.json").check()
     button.click()
     inside = opened.frame_locator("#page")
-    inside.get_by_role("heading", name="best against worst").wait_for()
+    inside.get_by_role("heading", name="best vs worst").wait_for()
 
 
 def test_the_list_is_searched(opened):
     opened.get_by_role("link", name="best.json").wait_for()
-    opened.get_by_label("Find").fill("worst eval")
+    opened.get_by_label("Search").fill("worst eval")
     expect(opened.locator("#entries li")).to_have_count(1)
     expect(opened.locator("#status")).to_have_text("1 of 2")
 
@@ -311,5 +311,5 @@ def test_the_list_is_accessible(opened, scheme):
 
     opened.emulate_media(color_scheme=scheme)
     opened.get_by_role("link", name="best.json").wait_for()
-    found = Axe().run(opened)["violations"]
-    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
+    violations = Axe().run(opened)["violations"]
+    assert [v["id"] for v in violations if v["impact"] in ("serious", "critical")] == []

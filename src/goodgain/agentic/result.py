@@ -14,7 +14,7 @@ from goodgain.measures.registry import definitions
 from goodgain.results.frames import AsFrames
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ DEFAULT_COMPARED = (
 )
 
 
-class GoodGain(SavedAsJson, AsFrames, Shown):
+class GoodGain(SavedAsJson, AsFrames, Reportable):
     """Good Gain of one or several systems.
 
     With one system it is a mapping from measures to means at the end of conversations:

@@ -59,15 +59,15 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Load, draw, write."""
-    from goodgain.reports.chart import picture_format
+    from goodgain.reports.chart import image_format
     from goodgain.reports.charts import plot
-    from goodgain.reports.merging import together
+    from goodgain.reports.merging import merge_results
     from goodgain.results.loading import load_result
 
-    picture_format(args.output)
+    image_format(args.output)
     if args.width is not None and not 100 <= args.width <= 10_000:
         raise UsageError(f"--width {args.width} is not between 100 and 10,000")
-    result = together([load_result(path) for path in args.results])
+    result = merge_results([load_result(path) for path in args.results])
     given = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
     chart = plot(result, args.kind, **given)
     chart.save(args.output, dark=args.dark, width=args.width)

@@ -10,7 +10,7 @@ from goodgain.results.frames import AsFrames
 from goodgain.results.numbers import stars
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, render
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 from goodgain.stats.pareto import TradeOff
 from goodgain.stats.seeds import SeedSpread
 
@@ -173,7 +173,7 @@ LONG_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(SavedAsJson, AsFrames, Shown):
+class Comparison(SavedAsJson, AsFrames, Reportable):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.

@@ -20,7 +20,7 @@ from goodgain.cores import available_cores
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
-from goodgain.results.views import Plotted
+from goodgain.results.views import Plottable
 from goodgain.stats import effect, paired
 from goodgain.stats.margin import Margin, noninferior_p
 from goodgain.stats.paired import TESTS, Resampling
@@ -87,7 +87,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate(Plotted):
+class Gate(Plottable):
     """The checks, the queries that lost most, and whether all checks passed."""
 
     baseline: str

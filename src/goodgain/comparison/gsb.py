@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
 from goodgain.results.numbers import p_text, signed
-from goodgain.results.views import Plotted
+from goodgain.results.views import Plottable
 from goodgain.stats.distributions import normal_ppf
 from goodgain.stats.paired import Resampling, bootstrap_means, sign_p
 
@@ -34,7 +34,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GSB(Plotted):
+class GSB(Plottable):
     """Counts of items, the value, a sign test, an interval, and what they mean."""
 
     good: int

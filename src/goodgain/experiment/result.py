@@ -14,7 +14,7 @@ from goodgain.experiment.snapshot import DOCUMENTS, QUERIES, kept_of, kept_qrels
 from goodgain.experiment.timing import TIMEOUT, Timing, timing
 from goodgain.io.atomic import write_texts
 from goodgain.ranking import Evaluation, Evaluator
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
@@ -40,7 +40,7 @@ class Plan:
         return asdict(self)
 
 
-class ExperimentResult(Shown):
+class ExperimentResult(Reportable):
     """The systems side by side. `result["swarm", "MRR"]` is the pair against the baseline."""
 
     def __init__(

@@ -13,7 +13,7 @@ from goodgain.fusion.fuser import Fuser, rank_runs
 from goodgain.fusion.methods import method_of
 from goodgain.ranking import Evaluator
 from goodgain.results.text import html_table, number, render
-from goodgain.results.views import Plotted
+from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned(Plotted):
+class Tuned(Plottable):
     """A tuned fusion. `held_out_mean` is what to expect; `training_mean` is what to distrust."""
 
     method: str

@@ -17,7 +17,7 @@ from goodgain.ranking import Evaluator
 from goodgain.ranking.evaluator import named_runs
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 from goodgain.stats import agreement
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration(SavedAsJson, Shown):
+class Calibration(SavedAsJson, Reportable):
     """What `calibrate` found; `matrix[i][j]` counts human `grades[i]` that the judge calls `grades[j]`."""
 
     KIND: ClassVar[str] = "calibration"

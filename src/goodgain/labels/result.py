@@ -12,7 +12,7 @@ from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
 from goodgain.results.frames import AsFrames
 from goodgain.results.text import html_table, render
-from goodgain.results.views import Plotted
+from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Label(NamedTuple):
     question: str
 
 
-class Labels(AsFrames, Plotted):
+class Labels(AsFrames, Plottable):
     """The labels of one setting; iterating reads them from the store, so memory stays flat."""
 
     __slots__ = ("_table", "setting", "store", "summary")

@@ -13,7 +13,7 @@ from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.results.frames import AsFrames
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
-from goodgain.results.views import Shown
+from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Saved(NamedTuple):
     inputs: list[dict[str, Any]]
 
 
-class Evaluation(SavedAsJson, AsFrames, Shown):
+class Evaluation(SavedAsJson, AsFrames, Reportable):
     """Measures of one or several runs over the same judgments.
 
     With one run it is a mapping from measures to means: `evaluation["nDCG@10"]`. With several it is a

@@ -62,7 +62,9 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
     lists = _core.TopLists(evaluator.qrels.core, len(in_core), depth)
     table.scores(evaluator.prepared.listing(lists))
     columns = lists.columns(ids)
-    contributions, bases = (dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases"))
+    contributions, bases = (
+        dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases")
+    )
     explained = [label for label in in_core if not np.isnan(contributions[label]).any()]
     return RankedLists(
         queries=evaluator.qrels.queries,

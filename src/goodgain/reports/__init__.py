@@ -1,4 +1,4 @@
-"""What people look at: charts, pictures of them, and pages."""
+"""Reports for people: charts, images and HTML pages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def write_report(
     documents: Any = None,
     command: str | None = None,
 ) -> None:
-    """Write one HTML file about any results, whole or not at all.
+    """Write one self-contained HTML page about any results, atomically.
 
     `queries` and `documents` are texts in any form that an experiment takes; with them the page shows
-    what was asked and found. `baseline` names the system that evaluations are compared with.
+    the queries and documents themselves. `baseline` names the system that evaluations are compared with.
     """
     import os
 
@@ -41,13 +41,13 @@ def report_text(
     documents: Any = None,
     command: str | None = None,
 ) -> str:
-    """The page that `write_report` writes."""
-    from goodgain.reports.contents import gather
+    """The HTML that `write_report` writes."""
+    from goodgain.reports.contents import gather_contents
     from goodgain.reports.page import page_html
     from goodgain.reports.sections import sections
 
-    material = gather(
+    contents = gather_contents(
         results, title=title, baseline=baseline, queries=queries, documents=documents,
         command=command,
     )  # fmt: skip
-    return page_html(material.title, sections(material))
+    return page_html(contents.title, sections(contents))

@@ -1,4 +1,4 @@
-"""A chart: a Vega-Lite specification with the data it shows, the same data as a table, and its pictures."""
+"""A chart: a Vega-Lite specification with its data, the same data as a table, and images of it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FORMATS = ("svg", "png", "pdf", "json")
-SCALE = 2  # of PNG: sharp on today's screens
+SCALE = 2  # of PNG, for high-density screens
 _FITTED = {
     "type": "fit-x",
     "contains": "padding",
-}  # the width is that of the picture, not of the axes
+}  # the width is that of the image, not of the plot area
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """What is shown, in words, as a specification without colours (`theme` has them), and as a table.
+    """A description, a specification without colours (see `theme`), and the data as a table.
 
-    Every specification is one view, so that whoever shows it may set its width.
+    Every specification is a single view, so that its width can be set.
     """
 
-    key: str  # names it among others: on a page, in file names
+    key: str  # unique on a page; used in file names
     title: str
     description: str
     spec: dict[str, Any]
@@ -36,7 +36,7 @@ class Chart:
     rows: list[list[Any]]
 
     def themed(self, dark: bool = False, width: int | None = None) -> dict[str, Any]:
-        """The specification in colours, with its title: what any Vega-Lite renders."""
+        """The complete specification, with title and colours, for any Vega-Lite renderer."""
         palette = theme.DARK if dark else theme.LIGHT
         room = width or theme.WIDTH
         return {
@@ -51,20 +51,20 @@ class Chart:
         }
 
     def svg(self, dark: bool = False, width: int | None = None) -> str:
-        """As SVG, without a browser."""
+        """The chart as SVG, drawn without a browser."""
         return str(_renderer().vegalite_to_svg(self.themed(dark, width), allowed_base_urls=[]))
 
     def png(self, dark: bool = False, width: int | None = None, scale: float = SCALE) -> bytes:
-        """As PNG, `scale` pixels for each of the chart's units."""
+        """The chart as PNG, with `scale` pixels per unit of the chart."""
         spec = self.themed(dark, width)
         return bytes(_renderer().vegalite_to_png(spec, scale=scale, allowed_base_urls=[]))
 
     def pdf(self, dark: bool = False, width: int | None = None) -> bytes:
-        """As a PDF page of the chart's size, letters as letters."""
+        """The chart as a PDF page of the same size, with text as text."""
         return bytes(_renderer().vegalite_to_pdf(self.themed(dark, width), allowed_base_urls=[]))
 
     def json(self, dark: bool = False, width: int | None = None) -> str:
-        """The themed specification as text."""
+        """The themed specification as JSON text."""
         import json
 
         return json.dumps(self.themed(dark, width), ensure_ascii=False, indent=1) + "\n"
@@ -72,15 +72,15 @@ class Chart:
     def save(
         self, path: str | os.PathLike[str], *, dark: bool = False, width: int | None = None
     ) -> None:
-        """Write a picture, or the specification, by the file's name; whole or not at all."""
+        """Write an image, or the specification, in the format of the file's extension, atomically."""
         from goodgain.io.atomic import write_files
 
-        picture = getattr(self, picture_format(path))(dark, width)
-        data = picture.encode() if isinstance(picture, str) else picture
+        image = getattr(self, image_format(path))(dark, width)
+        data = image.encode() if isinstance(image, str) else image
         write_files({os.fspath(path): data})
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """For notebooks: the specification where they can draw it, a picture for the others."""
+        """For notebooks: the specification, and images for those that cannot render it."""
         import base64
 
         return {
@@ -91,7 +91,7 @@ class Chart:
         }
 
     def _repr_html_(self) -> str:
-        """A picture that cannot run anything, with the description for those who do not see it."""
+        """An inert image with the description as alternative text."""
         import base64
         from html import escape
 
@@ -102,22 +102,22 @@ class Chart:
         return f"Chart({self.key}: {self.title}; {len(self.rows):,} rows)"
 
 
-def picture_format(path: str | os.PathLike[str]) -> str:
-    """The format that a file's name asks for."""
-    found = Path(path).suffix.removeprefix(".").lower()
-    if found not in FORMATS:
+def image_format(path: str | os.PathLike[str]) -> str:
+    """The image format of a file name's extension."""
+    extension = Path(path).suffix.removeprefix(".").lower()
+    if extension not in FORMATS:
         raise UsageError(
-            f"'{os.fspath(path)}' is no name of a picture",
-            hint=f"let it end in {', '.join('.' + f for f in FORMATS)}",
+            f"unsupported image format: '{os.fspath(path)}'",
+            hint=f"supported extensions: {', '.join('.' + f for f in FORMATS)}",
         )
-    return found
+    return extension
 
 
-def _lines(text: str, longest: int) -> list[str]:
-    """A text in lines that fit above a picture; Vega does not break lines itself."""
+def _lines(text: str, limit: int) -> list[str]:
+    """Text wrapped to fit above a chart; Vega does not wrap lines itself."""
     import textwrap
 
-    return textwrap.wrap(text, longest)
+    return textwrap.wrap(text, limit)
 
 
 def _renderer() -> ModuleType:
@@ -125,6 +125,6 @@ def _renderer() -> ModuleType:
         import vl_convert
     except ImportError:
         raise MissingExtraError.for_package(
-            "vl-convert-python", "plot", "drawing a picture"
+            "vl-convert-python", "plot", "drawing an image"
         ) from None
     return vl_convert

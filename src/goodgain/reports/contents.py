@@ -1,8 +1,8 @@
-"""All that a page is about, taken from any results and put together once."""
+"""The contents of a page, gathered from any results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Calibration)
 
 
-@dataclass(frozen=True)
-class Material:
-    """Results by kind, and what they say together of the systems that were ranked."""
+@dataclass(frozen=True, kw_only=True)
+class PageContents:
+    """Results by kind, with the combined scores and the comparison of the ranked systems."""
 
     title: str
     scores: ScoreSet | None  # per-query values of all systems
@@ -34,88 +34,88 @@ class Material:
     experiments: tuple[ExperimentResult, ...] = ()
     gains: tuple[GoodGain, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
-    queries: Mapping[str, str] = field(default_factory=dict)  # their texts
-    documents: Mapping[str, str] = field(default_factory=dict)
-    links: Mapping[str, str] = field(default_factory=dict)  # addresses of documents
+    queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
+    documents: Mapping[str, str] = field(default_factory=dict)  # texts by id
+    links: Mapping[str, str] = field(default_factory=dict)  # URLs by document id
     command: str | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The ranked systems, in the order they came."""
+        """The ranked systems, in input order."""
         if self.comparison is not None:
             return self.comparison.systems
         return tuple(self.scores.systems) if self.scores else ()
 
     @property
-    def subject(self) -> Comparison | Evaluation | ScoreSet | None:
-        """What charts of the ranked systems are made of: the richest that there is."""
+    def chart_source(self) -> Comparison | Evaluation | ScoreSet | None:
+        """The most detailed result about the ranked systems, for charts."""
         if self.comparison is not None and self.comparison.scores is not None:
             return self.comparison
         return self.evaluations[0] if len(self.evaluations) == 1 else self.scores
 
     @property
     def baseline(self) -> str | None:
-        """The system that others are held against."""
+        """The system that the others are compared with."""
         return self.comparison.baselines[0] if self.comparison else None
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures of the ranked systems, as they are printed."""
+        """The labels of the measures of the ranked systems."""
         if self.comparison is not None:
             return self.comparison.measures
         return tuple(self.scores.measures) if self.scores else ()
 
     @property
     def quality(self) -> str | None:
-        """The first measure that is neither time nor cost: the one that sentences are about."""
+        """The first measure that is neither time nor cost: the subject of the headline."""
         return next((m for m in self.measures if not is_price(m)), None)
 
     def lower_is_better(self, measure: str) -> bool:
-        """Whether less is more."""
+        """Whether lower values of the measure are better."""
         return is_lower_better(measure, self.scores.lower if self.scores else ())
 
     def measure(self, label: str) -> Measure | None:
-        """The entry of the table of measures behind a label, where there is one."""
+        """The registered measure of a label, if there is one."""
         return measure_of(label)
 
     def mean(self, system: str, label: str) -> float | None:
-        """Over queries, as the result has it; None where it is undefined."""
+        """The mean over queries as the result reports it; None if undefined."""
         if self.comparison is not None:
-            found = self.comparison.means[system].get(label)
+            value = self.comparison.means[system].get(label)
         else:
             runs = self.scores.runs.get(system) if self.scores else None
-            found = runs[0][label] if runs else None
-        return None if found is None or found != found else float(found)
+            value = runs[0][label] if runs else None
+        return None if value is None or value != value else float(value)
 
     def best_other(self) -> str | None:
-        """The system that is best by the measure of quality, the baseline apart."""
+        """The best system other than the baseline, by the quality measure."""
         if self.quality is None:
             return None
         sign = -1 if self.lower_is_better(self.quality) else 1
-        known = {s: self.mean(s, self.quality) for s in self.systems if s != self.baseline}
-        found = {s: sign * v for s, v in known.items() if v is not None}
-        return max(found, key=lambda s: found[s]) if found else None
+        means = {s: self.mean(s, self.quality) for s in self.systems if s != self.baseline}
+        signed = {s: sign * v for s, v in means.items() if v is not None}
+        return max(signed, key=lambda s: signed[s]) if signed else None
 
     @cached_property
     def units(self) -> list[str]:
-        """The queries, in the order of the first system that has them."""
-        found: dict[str, None] = {}
+        """The query ids, in the order of the first system that has them."""
+        units: dict[str, None] = {}
         for system in self.scores.systems if self.scores else ():
             for seed in self.scores.systems[system] if self.scores else ():
                 for column in seed.values():
-                    found |= dict.fromkeys(column)
-        return list(found)
+                    units |= dict.fromkeys(column)
+        return list(units)
 
     def warnings(self) -> list[str]:
-        """What a reader should know, from all results, each once."""
-        everything: list[Any] = [
+        """The warnings of all results, without repetition."""
+        results: list[Any] = [
             *self.evaluations, *self.experiments, *self.gains, *self.calibrations,
             *([self.comparison] if self.comparison else []),
         ]  # fmt: skip
-        return list(dict.fromkeys(w for result in everything for w in result.warnings()))
+        return list(dict.fromkeys(w for result in results for w in result.warnings()))
 
 
-def gather(
+def gather_contents(
     results: Iterable[Any],
     *,
     title: str | None = None,
@@ -123,79 +123,80 @@ def gather(
     queries: Any = None,
     documents: Any = None,
     command: str | None = None,
-) -> Material:
-    """Put results together: what can be compared is, where a baseline is known."""
-    found = list(results)
-    for result in found:
+) -> PageContents:
+    """Gather results for one page; scores are compared if there is a baseline."""
+    results = list(results)
+    for result in results:
         if not isinstance(result, KINDS):
             raise UsageError(
-                f"a {type(result).__name__} cannot be reported",
-                hint=f"one of: {', '.join(kind.__name__ for kind in KINDS)}",
+                f"cannot report a {type(result).__name__}",
+                hint=f"supported: {', '.join(kind.__name__ for kind in KINDS)}",
             )
-    if not found:
-        raise UsageError("there is nothing to report", hint="give at least one result")
-    evaluations = tuple(r for r in found if isinstance(r, Evaluation))
-    experiments = tuple(r for r in found if isinstance(r, ExperimentResult))
-    comparison, scores = _compared(found, evaluations, experiments, baseline)
-    asked, told = _texts(queries, "query"), _texts(documents, "document")
+    if not results:
+        raise UsageError("no results to report", hint="pass at least one result")
+    evaluations = tuple(r for r in results if isinstance(r, Evaluation))
+    experiments = tuple(r for r in results if isinstance(r, ExperimentResult))
+    comparison, scores = _comparison_and_scores(results, evaluations, experiments, baseline)
+    query_texts, document_texts = _texts(queries, "query"), _texts(documents, "document")
     for experiment in experiments:
-        asked.texts.update({**experiment.queries, **asked.texts})
-        told.texts.update({**experiment.documents, **told.texts})
-    material = Material(
-        title or "",
-        scores,
-        comparison,
-        _once(
+        query_texts.texts.update({**experiment.queries, **query_texts.texts})
+        document_texts.texts.update({**experiment.documents, **document_texts.texts})
+    contents = PageContents(
+        title=title or "",
+        scores=scores,
+        comparison=comparison,
+        evaluations=_unique(
             *evaluations, *(e.scores for e in experiments), *(scores.evaluations if scores else ())
         ),
-        experiments,
-        tuple(r for r in found if isinstance(r, GoodGain)),
-        tuple(r for r in found if isinstance(r, Calibration)),
-        asked.texts,
-        told.texts,
-        told.columns.get("url", {}),
-        command,
+        experiments=experiments,
+        gains=tuple(r for r in results if isinstance(r, GoodGain)),
+        calibrations=tuple(r for r in results if isinstance(r, Calibration)),
+        queries=query_texts.texts,
+        documents=document_texts.texts,
+        links=document_texts.columns.get("url", {}),
+        command=command,
     )
-    return material if title else _titled(material)
+    return contents if title else replace(contents, title=_default_title(contents))
 
 
-def _compared(
-    found: list[Any],
+def _comparison_and_scores(
+    results: list[Any],
     evaluations: tuple[Evaluation, ...],
     experiments: tuple[ExperimentResult, ...],
     baseline: str | None,
 ) -> tuple[Comparison | None, ScoreSet | None]:
-    """One comparison for the page: the one that was made, or one of all that has scores."""
-    made = [r for r in found if isinstance(r, Comparison)]
-    if len(made) > 1:
+    """The comparison among the results, or a new one of everything with scores."""
+    comparisons = [r for r in results if isinstance(r, Comparison)]
+    if len(comparisons) > 1:
         raise UsageError(
-            "a page holds one comparison",
-            hint="give the saved evaluations instead: they are compared together",
+            "a report can hold only one comparison",
+            hint="pass the saved evaluations instead; they are compared with each other",
         )
-    if len(experiments) == 1 and not evaluations and not made and baseline is None:
-        made = [c for c in [experiments[0].comparison] if c is not None]
+    if len(experiments) == 1 and not evaluations and not comparisons and baseline is None:
+        comparisons = [c for c in [experiments[0].comparison] if c is not None]
     sources: list[Any] = [s for e in experiments for s in e.sources()] + list(evaluations)
-    if not made and len(evaluations) + len(experiments) > 1 and baseline is None:
+    if not comparisons and len(evaluations) + len(experiments) > 1 and baseline is None:
         probe = ScoreSet()
         baseline = collect(sources[0], probe)[0]
-    if not made and baseline is not None:
-        made = [compare(*sources, baselines=baseline)]
-    if made and made[0].scores is not None:
-        return made[0], made[0].scores
+    if not comparisons and baseline is not None:
+        comparisons = [compare(*sources, baselines=baseline)]
+    if comparisons and comparisons[0].scores is not None:
+        return comparisons[0], comparisons[0].scores
     scores = ScoreSet()
     for source in sources:
         collect(source, scores)
-    unknown = [s for s in (made[0].systems if made else ()) if s not in scores.systems]
+    compared = comparisons[0].systems if comparisons else ()
+    unknown = [s for s in compared if s not in scores.systems]
     if scores.systems and unknown:
         raise UsageError(
-            f"the comparison is of the system '{unknown[0]}', which the evaluation does not have",
-            hint=f"the evaluation has: {', '.join(scores.systems)}",
+            f"the comparison has system '{unknown[0]}', but the evaluation does not",
+            hint=f"systems of the evaluation: {', '.join(scores.systems)}",
         )
-    return (made[0] if made else None), (scores if scores.systems else None)
+    return (comparisons[0] if comparisons else None), (scores if scores.systems else None)
 
 
-def _once(*evaluations: Evaluation) -> tuple[Evaluation, ...]:
-    """Each evaluation once, also where a comparison was made of it."""
+def _unique(*evaluations: Evaluation) -> tuple[Evaluation, ...]:
+    """Each evaluation once, even if a comparison uses it too."""
     return tuple({id(e): e for e in evaluations}.values())
 
 
@@ -203,17 +204,17 @@ def _texts(source: Any, what: str) -> Texts:
     return Texts({}, {}) if source is None else read_texts(source, what)
 
 
-def _titled(material: Material) -> Material:
-    from dataclasses import replace
+def _default_title(contents: PageContents) -> str:
+    others = [s for s in contents.systems if s != contents.baseline]
+    if contents.baseline:
+        return f"{_first(others, 3)} vs {contents.baseline}"
+    if others:
+        return _first(others, 4)
+    if contents.gains:
+        return ", ".join(name for gain in contents.gains for name in gain.names)
+    return "Judge labels vs human labels"
 
-    others = [s for s in material.systems if s != material.baseline]
-    if material.baseline:
-        shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        title = f"{shown} against {material.baseline}"
-    elif others:
-        title = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
-    elif material.gains:
-        title = ", ".join(name for gain in material.gains for name in gain.names)
-    else:
-        title = "Labels against human ones"
-    return replace(material, title=title)
+
+def _first(names: list[str], limit: int) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more

@@ -1,4 +1,4 @@
-"""Conversations for a page: which of them are shown, and what is told of each."""
+"""The conversations of a page: which ones it shows, and their data."""
 
 from __future__ import annotations
 
@@ -7,62 +7,63 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.reports.elements import LONGEST, cut, value_of
+from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
     from goodgain.agentic.conversations import Conversation, Seen
 
-MOST_RESULTS = 8_000  # of all conversations on a page; beyond them some are chosen
-MOST_BYTES = 10_000_000
-SNIPPET = 300  # characters
-QUESTION = 2_000
-ADDRESS = 2_000  # a longer one is no link
+MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
+MAX_BYTES = 10_000_000
+MAX_SNIPPET_CHARACTERS = 300
+MAX_MESSAGE_CHARACTERS = 2_000
+MAX_URL_CHARACTERS = 2_000  # longer URLs are not links
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The conversations of a page, and what is left out of it."""
+class PageConversations:
+    """The conversations of a page, and a note about those it omits."""
 
     items: list[dict[str, Any]]
     note: str
 
 
-def told(result: GoodGain) -> Told:
-    """All conversations, or those that a stated rule chooses where they are too many for a page."""
+def page_conversations(result: GoodGain) -> PageConversations:
+    """All conversations, or a selection by a rule stated in the note if there are too many."""
     if result.conversations is None:
-        return Told([], "The conversations themselves are not known to this result.")
-    wanted, rule = _chosen(result)
-    places = {pair: i for i, pair in enumerate(wanted)}  # the most telling first
-    found: dict[int, dict[str, Any]] = {}
+        return PageConversations([], "This result does not include the conversations themselves.")
+    selection, rule = _select(result)
+    places = {pair: i for i, pair in enumerate(selection)}  # most informative first
+    by_place: dict[int, dict[str, Any]] = {}
     try:
         for conversation in result.conversations.read(places):
-            found[places[conversation.system, conversation.name]] = _item(conversation, result)
+            by_place[places[conversation.system, conversation.name]] = _item(conversation, result)
     except InputError as error:
-        return Told([], f"The conversations cannot be shown: {error.message}.")
-    items = [found[i] for i in sorted(found)]
+        return PageConversations([], f"The conversations cannot be shown: {error.message}.")
+    items = [by_place[i] for i in sorted(by_place)]
     fitting = _fitting(items)
     total = sum(len(s.conversations) for s in result)
     if len(fitting) == total:
-        return Told(_in_order(fitting, result), "")
+        return PageConversations(_in_order(fitting, result), "")
     why = rule or (
-        "the others passed by only once and were too many to keep"
+        "the others were not kept, because the input was a stream"
         if result.conversations.left_out
-        else "the others would make the page too large"
+        else "to limit the size of the page"
     )
-    return Told(
-        _in_order(fitting, result), f"Shown are {len(fitting):,} of {total:,} conversations: {why}."
+    return PageConversations(
+        _in_order(fitting, result),
+        f"Showing {len(fitting):,} of {total:,} conversations ({why}).",
     )
 
 
-def _chosen(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
-    """(system, conversation), the most telling first; and the rule, where not all are chosen."""
+def _select(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
+    """(system, conversation) pairs, most informative first, and the rule if not all are selected."""
     sizes = {
         (s.name, c): int(n)
         for s in result
         for c, n in ({**dict.fromkeys(s.conversations, 0), **s.final("R@i")}).items()
     }
-    if sum(sizes.values()) <= MOST_RESULTS:
+    if sum(sizes.values()) <= MAX_RESULTS:
         return list(sizes), ""
     measure = "CG" if result.labelled else "UR@i"
     orders = []
@@ -70,20 +71,18 @@ def _chosen(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
         values = s.final(measure)
         by_value = sorted(values, key=lambda c, v=values: v[c])  # type: ignore[misc]
         orders += [[(s.name, c) for c in order] for order in (values, by_value[::-1], by_value)]
-    chosen: dict[tuple[str, str], None] = {}
+    selected: dict[tuple[str, str], None] = {}
     used = 0
     for turn in zip(*_padded(orders), strict=True):
         for pair in turn:
-            if pair is None or pair in chosen:
+            if pair is None or pair in selected:
                 continue
             used += sizes[pair]
-            if used > MOST_RESULTS:
-                rule = (
-                    f"of each system the first, and those with the highest and the lowest {measure}"
-                )
-                return list(chosen), rule
-            chosen[pair] = None
-    return list(chosen), ""
+            if used > MAX_RESULTS:
+                rule = f"for each system the first, and those with the highest and the lowest {measure}"
+                return list(selected), rule
+            selected[pair] = None
+    return list(selected), ""
 
 
 def _padded(orders: list[list[tuple[str, str]]]) -> list[list[tuple[str, str] | None]]:
@@ -92,18 +91,18 @@ def _padded(orders: list[list[tuple[str, str]]]) -> list[list[tuple[str, str] | 
 
 
 def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many as a page of a bearable size has room for."""
-    size, kept = 0, []
+    """The first items, up to the limit on page size."""
+    size, fitting = 0, []
     for item in items:
         size += len(json.dumps(item, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             break
-        kept.append(item)
-    return kept
+        fitting.append(item)
+    return fitting
 
 
 def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, Any]]:
-    """As the result has them."""
+    """The items in the order of the result."""
     places = {
         (s.name, c): (i, j) for i, s in enumerate(result) for j, c in enumerate(s.conversations)
     }
@@ -120,8 +119,8 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
         "place": (c.system, c.name),
         "system": cut(c.system),
         "name": cut(c.name),
-        "user": _prose(c.user, QUESTION),
-        "answer": _prose(c.answer, QUESTION),
+        "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
+        "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
@@ -144,25 +143,27 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     }
 
 
-def _prose(text: Any, longest: int = LONGEST) -> str:
-    """A text to be read in one piece: its line breaks are blanks."""
-    return cut(" ".join(str(text or "").split()), longest)
+def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:
+    """Text in one paragraph: line breaks become blanks."""
+    return cut(" ".join(str(text or "").split()), limit)
 
 
 def _result(seen: Seen) -> dict[str, Any]:
-    """A result; what is absent is left out."""
+    """A result; empty fields are omitted."""
     r = seen.result
     name = r.title or r.id or next(iter(r.ids.values()), None) or r.url or ""
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "gain": seen.gain,
         "title": _prose(name),
-        "url": str(r.url) if r.url and len(str(r.url)) <= ADDRESS else cut(str(r.url or "")),
-        "text": _prose(r.snippet or r.content, SNIPPET),
+        "url": str(r.url)
+        if r.url and len(str(r.url)) <= MAX_URL_CHARACTERS
+        else cut(str(r.url or "")),
+        "text": _prose(r.snippet or r.content, MAX_SNIPPET_CHARACTERS),
         "type": cut(str(r.type or "")),
     }
     if seen.first is not None:
-        found["first"] = seen.first
+        data["first"] = seen.first
         if seen.reason:
             reason = seen.reason
-            found["why"] = [cut(reason.key), reason.step, cut(reason.fields), reason.other]
-    return {name: value for name, value in found.items() if value not in (None, "")}
+            data["why"] = [cut(reason.key), reason.step, cut(reason.fields), reason.other]
+    return {name: value for name, value in data.items() if value not in (None, "")}

@@ -1,4 +1,4 @@
-"""What a section of a page is made of: texts, tables, charts, and widgets with a script of their own."""
+"""The elements of a report section: texts, tables, charts, and widgets with their own script."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ from goodgain.reports.chart import Chart
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LONGEST = 300  # characters of a name, an id or a title that are shown
+MAX_CHARACTERS = 300  # of a name, an id or a title
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """A piece of text that came from outside: it is shown as it is, apart from what stands around it."""
+class UserText:
+    """Text from the user's data: rendered verbatim, isolated from the text around it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """A piece of text to look at first."""
+    """Emphasised text."""
 
     text: str
 
 
-Piece = str | User | Strong
+Span = str | UserText | Strong
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """A paragraph."""
 
-    pieces: Sequence[Piece]
+    spans: Sequence[Span]
     style: Literal["lead", "plain", "note", "warning"] = "plain"
 
     @property
     def text(self) -> str:
-        """All of it without marks."""
-        return "".join(p if isinstance(p, str) else p.text for p in self.pieces)
+        """The paragraph as plain text."""
+        return "".join(s if isinstance(s, str) else s.text for s in self.spans)
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page."""
+        """JSON data for the page."""
         return {
             "kind": "text",
             "style": self.style,
-            "pieces": [
-                {"text": p}
-                if isinstance(p, str)
+            "spans": [
+                {"text": s}
+                if isinstance(s, str)
                 else {
-                    "text": cut(p.text),
-                    ("user" if isinstance(p, User) else "strong"): True,
+                    "text": cut(s.text),
+                    ("user" if isinstance(s, UserText) else "strong"): True,
                 }
-                for p in self.pieces
+                for s in self.spans
             ],
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table; numbers are shown with `digits` after the point."""
+    """A table column; numbers are shown with `digits` decimals."""
 
     name: str
     kind: Literal["text", "number"] = "number"
@@ -71,7 +71,7 @@ class Column:
     interval: bool = False  # its cells have `low` and `high`
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page."""
+        """JSON data for the page."""
         return {
             "name": cut(self.name),
             "kind": self.kind,
@@ -82,9 +82,24 @@ class Column:
         }
 
 
-@dataclass(frozen=True, slots=True)
+def text_columns(*names: str) -> list[Column]:
+    """Columns of text."""
+    return [Column(name=name, kind="text") for name in names]
+
+
+def number_columns(*names: str, digits: int = 4) -> list[Column]:
+    """Columns of numbers with the same number of decimals."""
+    return [Column(name=name, digits=digits) for name in names]
+
+
+def count_columns(*names: str) -> list[Column]:
+    """Columns of whole numbers."""
+    return number_columns(*names, digits=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A value that is shown otherwise than by itself, or with a mark."""
+    """A table value with its own text, mark, tone, link or interval."""
 
     value: Any
     text: str | None = None
@@ -96,22 +111,22 @@ class Cell:
     high: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page: what differs from an ordinary value."""
-        found: dict[str, Any] = {"value": value_of(self.value)}
+        """JSON data for the page; default values are omitted."""
+        data: dict[str, Any] = {"value": value_of(self.value)}
         if self.text is not None:
-            found["text"] = cut(self.text)
+            data["text"] = cut(self.text)
         for name in ("mark", "best", "tone", "link"):
             if getattr(self, name):
-                found[name] = getattr(self, name)
+                data[name] = getattr(self, name)
         for name in ("low", "high"):
             if getattr(self, name) is not None:
-                found[name] = value_of(getattr(self, name))
-        return found
+                data[name] = value_of(getattr(self, name))
+        return data
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain values and cells; `key` names it in file names and addresses."""
+    """Rows of plain values and cells; `key` identifies the table in file names and URLs."""
 
     key: str
     title: str
@@ -120,7 +135,7 @@ class Table:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page."""
+        """JSON data for the page."""
         return {
             "kind": "table",
             "key": self.key,
@@ -136,9 +151,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """Something that has a script of its own: `widgets[name](part, box)` draws it.
+    """An interactive element drawn by its own script: `widgets[name](data, box)`.
 
-    `blocks` stand in the page apart, and are read by the script when it asks for them: `block(key)`.
+    `blocks` are separate JSON blocks of the page that the script parses on demand with `block(key)`.
     """
 
     name: str
@@ -147,38 +162,38 @@ class Widget:
     blocks: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page, without its blocks."""
+        """JSON data for the page, without the blocks."""
         return {"kind": "widget", "name": self.name, "key": self.key, **self.data}
 
 
-Part = Text | Table | Chart | Widget
+Element = Text | Table | Chart | Widget
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the elements below it."""
 
     key: str
     title: str
-    parts: Sequence[Part]
+    elements: Sequence[Element]
 
 
-def cut(text: str, longest: int = LONGEST) -> str:
-    """Text of a bearable length; where something is left out, it is said how much there was."""
-    if len(text) <= longest:
+def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """Text of at most `limit` characters, with a note when it was longer."""
+    if len(text) <= limit:
         return text
-    return f"{text[:longest]}… [cut: {len(text):,} characters]"
+    return f"{text[:limit]}… [cut: {len(text):,} characters]"
 
 
 def value_of(value: Any) -> Any:
-    """A value as JSON has it: undefined is null, and text has a bearable length."""
+    """A JSON value: NaN becomes null, long text is cut."""
     if isinstance(value, float) and value != value:
         return None
     return cut(value) if isinstance(value, str) else value
 
 
 def packed(kind: Literal["f64", "f32", "u32", "u16"], values: Any) -> dict[str, str]:
-    """Numbers as the bytes of a typed array: exact, and half the size of their digits."""
+    """Numbers as base64 bytes of a typed array: exact, and half the size of decimal text."""
     import base64
 
     import numpy as np

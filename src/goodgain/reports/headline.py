@@ -1,121 +1,127 @@
-"""The sentence that a manager needs, made of what was found and no more."""
+"""The headline: one sentence per kind of result, for readers who read nothing else."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from goodgain.comparison.scores import is_price, measure_of
-from goodgain.reports.elements import Piece, Strong, User
+from goodgain.reports.charts.frame import counted
+from goodgain.reports.elements import Span, Strong, UserText
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
     from goodgain.comparison.comparison import Pair
-    from goodgain.reports.contents import Material
+    from goodgain.reports.contents import PageContents
 
 
-def headlines(material: Material) -> list[list[Piece]]:
-    """What was found, for someone who reads nothing else: a sentence for each kind of result."""
-    found = []
-    if material.comparison is not None and material.quality is not None:
-        found.append(_compared(material))
-    elif material.systems and material.quality is not None:
-        found.append(_measured(material))
-    if material.gains:
-        found.append(_gained(material))
-    if material.calibrations:
-        found.append(_calibrated(material))
-    return found or [["Nothing was measured but time and cost."]]
+def headlines(contents: PageContents) -> list[list[Span]]:
+    """The main findings, one headline for each kind of result."""
+    sentences = []
+    if contents.comparison is not None and contents.quality is not None:
+        sentences.append(_comparison_headline(contents))
+    elif contents.systems and contents.quality is not None:
+        sentences.append(_evaluation_headline(contents))
+    if contents.gains:
+        sentences.append(_good_gain_headline(contents))
+    if contents.calibrations:
+        sentences.append(_calibration_headline(contents))
+    return sentences or [["Only time and cost were measured."]]
 
 
-def _compared(material: Material) -> list[Piece]:
-    """The best system against the baseline, with its interval; or that nothing can be told apart."""
-    assert material.comparison is not None
-    quality = material.quality
+def _comparison_headline(contents: PageContents) -> list[Span]:
+    """The best system against the baseline with its interval, or that none is significantly better."""
+    assert contents.comparison is not None
+    quality = contents.quality
     pairs = [
         p
-        for p in material.comparison.pairs
-        if p.measure == quality and material.baseline in (p.baseline, p.system)
+        for p in contents.comparison.pairs
+        if p.measure == quality and contents.baseline in (p.baseline, p.system)
     ]
-    alpha = material.comparison.settings.alpha
+    alpha = contents.comparison.settings.alpha
     better = [p for p in pairs if p.p_corrected < alpha and p.improvement > 0]
     worse = [p for p in pairs if p.p_corrected < alpha and p.improvement < 0]
     if better:
         best = max(better, key=lambda p: p.improvement)
-        pieces: list[Piece] = [User(best.system), " is better than ", User(best.baseline), ": "]
-        pieces += [*_numbers(best, material), *_price(best, material), "."]
+        spans: list[Span] = [UserText(best.system), " is better than ", UserText(best.baseline)]
+        spans += [": ", *_numbers(best, contents), *_price(best, contents), "."]
         others = [p for p in pairs if p is not best]
-        if others:
-            pieces += _others(others, alpha)
-        return pieces
+        return [*spans, *(_others(others, alpha) if others else [])]
     if worse and len(worse) == len(pairs):
         least = max(worse, key=lambda p: p.improvement)
-        start = "It is" if len(pairs) == 1 else "Every system is"
-        head: list[Piece] = [User(least.system), " is worse than ", User(least.baseline), ": "]
-        return [*head, *_numbers(least, material), *_price(least, material), ".",
-                *([] if len(pairs) == 1 else [f" {start} worse than the baseline."])]  # fmt: skip
+        spans = [UserText(least.system), " is worse than ", UserText(least.baseline), ": "]
+        spans += [*_numbers(least, contents), *_price(least, contents), "."]
+        return [*spans, *([] if len(pairs) == 1 else [" Every system is worse than the baseline."])]
     best = max(pairs, key=lambda p: p.improvement)
-    pieces = [
-        "No system is shown to be better than ",
-        User(str(material.baseline)),
+    spans = [
+        "No system is significantly better than ",
+        UserText(str(contents.baseline)),
         f" by {quality} ",
     ]
-    pieces += ["(", User(best.system), " comes closest: " if best.improvement < 0 else ": "]
-    pieces += [*_numbers(best, material), ")"]
+    spans += ["(", UserText(best.system), " comes closest: " if best.improvement < 0 else ": "]
+    spans += [*_numbers(best, contents), ")"]
     if best.minimum_detectable is not None:
-        pieces.append(
-            f"; {best.queries:,} queries would show a difference of "
-            f"{number(best.minimum_detectable, 3)} four times out of five"
+        spans.append(
+            f"; with {_queries(best.queries)} the test has 80% power to detect a difference of "
+            f"{number(best.minimum_detectable, 3)}"
         )
-    return [*pieces, *_price(best, material), ".", *_elsewhere(material, alpha)]
+    return [*spans, *_price(best, contents), ".", *_other_measure(contents, alpha)]
 
 
-def _elsewhere(material: Material, alpha: float) -> list[Piece]:
-    """What another measure shows, where the first shows nothing."""
-    assert material.comparison is not None
-    shown = [
+def _other_measure(contents: PageContents, alpha: float) -> list[Span]:
+    """The strongest significant improvement by another measure, if the first has none."""
+    assert contents.comparison is not None
+    improvements = [
         p
-        for p in material.comparison.pairs
-        if p.baseline == material.baseline
+        for p in contents.comparison.pairs
+        if p.baseline == contents.baseline
         and p.p_corrected < alpha
         and p.improvement > 0
         and not is_price(p.measure)
     ]
-    if not shown:
+    if not improvements:
         return []
-    best = max(shown, key=lambda p: p.d_z or 0)
-    more = "" if len(shown) == 1 else f", and so in {len(shown) - 1} more of the differences below"
-    return [" ", User(best.system), " is, by ", *_numbers(best, material), f"{more}."]
+    best = max(improvements, key=lambda p: p.d_z or 0)
+    count = len(improvements) - 1
+    noun = "improvement is" if count == 1 else "improvements are"
+    more = f" {count} more {noun} significant (see the table of differences)." if count else ""
+    return [
+        " ",
+        UserText(best.system),
+        " is better by another measure: ",
+        *_numbers(best, contents),
+        f".{more}",
+    ]
 
 
-def _numbers(pair: Pair, material: Material) -> list[Piece]:
-    assert material.comparison is not None
-    settings = material.comparison.settings
-    span = (
+def _numbers(pair: Pair, contents: PageContents) -> list[Span]:
+    assert contents.comparison is not None
+    settings = contents.comparison.settings
+    interval = (
         f", {100 * settings.confidence:g}% interval {signed(pair.low, 3)} to {signed(pair.high, 3)}"
         if pair.low is not None and pair.high is not None
         else ""
     )
     p = p_text(pair.p_corrected, settings.alpha).replace("1e-4", "0.0001")
-    shown = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
-    if settings.correction != "none" and len(material.comparison.pairs) > 1:
-        shown = f"corrected {shown}"
+    p_value = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
+    if settings.correction != "none" and len(contents.comparison.pairs) > 1:
+        p_value = f"corrected {p_value}"
     return [
-        f"{pair.measure} ", Strong(number(pair.mean, 3)), f" against {number(pair.baseline_mean, 3)} "
-        f"({signed(pair.difference, 3)}{span}, {shown}), on {_queries(pair.queries)}",
+        f"{pair.measure} ", Strong(number(pair.mean, 3)), f" vs {number(pair.baseline_mean, 3)} "
+        f"({signed(pair.difference, 3)}{interval}, {p_value}) on {_queries(pair.queries)}",
     ]  # fmt: skip
 
 
 def _queries(count: int) -> str:
-    return f"{count:,} quer{'y' if count == 1 else 'ies'}"
+    return counted(count, "query", "queries")
 
 
-def _price(pair: Pair, material: Material) -> list[Piece]:
-    """What it costs beside: time or money, as the first such measure says."""
-    assert material.comparison is not None
+def _price(pair: Pair, contents: PageContents) -> list[Span]:
+    """The difference in time or cost, by the first such measure."""
+    assert contents.comparison is not None
     own = [
         p
-        for p in material.comparison.pairs
+        for p in contents.comparison.pairs
         if (p.system, p.baseline) == (pair.system, pair.baseline) and is_price(p.measure)
     ]
     if not own or own[0].difference == 0:
@@ -125,78 +131,98 @@ def _price(pair: Pair, material: Material) -> list[Piece]:
     more = price.difference > 0
     if measure is not None and measure.definition.column == "cost":
         words = "more" if more else "less"
-        return [f"; it costs {number(abs(price.difference), 4)} {words} a query"]
+        return [f"; it costs {number(abs(price.difference), 4)} {words} per query"]
     milliseconds = 1000 * abs(price.difference)
     digits = 0 if milliseconds >= 10 else 1 if milliseconds >= 1 else 3
     words = "slower" if more else "faster"
-    sure = "" if price.p_corrected < material.comparison.settings.alpha else " (not significant)"
+    remark = "" if price.p_corrected < contents.comparison.settings.alpha else " (not significant)"
     return [
-        f"; it is {number(milliseconds, digits) if digits else f'{milliseconds:,.0f}'} ms {words}{sure}"
+        f"; it is {number(milliseconds, digits) if digits else f'{milliseconds:,.0f}'} ms {words}{remark}"
     ]
 
 
-def _others(pairs: list[Pair], alpha: float) -> list[Piece]:
-    """How many of the others are better, worse, or not told apart."""
+def _others(pairs: list[Pair], alpha: float) -> list[Span]:
+    """How many of the other systems are better, worse, or not significantly different."""
     if len(pairs) == 1:
         (pair,) = pairs
         words = (
-            "not told apart from"
+            "shows no significant difference from"
             if pair.p_corrected >= alpha
-            else ("better than" if pair.improvement > 0 else "worse than")
+            else ("is better than" if pair.improvement > 0 else "is worse than")
         )
-        return [" ", User(pair.system), f" is {words} ", User(pair.baseline), "."]
+        return [" ", UserText(pair.system), f" {words} ", UserText(pair.baseline), "."]
     better = sum(p.p_corrected < alpha and p.improvement > 0 for p in pairs)
     worse = sum(p.p_corrected < alpha and p.improvement < 0 for p in pairs)
-    open_ = len(pairs) - better - worse
-    counts = ((better, "better too"), (worse, "worse"), (open_, "not told apart from it"))
-    told = [f"{n} {'is' if n == 1 else 'are'} {words}" for n, words in counts if n]
-    return [f" Of the other {len(pairs)} systems, {', '.join(told)}."]
+    same = len(pairs) - better - worse
+    counts = [
+        *([f"{better} {'is' if better == 1 else 'are'} also better"] if better else []),
+        *([f"{worse} {'is' if worse == 1 else 'are'} worse"] if worse else []),
+        *([f"{same} {'shows' if same == 1 else 'show'} no significant difference"] if same else []),
+    ]
+    return [f" Of the other {len(pairs)} systems, {_joined(counts)}."]
 
 
-def _measured(material: Material) -> list[Piece]:
+def _joined(items: list[str]) -> str:
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def _evaluation_headline(contents: PageContents) -> list[Span]:
     """One system, or several without a baseline."""
-    quality = str(material.quality)
-    sign = -1 if material.lower_is_better(quality) else 1
-    known = {s: v for s in material.systems if (v := material.mean(s, quality)) is not None}
-    queries = len(material.units)
-    if not known:
+    quality = str(contents.quality)
+    sign = -1 if contents.lower_is_better(quality) else 1
+    means = {s: v for s in contents.systems if (v := contents.mean(s, quality)) is not None}
+    queries = len(contents.units)
+    if not means:
         return [f"{quality} is undefined for every query."]
-    best = max(known, key=lambda s: sign * known[s])
-    if len(material.systems) == 1:
-        return [User(best), f" reaches {quality} ", Strong(number(known[best], 3)),
-                f" on {_queries(queries)}. There is nothing to compare it with."]  # fmt: skip
-    rest = [s for s in known if s != best]
-    second = max(rest, key=lambda s: sign * known[s], default=None)
-    pieces: list[Piece] = [User(best), f" has the best {quality}: ", Strong(number(known[best], 3))]
+    best = max(means, key=lambda s: sign * means[s])
+    if len(contents.systems) == 1:
+        return [UserText(best), f" reaches {quality} ", Strong(number(means[best], 3)),
+                f" on {_queries(queries)}. There is no other system to compare it with."]  # fmt: skip
+    rest = [s for s in means if s != best]
+    second = max(rest, key=lambda s: sign * means[s], default=None)
+    spans: list[Span] = [
+        UserText(best),
+        f" has the best {quality}: ",
+        Strong(number(means[best], 3)),
+    ]
     if second is not None:
-        pieces += [" before ", User(second), f" with {number(known[second], 3)}"]
-    return [*pieces, f", on {_queries(queries)}. No baseline was named, so nothing is tested."]
+        spans += [", followed by ", UserText(second), f" with {number(means[second], 3)}"]
+    return [*spans, f", on {_queries(queries)}. Without a baseline, nothing was tested."]
 
 
-def _gained(material: Material) -> list[Piece]:
-    """Good Gain of the system that gains most."""
-    pieces: list[Piece] = []
-    for result in material.gains:
+def _good_gain_headline(contents: PageContents) -> list[Span]:
+    """The mean good gain of each system."""
+    spans: list[Span] = []
+    for result in contents.gains:
         for system in result:
-            found = result.figure("CG", None, system.name)
-            if found.value != found.value:
-                pieces += [
-                    User(system.name),
-                    " has no labelled results, so its gain is not known. ",
+            figure = result.figure("CG", None, system.name)
+            if figure.value != figure.value:
+                spans += [
+                    UserText(system.name),
+                    " has no labelled results, so its gain is unknown. ",
                 ]
                 continue
-            pieces += [User(system.name), " gathers a good gain of ", Strong(number(found.value, 2)),
-                       f" a conversation, over {found.n:,} conversations. "]  # fmt: skip
-    return pieces or ["No conversation was measured."]
+            spans += [
+                UserText(system.name),
+                " has a mean good gain of ",
+                Strong(number(figure.value, 2)),
+                f" per conversation, over {counted(figure.n, 'conversation')}. ",
+            ]
+    return spans or ["No conversation was measured."]
 
 
-def _calibrated(material: Material) -> list[Piece]:
-    """How far labels can be trusted."""
-    found = material.calibrations[0]
-    kappa = found["quadratic kappa"]
-    wrong = found["false-good rate"]
-    return [
-        "Labels and people agree with a quadratic kappa of ", Strong(number(kappa.value, 2)),
-        f" over {found.pairs:,} pairs; of what people call bad, the judge calls "
-        f"{100 * wrong.value:.0f}% good." if wrong.value == wrong.value else f" over {found.pairs:,} pairs.",
-    ]  # fmt: skip
+def _calibration_headline(contents: PageContents) -> list[Span]:
+    """How well the judge agrees with people."""
+    calibration = contents.calibrations[0]
+    kappa = calibration["quadratic kappa"]
+    false_good = calibration["false-good rate"].value
+    spans: list[Span] = [
+        "The judge agrees with people at a quadratic kappa of ",
+        Strong(number(kappa.value, 2)),
+        f" over {counted(calibration.pairs, 'pair')}",
+    ]
+    if false_good == false_good:
+        spans.append(
+            f"; it labels {100 * false_good:.0f}% of the documents good that people label bad"
+        )
+    return [*spans, "."]

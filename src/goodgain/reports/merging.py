@@ -1,4 +1,4 @@
-"""Several saved results as one, to be seen side by side."""
+"""Several saved results merged into one, to draw them side by side."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def together(results: Sequence[Any]) -> Any:
-    """The result itself, or several evaluations, or several Good Gains, with all their systems."""
+def merge_results(results: Sequence[Any]) -> Any:
+    """A single result itself, or several evaluations or Good Gains merged, with all their systems."""
     if len(results) == 1:
         return results[0]
     if all(isinstance(r, Evaluation) for r in results):
-        return _evaluations(results)
+        return _merge_evaluations(results)
     if all(isinstance(r, GoodGain) for r in results):
-        return _gains(results)
+        return _merge_good_gains(results)
     kinds = ", ".join(dict.fromkeys(type(r).__name__ for r in results))
     raise UsageError(
-        f"results of the kinds {kinds} cannot be drawn together",
-        hint="several evaluations can be, or several Good Gains",
+        f"cannot merge results of different kinds: {kinds}",
+        hint="pass only evaluations, or only Good Gains",
     )
 
 
-def _evaluations(results: Sequence[Evaluation]) -> Evaluation:
+def _merge_evaluations(results: Sequence[Evaluation]) -> Evaluation:
     first = results[0]
     for other in results[1:]:
         if other.policy != first.policy:
@@ -40,31 +40,31 @@ def _evaluations(results: Sequence[Evaluation]) -> Evaluation:
     if not common:
         raise InputError("the evaluations have no measure in common")
     runs = [copy.copy(run) for r in results for run in r]
-    for run, name in zip(runs, _numbered(run.name for run in runs), strict=True):
+    for run, name in zip(runs, _unique_names(run.name for run in runs), strict=True):
         run.name = name
     return Evaluation(
         {run.name: run for run in runs}, common, first.policy, None, preset=first.preset
     )
 
 
-def _gains(results: Sequence[GoodGain]) -> GoodGain:
+def _merge_good_gains(results: Sequence[GoodGain]) -> GoodGain:
     first = results[0]
     for other in results[1:]:
         if other.settings != first.settings:
-            raise InputError("the Good Gains were counted with different settings")
+            raise InputError("the Good Gains have different settings")
     systems = [copy.copy(system) for r in results for system in r]
-    for system, name in zip(systems, _numbered(s.name for s in systems), strict=True):
+    for system, name in zip(systems, _unique_names(s.name for s in systems), strict=True):
         system.name = name
     return GoodGain(systems, first.settings, [], {})
 
 
-def _numbered(names: Iterable[str]) -> list[str]:
-    """Names that are taken get a number, as runs of the same name do."""
-    found: list[str] = []
+def _unique_names(names: Iterable[str]) -> list[str]:
+    """Repeated names get a number, as runs of the same name do."""
+    unique_names: list[str] = []
     for name in names:
         unique, number = name, 1
-        while unique in found:
+        while unique in unique_names:
             number += 1
             unique = f"{name}#{number}"
-        found.append(unique)
-    return found
+        unique_names.append(unique)
+    return unique_names

@@ -1,7 +1,7 @@
-"""The colours and fonts of charts and pages, light and dark.
+"""Colours and fonts of charts and pages, light and dark.
 
-The series are told apart by people with any kind of colour vision, and stand out from the background
-(3:1), as texts do (4.5:1): tests/reports/test_theme.py computes both.
+The series can be distinguished with any kind of colour vision, and have enough contrast with the
+background (3:1), as text has (4.5:1): tests/reports/test_theme.py computes both.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-WIDTH = 560  # of a chart whose width nobody sets
-# Lines of the first eight systems are whole; the colours come again with other dashes.
+WIDTH = 560  # default width of a chart
+# The first eight systems have solid lines; further systems repeat the colours with other dashes.
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
     """One set of colours."""
 
     background: str
-    surface: str  # of what stands out from the background: code, table heads
+    surface: str  # slightly different from the background: code, table heads
     text: str
-    muted: str  # text of less weight
+    muted: str  # secondary text
     rule: str  # axes and borders of controls
-    grid: str  # lines that only guide the eye
-    accent: str  # links, focus, the one thing to look at
+    grid: str  # grid lines
+    accent: str  # links and focus
     better: str
     worse: str
     series: tuple[str, ...]
@@ -33,68 +33,35 @@ class Palette:
     unknown: tuple[str, str]  # of a result without a label
 
 
-LIGHT = Palette(
-    background="#ffffff",
-    surface="#f4f5f7",
-    text="#1b1d22",
-    muted="#5a606b",
-    rule="#868c98",
-    grid="#e3e5ea",
-    accent="#0b5cad",
-    better="#0b4a8f",
-    worse="#b44a08",
-    series=(
-        "#0b4a8f",
-        "#dd6b10",
-        "#177759",
-        "#b65e9d",
-        "#0088e6",
-        "#892b02",
-        "#858b4e",
-        "#352b2f",
+# Each colour in the light and in the dark palette.
+_COLOURS: dict[str, tuple[Any, Any]] = {
+    "background": ("#ffffff", "#16181c"),
+    "surface": ("#f4f5f7", "#22252b"),
+    "text": ("#1b1d22", "#eceef2"),
+    "muted": ("#5a606b", "#a4abb8"),
+    "rule": ("#868c98", "#757d8b"),
+    "grid": ("#e3e5ea", "#31353d"),
+    "accent": ("#0b5cad", "#84bdff"),
+    "better": ("#0b4a8f", "#84bdff"),
+    "worse": ("#b44a08", "#f0954a"),
+    "series": (
+        ("#0b4a8f", "#dd6b10", "#177759", "#b65e9d", "#0088e6", "#892b02", "#858b4e", "#352b2f"),
+        ("#84bdff", "#dc7f00", "#2ee8a0", "#b7729c", "#ffe73d", "#6f6bd4", "#e84a4c", "#d1ece9"),
     ),
-    gains=(
-        ("#e6e8ec", "#1b1d22"),
-        ("#d3e5f5", "#1b1d22"),
-        ("#9ecbee", "#1b1d22"),
-        ("#2572b4", "#ffffff"),
-        ("#0b3f7a", "#ffffff"),
+    "gains": (
+        (("#e6e8ec", "#1b1d22"), ("#d3e5f5", "#1b1d22"), ("#9ecbee", "#1b1d22"),
+         ("#2572b4", "#ffffff"), ("#0b3f7a", "#ffffff")),
+        (("#31353d", "#eceef2"), ("#1c3f63", "#eceef2"), ("#22619c", "#ffffff"),
+         ("#6db1f0", "#101215"), ("#cde6ff", "#101215")),
     ),
-    unknown=("#ffffff", "#5a606b"),
-)
-DARK = Palette(
-    background="#16181c",
-    surface="#22252b",
-    text="#eceef2",
-    muted="#a4abb8",
-    rule="#757d8b",
-    grid="#31353d",
-    accent="#84bdff",
-    better="#84bdff",
-    worse="#f0954a",
-    series=(
-        "#84bdff",
-        "#dc7f00",
-        "#2ee8a0",
-        "#b7729c",
-        "#ffe73d",
-        "#6f6bd4",
-        "#e84a4c",
-        "#d1ece9",
-    ),
-    gains=(
-        ("#31353d", "#eceef2"),
-        ("#1c3f63", "#eceef2"),
-        ("#22619c", "#ffffff"),
-        ("#6db1f0", "#101215"),
-        ("#cde6ff", "#101215"),
-    ),
-    unknown=("#16181c", "#a4abb8"),
-)
+    "unknown": (("#ffffff", "#5a606b"), ("#16181c", "#a4abb8")),
+}  # fmt: skip
+LIGHT = Palette(**{name: light for name, (light, _) in _COLOURS.items()})
+DARK = Palette(**{name: dark for name, (_, dark) in _COLOURS.items()})
 
 
 def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
-    """Vega-Lite's configuration: every colour and size that a chart does not choose itself."""
+    """The Vega-Lite configuration: all colours and sizes that a chart does not set itself."""
     text = {"labelColor": palette.text, "titleColor": palette.muted, "labelFontSize": 12}
     return {
         "background": palette.background,
@@ -151,7 +118,7 @@ def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
         "area": {"line": False},
         "rule": {"color": palette.rule},
         "text": {"fontSize": 12},
-        # Marks that name one of these by `style`.
+        # For marks that refer to one of these by `style`.
         "style": {
             "zero": {"color": palette.rule, "strokeWidth": 1},
             "guide": {"color": palette.rule, "strokeDash": [4, 4], "strokeWidth": 1},

@@ -1,4 +1,4 @@
-"""Results as data of other libraries, none of which is needed before it is asked for."""
+"""Results as data frames; each library is imported only when used."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from typing import Any
 
 
 class AsFrames:
-    """A result with `_frame_rows` gets `to_pandas`, `to_polars` and `to_arrow`.
+    """Adds `to_pandas`, `to_polars` and `to_arrow` to a result with `_frame_rows`.
 
-    What they are given goes to `_frame_rows`: whether the rows are of every query, for example.
+    Their arguments go to `_frame_rows`, for example whether to return a row per query.
     """
 
     __slots__ = ()
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
-        """Column names and long rows."""
+        """Column names and rows in long format."""
         raise NotImplementedError
 
     def to_pandas(self, *which: bool, **named: bool) -> Any:
-        """A pandas data frame of the long rows."""
+        """A pandas data frame in long format."""
         import pandas as pd
 
         columns, rows = self._frame_rows(*which, **named)
         return pd.DataFrame(rows, columns=columns)
 
     def to_polars(self, *which: bool, **named: bool) -> Any:
-        """A polars data frame of the long rows."""
+        """A polars data frame in long format."""
         import polars as pl
 
         columns, rows = self._frame_rows(*which, **named)
         return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
     def to_arrow(self, *which: bool, **named: bool) -> Any:
-        """A pyarrow table of the long rows."""
+        """A pyarrow table in long format."""
         import pyarrow as pa
 
         columns, rows = self._frame_rows(*which, **named)

@@ -1,4 +1,4 @@
-"""Saved results of any kind, told apart by what their files say they are."""
+"""Loading saved results of any kind."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from goodgain.errors import InputError
 
 
 def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
-    """A saved evaluation, comparison, Good Gain or calibration, an experiment's folder, a store of labels.
+    """Load a saved evaluation, comparison, Good Gain, calibration, experiment folder or label store.
 
-    `qrels` are other judgements for a folder than those that it keeps.
+    `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
     from goodgain.io.files import read_json
@@ -23,23 +23,23 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
-        raise InputError(f"there is no file '{name}'", hint="check the spelling and the folder")
+        raise InputError(f"file not found: '{name}'", hint="check the spelling and the folder")
     if is_store(name):
         return Labels.of(name)
     kinds = saved_kinds()
     data = read_json(name)
-    said = data.get("goodgain") if isinstance(data, dict) else None
-    if said not in kinds:
+    kind = data.get("goodgain") if isinstance(data, dict) else None
+    if kind not in kinds:
         raise InputError(
-            "the file is not a saved result",
+            "not a saved result",
             where=name,
-            hint=f"one of: {', '.join(kinds)}, as --save writes them, or the folder of an experiment",
+            hint=f"supported: what --save writes ({', '.join(kinds)}), or the folder of an experiment",
         )
-    return kinds[said].load(name)
+    return kinds[kind].load(name)
 
 
 def saved_kinds() -> dict[str, Any]:
-    """What a saved result says that it is, to the class that reads it."""
+    """The result classes by the kind that their saved files name."""
     from goodgain.agentic import GoodGain
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration

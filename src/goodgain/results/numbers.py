@@ -1,4 +1,4 @@
-"""How numbers of a comparison are shown: p-values, stars, signed differences."""
+"""Formatting of a comparison's numbers: p-values, stars, signed differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def stars(p: float) -> str:
 
 
 def p_text(p: float | None, *more: float) -> str:
-    """A p-value that is never 0 and never rounded across a threshold (or across one of `more`)."""
+    """A p-value as text: never 0, and never rounded across a threshold or one of `more`."""
     if p is None:
         return "-"
     if p < 1e-4:
@@ -30,7 +30,7 @@ def p_text(p: float | None, *more: float) -> str:
 
 
 def signed(value: float | None, digits: int = 4) -> str:
-    """A difference with its sign; what is not 0 is not shown as 0."""
+    """A difference with its sign; a non-zero difference is never shown as 0."""
     if value is None or value != value:
         return "-"
     text = f"{value:+.{digits}f}"
@@ -40,10 +40,10 @@ def signed(value: float | None, digits: int = 4) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A relative change."""
+    """A relative change as a percentage."""
     return "-" if value is None else "0%" if value == 0 else f"{100 * value:+.1f}%"
 
 
 def interval(pair: tuple[float, float] | None) -> str:
-    """A confidence interval."""
+    """A confidence interval in brackets."""
     return "-" if pair is None else f"[{signed(pair[0])}, {signed(pair[1])}]"

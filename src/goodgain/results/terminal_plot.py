@@ -1,4 +1,4 @@
-"""A small plot in the terminal: a few curves over the same steps."""
+"""A small line plot for the terminal."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _MARKS = "●○▲△■□◆◇"
 def curves(
     series: Mapping[str, Sequence[float]], title: str, *, width: int = 60, height: int = 8
 ) -> str:
-    """Curves from step 1 on, a mark each; where several meet, the first is seen."""
+    """Curves over x = 1, 2, ..., each with its own mark; where they overlap, the first is on top."""
     longest = max((len(s) for s in series.values()), default=0)
-    known = [v for s in series.values() for v in s if v == v]
-    if not known or longest < 2:
+    defined = [v for s in series.values() for v in s if v == v]
+    if not defined or longest < 2:
         return ""
-    top = max(*known, 1e-12)
-    steps = min(longest, width)
-    gap = max(1, min(8, width // steps))
-    grid = [[" "] * ((steps - 1) * gap + 1) for _ in range(height)]
+    top = max(*defined, 1e-12)
+    columns = min(longest, width)
+    gap = max(1, min(8, width // columns))
+    grid = [[" "] * ((columns - 1) * gap + 1) for _ in range(height)]
     for mark, values in list(zip(_MARKS * (len(series) // 8 + 1), series.values(), strict=False))[
         ::-1
     ]:
-        for column in range(steps):
-            at = round(column * (longest - 1) / max(steps - 1, 1))
+        for column in range(columns):
+            at = round(column * (longest - 1) / max(columns - 1, 1))
             if at < len(values) and values[at] == values[at]:
                 row = height - 1 - round(max(values[at], 0) / top * (height - 1))
                 grid[row][column * gap] = mark
@@ -40,7 +40,7 @@ def curves(
     ]
     axis = f"{'':>{edge}} └" + "─" * len(grid[0])
     ends = f"{'':>{edge}}  1" + f"{longest:>{len(grid[0]) - 1}}"
-    named = "   ".join(
+    legend = "   ".join(
         f"{mark} {plain(name)}" for mark, name in zip(_MARKS * 9, series, strict=False)
     )
-    return "\n".join([title, *lines, axis, ends, named]) + "\n"
+    return "\n".join([title, *lines, axis, ends, legend]) + "\n"

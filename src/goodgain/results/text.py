@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 WIDE_FORMATS = ("table", "markdown", "latex")
 LONG_FORMATS = ("json", "jsonl", "csv", "tsv")
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
-HTML_ROWS = 200  # of a table in a notebook; more are counted
+HTML_ROWS = 200  # maximum rows of a table in a notebook
 
 
 @dataclass
 class Cell:
-    """A number as text with its marks: stars, or letters of the baselines it differs from."""
+    """A formatted number with its marks: stars, or letters of the baselines it differs from."""
 
     text: str
     mark: str = ""
@@ -29,7 +29,7 @@ class Cell:
 
 
 def number(value: float | int | None, digits: int = 4) -> str:
-    """A number for people: undefined is a dash, and nothing is rounded to a false 0 or 1."""
+    """A formatted number: undefined is a dash, and nothing is rounded to a false 0 or 1."""
     if value is None or value != value:
         return "-"
     if isinstance(value, int):
@@ -43,7 +43,7 @@ def number(value: float | int | None, digits: int = 4) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a text takes in a terminal."""
+    """The number of terminal columns that a text occupies."""
     if text.isascii():
         return len(text)
     return sum(
@@ -74,16 +74,16 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     right = [_right(rows, i) for i in range(len(columns))]
     lines = []
     for line in cells:
-        parts = []
+        padded = []
         for text, size, to_right in zip(line, widths, right, strict=True):
             gap = " " * (size - width(text))
-            parts.append(gap + text if to_right else text + gap)
-        lines.append("  ".join(parts).rstrip() + "\n")
+            padded.append(gap + text if to_right else text + gap)
+        lines.append("  ".join(padded).rstrip() + "\n")
     return "".join(lines)
 
 
 def _right(rows: Sequence[Row], column: int) -> bool:
-    """Numbers, and texts made of them such as intervals, stand to the right."""
+    """Whether a column is right-aligned: numbers, and texts of numbers such as intervals."""
     return bool(rows) and all(
         v is None or isinstance(v, int | float | Cell) or (str(v)[:1].isdigit() and "[" in str(v))
         for v in (row[column] for row in rows)
@@ -103,14 +103,14 @@ def _markdown(columns: Sequence[str], rows: Sequence[Row]) -> str:
 def html_table(
     columns: Sequence[str], rows: Sequence[Row], caption: str = "", left_out: int = 0
 ) -> str:
-    """A table for notebooks, escaped and without colours, so that it is readable in light and dark.
+    """A table for notebooks, escaped and without colours, so that it suits light and dark themes.
 
-    Rows past `HTML_ROWS`, and those that the caller has `left_out`, are counted below it.
+    A line below it counts the rows beyond `HTML_ROWS` and those that the caller has `left_out`.
     """
     from html import escape
 
-    shown, left_out = rows[:HTML_ROWS], left_out + max(0, len(rows) - HTML_ROWS)
-    right = [_right(shown, i) for i in range(len(columns))]
+    visible, left_out = rows[:HTML_ROWS], left_out + max(0, len(rows) - HTML_ROWS)
+    right = [_right(visible, i) for i in range(len(columns))]
     align = [f' style="text-align: {"right" if r else "left"}"' for r in right]
     title = f'<caption style="text-align: left">{escape(plain(caption))}</caption>'
     head = "".join(f"<th{a}>{escape(plain(c))}</th>" for a, c in zip(align, columns, strict=True))
@@ -118,7 +118,7 @@ def html_table(
         "<tr>"
         + "".join(f"<td{a}>{_html(v)}</td>" for a, v in zip(align, row, strict=True))
         + "</tr>"
-        for row in shown
+        for row in visible
     )
     more = f"<p>and {left_out:,} more rows</p>" if left_out else ""
     top = f"{title if caption else ''}<thead><tr>{head}</tr></thead>"
@@ -142,7 +142,7 @@ _LATEX = str.maketrans({
 
 
 def latex_escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Text escaped for LaTeX."""
     return plain(text).translate(_LATEX)
 
 
@@ -160,8 +160,8 @@ def _latex(columns: Sequence[str], rows: Sequence[Row]) -> str:
     )
 
 
-def _bare(value: Any) -> Any:
-    """A value for machines: undefined is null."""
+def _null_if_nan(value: Any) -> Any:
+    """A value for machine-readable formats: NaN becomes null."""
     return None if isinstance(value, float) and value != value else value
 
 
@@ -179,7 +179,7 @@ def _jsonl(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def _object(columns: Sequence[str], row: Row) -> dict[str, Any]:
-    return {column: _bare(value) for column, value in zip(columns, row, strict=True)}
+    return {column: _null_if_nan(value) for column, value in zip(columns, row, strict=True)}
 
 
 def _delimited(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:
@@ -190,7 +190,7 @@ def _delimited(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:
         out = io.StringIO()
         writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([_bare(value) for value in row] for row in rows)
+        writer.writerows([_null_if_nan(value) for value in row] for row in rows)
         return out.getvalue()
 
     return write

@@ -1,6 +1,6 @@
-"""What every result can do for people who look: `report` and `plot`.
+"""Mix-ins that give results `report` and `plot`.
 
-The one place where an earlier stage reaches for a later one (`report`), and only when it is called.
+The only place where an earlier stage uses a later one (`reports`), imported when called.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
 
 
-class Plotted:
-    """A result that can be made into pictures."""
+class Plottable:
+    """A result with charts."""
 
     __slots__ = ()
 
     def plot(self, kind: str | None = None, **options: Any) -> Chart:
-        """A chart of it: `.save("file.svg")` writes a picture, and notebooks show it.
+        """A chart of the result: `.save("file.svg")` writes an image, and notebooks display it.
 
-        `kind` is one of those that `goodgain plot --help` lists, by default the first that fits;
-        `options` say what the chart is about, such as `measure="AP"`.
+        `goodgain plot --help` lists the kinds; the default is the first that supports the result.
+        `options` select what the chart shows, such as `measure="AP"`.
         """
         from goodgain.reports.charts import plot
 
         return plot(self, kind, **options)
 
 
-class Shown(Plotted):
-    """A result that can be made into a page, and into pictures."""
+class Reportable(Plottable):
+    """A result with an HTML report and charts."""
 
     __slots__ = ()
 
@@ -43,11 +43,10 @@ class Shown(Plotted):
         queries: Any = None,
         documents: Any = None,
     ) -> None:
-        """Write one self-contained HTML file about it.
+        """Write a self-contained HTML report of the result.
 
-        `queries` and `documents` are texts (a file, {id: text}, rows, a data frame): with them the page
-        shows what was asked and found. `baseline` names the system that runs are compared with, where
-        this result does not know one.
+        `queries` and `documents` are texts (a file, {id: text}, rows, a data frame) to show on the page.
+        `baseline` names the system that runs are compared with, if the result does not have one.
         """
         from goodgain.reports import write_report
 

@@ -1,9 +1,9 @@
-// Charts: Vega-Lite specifications drawn under a policy that lets no text become code.
+// Charts: Vega-Lite specifications, drawn under a policy that lets no text become code.
 
-// Nothing is fetched and nothing is linked, whatever a specification says.
-const nothing = {
-  load: () => Promise.reject(new Error("a report loads nothing")),
-  sanitize: () => Promise.reject(new Error("a report links nothing from charts")),
+// Charts load and link nothing, whatever their specification says.
+const blockedLoader = {
+  load: () => Promise.reject(new Error("reports do not load resources")),
+  sanitize: () => Promise.reject(new Error("charts in reports have no links")),
 };
 const mounted = new Set();
 
@@ -20,22 +20,22 @@ class ChartView {
     this.width = width;
     if (this.view) this.view.finalize();
     const themed = block("page").themes[theme];
-    const axis = { ...themed.axis, labelLimit: Math.max(70, Math.min(180, Math.floor(width / 3))) }; // as theme.py has it
+    const axis = { ...themed.axis, labelLimit: Math.max(70, Math.min(180, Math.floor(width / 3))) }; // as in theme.py
     const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
     const compiled = vegaLite.compile(spec).spec;
     this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-      expr: vega.expressionInterpreter, loader: nothing, renderer: "svg", container: this.box, hover: true,
-      logLevel: vega.Error, // a column without any value is no reason to warn
+      expr: vega.expressionInterpreter, loader: blockedLoader, renderer: "svg", container: this.box, hover: true,
+      logLevel: vega.Error, // do not warn about columns without values
     });
     this.view.run();
-    const picture = this.box.querySelector("svg");
-    if (picture) picture.setAttribute("aria-hidden", "true");
+    const svg = this.box.querySelector("svg");
+    if (svg) svg.setAttribute("aria-hidden", "true");
   }
 }
 
 function mountChart(chart, box) {
   const canvas = element("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${chart.description}` });
-  // Room for axis and legend, so that what stands below does not move when it is drawn.
+  // Reserve room for axis and legend, so that drawing does not move the content below.
   canvas.style.setProperty("min-height", `${(chart.spec.height ?? 280) + 70}px`);
   const view = new ChartView(chart, canvas);
   const table = {
@@ -45,12 +45,12 @@ function mountChart(chart, box) {
   };
   const data = element("details", { class: "data", ontoggle: () => {
     if (data.open && data.childElementCount === 1) data.append(new DataTable(tableOfRows(table)).box);
-  } }, element("summary", {}, "Data as a table"));
-  const save = (name, act) => element("button", { type: "button", class: "quiet", "aria-label": `${name} of ${chart.title}`, onclick: act }, name);
+  } }, element("summary", {}, "Show data"));
+  const saveButton = (name, onclick) => element("button", { type: "button", class: "quiet", "aria-label": `${name} of ${chart.title}`, onclick }, name);
   box.append(element("figure", { class: "chart", id: `chart-${chart.key}` },
     element("div", { class: "bar" }, element("h3", {}, chart.title), element("div", { class: "tools" },
-      save("SVG", () => view.view && view.view.toSVG().then((text) => download(`${chart.key}.svg`, "image/svg+xml", text))),
-      save("CSV", () => {
+      saveButton("SVG", () => view.view && view.view.toSVG().then((text) => download(`${chart.key}.svg`, "image/svg+xml", text))),
+      saveButton("CSV", () => {
         const { columns, cell, count } = tableOfRows(table);
         const rows = Array.from({ length: count }, (_, r) => columns.map((_, c) => cell(r, c)));
         download(`${chart.key}.csv`, "text/csv", EXPORTS.CSV.write({ columns, rows }));
@@ -59,7 +59,7 @@ function mountChart(chart, box) {
   mounted.add(view);
 }
 
-// Drawn when they come near, and again when their width changes; what draws them is loaded last.
+// Draw charts when they come near the viewport, and again when their width changes. The library is loaded last.
 addEventListener("DOMContentLoaded", () => {
   const resized = new ResizeObserver((entries) => {
     for (const view of mounted)
@@ -80,7 +80,7 @@ function redraw() {
   for (const view of mounted) if (view.view) view.draw();
 }
 
-// Paper is light, and holds charts that were never scrolled to.
+// Print in light colours, including charts that were never scrolled to.
 addEventListener("beforeprint", () => {
   for (const view of mounted) view.draw("light");
 });

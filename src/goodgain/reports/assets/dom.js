@@ -1,48 +1,48 @@
-// Elements and texts. Whatever comes from a user becomes a text node, never markup.
+// Elements and texts. User text becomes a text node, never markup.
 
 function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else made.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
-  return made;
+  for (const child of children.flat()) if (child !== null && child !== undefined) node.append(child);
+  return node;
 }
 
-// Characters that move the cursor or turn the direction of a line around.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
-const EVERY_UNSEEN = new RegExp(UNSEEN.source, "g");
+// Characters that move the cursor or change the text direction.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+const ALL_CONTROLS = new RegExp(CONTROLS.source, "g");
 
 function escaped(character) {
-  const known = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
+  const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
   const code = character.charCodeAt(0);
-  return known || (code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0"));
+  return short || (code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0"));
 }
 
-// As show.py's `plain`: control characters are shown, not sent.
+// Escape control characters, as errors.plain does.
 function plain(text) {
-  return UNSEEN.test(text) ? text.replace(EVERY_UNSEEN, escaped) : text;
+  return CONTROLS.test(text) ? text.replace(ALL_CONTROLS, escaped) : text;
 }
 
-// A user's text, kept apart from the direction of what stands beside it.
+// User text, isolated from the direction of the text around it.
 function userText(text) {
   const box = element("bdi", { class: /\S{33}/.test(text) && "long" });
-  if (!UNSEEN.test(text)) {
+  if (!CONTROLS.test(text)) {
     box.textContent = text;
     return box;
   }
   let last = 0;
-  for (const found of text.matchAll(EVERY_UNSEEN)) {
-    box.append(text.slice(last, found.index), element("span", { class: "control" }, escaped(found[0])));
-    last = found.index + 1;
+  for (const match of text.matchAll(ALL_CONTROLS)) {
+    box.append(text.slice(last, match.index), element("span", { class: "control" }, escaped(match[0])));
+    last = match.index + 1;
   }
   box.append(text.slice(last));
   return box;
 }
 
-// A link where the address is one of the web, else the text alone.
+// A link if the address is an HTTP URL, otherwise only the text.
 function webLink(address, text) {
   let url = null;
   try {
@@ -54,10 +54,10 @@ function webLink(address, text) {
   return element("a", { href: url.href, rel: "noopener noreferrer", target: "_blank" }, userText(text));
 }
 
-// A number for people: undefined is a dash, and nothing is rounded to a false 0 or 1.
+// A formatted number: undefined is a dash, and nothing is rounded to a false 0 or 1.
 function number(value, digits = 4, signed = false) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (Math.abs(value) < 1e-12) value = 0; // rounding
+  if (Math.abs(value) < 1e-12) value = 0; // rounding error
   if (digits === 0) return (signed && value > 0 ? "+" : "") + value.toLocaleString("en-US", { maximumFractionDigits: 0 });
   if (signed && value === 0) return "0";
   let text = value.toFixed(digits);
@@ -74,14 +74,14 @@ function counted(count, one, several = one + "s") {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : several}`;
 }
 
-// Data that stands in the page, read when it is first asked for.
+// A JSON data block of the page, parsed on first use.
 const blocks = new Map();
 function block(key) {
   if (!blocks.has(key)) blocks.set(key, JSON.parse(document.getElementById("data-" + key).textContent));
   return blocks.get(key);
 }
 
-// Numbers travel as the bytes of a typed array.
+// Unpack numbers from the base64 bytes of a typed array.
 const ARRAYS = { f64: Float64Array, f32: Float32Array, u32: Uint32Array, u16: Uint16Array };
 function numbers(packed) {
   const [[kind, text]] = Object.entries(packed);
@@ -100,5 +100,5 @@ function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-// Scripts of parts with a life of their own: widgets[name](part, box).
+// Interactive elements: widgets[name](options, box).
 const widgets = {};

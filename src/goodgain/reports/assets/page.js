@@ -1,4 +1,4 @@
-// The page: header, sections, and the switch between light and dark.
+// The page: header, sections, and the switch between light and dark colours.
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -6,8 +6,8 @@ function currentTheme() {
   return document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light");
 }
 
-// A file on disk may have no storage: then the choice lasts as long as the page.
-function remembered(value) {
+// The saved theme. A file on disk may have no storage; then the choice lasts until the page is closed.
+function savedTheme(value) {
   try {
     if (value !== undefined) localStorage.setItem("goodgain-theme", value);
     return localStorage.getItem("goodgain-theme");
@@ -20,48 +20,48 @@ function themeButton() {
   const button = element("button", { type: "button", class: "quiet", id: "theme", onclick: () => {
     const next = currentTheme() === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = next;
-    remembered(next);
-    show();
+    savedTheme(next);
+    update();
     redraw();
   } });
-  const show = () => {
+  const update = () => {
     button.textContent = currentTheme() === "dark" ? "Light" : "Dark";
-    button.setAttribute("aria-label", `Show the page in ${currentTheme() === "dark" ? "light" : "dark"} colours`);
+    button.setAttribute("aria-label", `Switch to ${currentTheme() === "dark" ? "light" : "dark"} colours`);
   };
   dark.addEventListener("change", () => {
-    show();
+    update();
     redraw();
   });
-  show();
+  update();
   return button;
 }
 
-const PARTS = {
-  text: (part, box) => box.append(element("p", { class: part.style }, part.pieces.map((p) => (p.user ? userText(p.text) : p.strong ? element("strong", {}, p.text) : p.text)))),
-  table: (part, box) => box.append(new DataTable(tableOfRows(part)).box),
+const RENDERERS = {
+  text: (item, box) => box.append(element("p", { class: item.style }, item.spans.map((s) => (s.user ? userText(s.text) : s.strong ? element("strong", {}, s.text) : s.text)))),
+  table: (item, box) => box.append(new DataTable(tableOfRows(item)).box),
   chart: mountChart,
-  widget: (part, box) => widgets[part.name](part, box),
+  widget: (item, box) => widgets[item.name](item, box),
 };
 
 function build() {
   const page = block("page");
-  const known = ["light", "dark"].find((theme) => theme === remembered());
-  if (known) document.documentElement.dataset.theme = known;
+  const theme = ["light", "dark"].find((name) => name === savedTheme());
+  if (theme) document.documentElement.dataset.theme = theme;
   document.getElementById("title").replaceChildren(userText(page.title));
-  document.getElementById("made").textContent = page.made;
+  document.getElementById("generated").textContent = page.generated;
   document.getElementById("tools").append(themeButton());
   const main = document.getElementById("main");
-  const places = document.getElementById("places");
+  const links = document.getElementById("section-links");
   for (const section of page.sections) {
-    places.append(element("li", {}, element("a", { href: `#${section.key}` }, section.title)));
+    links.append(element("li", {}, element("a", { href: `#${section.key}` }, section.title)));
     const box = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` },
       element("h2", { id: `${section.key}-title` }, section.title));
     main.append(box);
-    let row = null; // charts that follow each other stand side by side where there is room
-    for (const part of section.parts) {
-      if (part.kind === "chart" && !row) box.append((row = element("div", { class: "charts" })));
-      if (part.kind !== "chart") row = null;
-      PARTS[part.kind](part, row ?? box);
+    let row = null; // consecutive charts are side by side if there is room
+    for (const item of section.elements) {
+      if (item.kind === "chart" && !row) box.append((row = element("div", { class: "charts" })));
+      if (item.kind !== "chart") row = null;
+      RENDERERS[item.kind](item, row ?? box);
     }
   }
 }

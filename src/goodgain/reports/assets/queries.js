@@ -1,17 +1,17 @@
-// Queries: a table of all of them, and behind each its ranked lists side by side.
+// Queries: a table of all queries, and for each query its ranked lists side by side.
 
-widgets.queries = function (part, box) {
+widgets.queries = function (options, box) {
   const data = block("queries");
   const values = data.values.map((measures) => measures.map(numbers));
-  new Queries(data, values, box, part.note);
+  new Queries(data, values, box, options.note);
 };
 
-// The part of an address that opens a query.
+// The URL fragment that opens a query.
 function address(unit) {
   return "#query=" + encodeURIComponent(unit.toWellFormed());
 }
 
-const SHARPEST = 1e-12; // smaller differences are rounding
+const EPSILON = 1e-12; // smaller differences are rounding errors
 
 class Queries {
   constructor(data, values, box, note) {
@@ -24,8 +24,8 @@ class Queries {
       table: () => this.table, address: (row) => address(data.units[row]),
       title: (row) => ["Query ", userText(data.units[row])], content: (row) => queryContent(this, row),
     });
-    const asked = location.hash.startsWith("#query=");
-    const row = asked ? data.units.findIndex((unit) => location.hash === address(unit)) : -1;
+    const hasQuery = location.hash.startsWith("#query=");
+    const row = hasQuery ? data.units.findIndex((unit) => location.hash === address(unit)) : -1;
     if (row >= 0) this.detail.open(row);
   }
 
@@ -33,7 +33,7 @@ class Queries {
     return this.values[system][measure][row] - this.values[this.data.baseline][measure][row];
   }
 
-  // Which systems are compared with the baseline: all but itself.
+  // The systems other than the baseline.
   get others() {
     return this.data.systems.map((_, i) => i).filter((i) => i !== this.data.baseline);
   }
@@ -48,18 +48,18 @@ class Queries {
       for (const s of this.others)
         columns.push({ name: `${data.systems[s]} − ${data.systems[data.baseline]}`, kind: "number", signed: true, system: s, of: (row) => this.difference(row, s) });
     const lower = data.measures[this.measure].lower;
-    const toned = (column, value) => {
-      if (column.system === undefined || Math.abs(value) <= SHARPEST || Number.isNaN(value)) return "";
+    const tone = (column, value) => {
+      if (column.system === undefined || Math.abs(value) <= EPSILON || Number.isNaN(value)) return "";
       return value > 0 !== lower ? "better" : "worse";
     };
     const table = {
-      key: "queries", title: "Every query", columns, count: data.units.length,
+      key: "queries", title: "All queries", columns, count: data.units.length,
       value: (row, column) => columns[column].of(row),
       cell: (row, column) => {
         const value = columns[column].of(row);
-        return { ...shownCell(columns[column], value), tone: toned(columns[column], value) };
+        return { ...displayCell(columns[column], value), tone: tone(columns[column], value) };
       },
-      note: `Choose a query to see what is behind its numbers. ${this.note} Printed are the rows that are shown.`,
+      note: ["Select a query to see its values and ranked lists.", this.note, "Printing includes only the visible rows."].filter(Boolean).join(" "),
     };
     const filters = [this.measureChoice(), ...this.filters()];
     this.table = new DataTable(table, { open: (row) => this.detail.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });
@@ -82,29 +82,29 @@ class Queries {
 
   filters() {
     const { data } = this;
-    const found = [];
+    const filters = [];
     if (data.baseline !== null) {
       const lower = data.measures[this.measure].lower;
-      const better = (d) => (lower ? -d : d) > SHARPEST;
+      const better = (d) => (lower ? -d : d) > EPSILON;
       const kinds = this.others.flatMap((s) => [
         [`${data.systems[s]} better`, (row) => better(this.difference(row, s))],
         [`${data.systems[s]} worse`, (row) => better(-this.difference(row, s))],
-        [`${data.systems[s]} the same`, (row) => Math.abs(this.difference(row, s)) <= SHARPEST],
+        [`${data.systems[s]} equal`, (row) => Math.abs(this.difference(row, s)) <= EPSILON],
       ]);
       const select = this.choice("Filter by difference", ["All differences", ...kinds.map(([name]) => name)]);
-      found.push({ element: select, active: () => select.value !== "0", keep: (row) => kinds[Number(select.value) - 1][1](row) });
+      filters.push({ element: select, active: () => select.value !== "0", keep: (row) => kinds[Number(select.value) - 1][1](row) });
     }
     if (data.group) {
       const names = [...new Set(data.group.values)].sort(byText.compare);
-      const select = this.choice(`Filter by ${data.group.name}`, [`All of ${data.group.name}`, ...names.map((n) => n || "(no group)")]);
-      found.push({ element: select, active: () => select.value !== "0", keep: (row) => data.group.values[row] === names[Number(select.value) - 1] });
+      const select = this.choice(`Filter by ${data.group.name}`, [`Any ${data.group.name}`, ...names.map((n) => n || "(no group)")]);
+      filters.push({ element: select, active: () => select.value !== "0", keep: (row) => data.group.values[row] === names[Number(select.value) - 1] });
     }
-    return found;
+    return filters;
   }
 
-  // The ranked lists, read when the first query is opened.
+  // The ranked lists, parsed when the first query is opened.
   get lists() {
-    if (this.readLists === undefined) this.readLists = block("lists") && new Lists(block("lists"), this.data);
-    return this.readLists;
+    if (this.parsedLists === undefined) this.parsedLists = block("lists") && new Lists(block("lists"), this.data);
+    return this.parsedLists;
   }
 }

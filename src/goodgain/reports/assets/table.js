@@ -1,30 +1,30 @@
-// Tables that sort, search, filter, turn pages and can be taken away.
+// Tables with sorting, search, filters, pages and export.
 //
-// A table is {key, title, note, columns, count, cell}: `cell(row, column)` gives {value, text, mark, best},
-// and `value(row, column)`, where there is one, only the value: for sorting many rows. Rows are shown a page at a
-// time, so that ten thousand of them cost no more than a few; a screen reader meets an ordinary table.
+// A table is {key, title, note, columns, count, cell}: `cell(row, column)` returns {value, text, mark, best}, and the
+// optional `value(row, column)` only the value, to sort many rows quickly. Only one page of rows is in the document,
+// so large tables stay fast; screen readers find an ordinary table.
 
 const PAGE_ROWS = 25;
 const SEARCH_FROM = 12;
 const byText = new Intl.Collator("en", { numeric: true });
 
-function shownCell(column, raw) {
+function displayCell(column, raw) {
   const cell = raw !== null && typeof raw === "object" ? raw : { value: raw };
   const value = cell.value ?? null;
   const text = cell.text ?? (column.kind === "text" ? String(value ?? "–") : number(value, column.digits ?? 4, column.signed));
   return { mark: "", best: false, ...cell, value, text };
 }
 
-// The plain tables of a section: their rows stand in the page.
-function tableOfRows(part) {
+// A table of a section, whose rows are in the page data.
+function tableOfRows(item) {
   return {
-    ...part,
-    count: part.rows.length,
+    ...item,
+    count: item.rows.length,
     value: (row, column) => {
-      const raw = part.rows[row][column];
+      const raw = item.rows[row][column];
       return raw !== null && typeof raw === "object" ? raw.value : raw;
     },
-    cell: (row, column) => shownCell(part.columns[column], part.rows[row][column]),
+    cell: (row, column) => displayCell(item.columns[column], item.rows[row][column]),
   };
 }
 
@@ -34,15 +34,15 @@ function cellClass(column) {
 }
 
 class DataTable {
-  // `options`: open(row), called when a row's first cell is chosen; filters: [{element, active(), keep(row)}];
-  // nouns: what a row is, one and several; search: false for none. A column may `draw(row, cell)` its own content.
+  // `options`: open(row), called when a row's first cell is clicked; filters: [{element, active(), keep(row)}];
+  // nouns: singular and plural for a row; search: false to omit it. A column may `draw(row, cell)` its own content.
   constructor(table, options = {}) {
     this.table = table;
     this.open = options.open;
     this.filters = options.filters ?? [];
     this.nouns = options.nouns ?? ["row", "rows"];
     this.sorted = options.sorted ?? null;
-    this.searches = options.search ?? true;
+    this.searchable = options.search ?? true;
     this.orders = new Map();
     this.page = 0;
     this.order = null;
@@ -61,7 +61,7 @@ class DataTable {
     });
     this.status = element("p", { class: "status", role: "status" });
     this.pager = element("nav", { class: "pager", "aria-label": `Pages: ${table.title}` });
-    const many = table.count >= SEARCH_FROM && this.searches;
+    const many = table.count >= SEARCH_FROM && this.searchable;
     this.search = element("input", {
       type: "search", placeholder: "Search", "aria-label": `Search: ${table.title}`, autocomplete: "off", spellcheck: "false",
       oninput: () => this.changed(),
@@ -72,7 +72,7 @@ class DataTable {
       element("div", { class: "bar" },
         element("h3", {}, table.title),
         element("div", { class: "tools" }, many ? this.search : null, this.filters.map((f) => f.element),
-          exportMenu(table.key, table.title, () => this.everything()))),
+          exportMenu(table.key, table.title, () => this.exportedRows()))),
       element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": table.title }, grid),
       element("div", { class: "bar foot" }, this.status, this.pager),
       table.note ? element("p", { class: "note" }, table.note) : null);
@@ -82,18 +82,18 @@ class DataTable {
     return this.table.value ? this.table.value(row, column) : this.table.cell(row, column).value;
   }
 
-  // All rows in the order of a column, once; the other direction is the same backwards.
+  // All rows in ascending order of a column, cached; descending order is the reverse.
   ordered(column) {
     if (!this.orders.has(column)) {
       const { count, columns } = this.table;
       const rows = Array.from({ length: count }, (_, i) => i);
       const values = rows.map((row) => this.value(row, column));
-      const known = (v) => v !== null && v !== undefined && !Number.isNaN(v);
-      const there = rows.filter((row) => known(values[row]));
+      const defined = (v) => v !== null && v !== undefined && !Number.isNaN(v);
+      const sortable = rows.filter((row) => defined(values[row]));
       const compare = columns[column].kind === "text"
         ? (a, b) => byText.compare(values[a], values[b]) || a - b
         : (a, b) => values[a] - values[b] || a - b;
-      this.orders.set(column, [there.sort(compare), rows.filter((row) => !known(values[row]))]);
+      this.orders.set(column, [sortable.sort(compare), rows.filter((row) => !defined(values[row]))]);
     }
     return this.orders.get(column);
   }
@@ -105,9 +105,9 @@ class DataTable {
     this.changed();
   }
 
-  haystack(row) {
-    this.haystacks ??= [];
-    return (this.haystacks[row] ??= this.table.columns
+  searchText(row) {
+    this.searchTexts ??= [];
+    return (this.searchTexts[row] ??= this.table.columns
       .map((c, i) => (c.kind === "text" ? String(this.value(row, i) ?? "") : "")).join("\n").toLowerCase());
   }
 
@@ -120,11 +120,11 @@ class DataTable {
     const { count } = this.table;
     let rows;
     if (this.sorted) {
-      const [known, unknown] = this.ordered(this.sorted.column);
-      rows = (this.sorted.down ? known.toReversed() : known).concat(unknown);
+      const [sorted, undefinedRows] = this.ordered(this.sorted.column);
+      rows = (this.sorted.down ? sorted.toReversed() : sorted).concat(undefinedRows);
     } else rows = Array.from({ length: count }, (_, i) => i);
-    const wanted = this.search.value.trim().toLowerCase();
-    if (wanted) rows = rows.filter((row) => this.haystack(row).includes(wanted));
+    const query = this.search.value.trim().toLowerCase();
+    if (query) rows = rows.filter((row) => this.searchText(row).includes(query));
     for (const filter of this.filters) if (filter.active()) rows = rows.filter((row) => filter.keep(row));
     this.order = rows;
     this.buttons.forEach((button, i) => {
@@ -148,8 +148,8 @@ class DataTable {
     }));
     const first = this.page * PAGE_ROWS;
     const all = this.order.length === this.table.count;
-    const of = all ? counted(this.table.count, ...this.nouns) : `${this.order.length.toLocaleString("en-US")} of ${counted(this.table.count, ...this.nouns)}`;
-    this.status.textContent = pages > 1 ? `${first + 1}–${first + rows.length} of ${of}` : (this.table.count >= SEARCH_FROM && this.searches) || !all ? of : "";
+    const total = all ? counted(this.table.count, ...this.nouns) : `${this.order.length.toLocaleString("en-US")} of ${counted(this.table.count, ...this.nouns)}`;
+    this.status.textContent = pages > 1 ? `${first + 1}–${first + rows.length} of ${total}` : (this.table.count >= SEARCH_FROM && this.searchable) || !all ? total : "";
     this.drawPager(pages);
   }
 
@@ -161,16 +161,16 @@ class DataTable {
     const inner = i === 0 && this.open
       ? element("button", { type: "button", class: "open", onclick: () => this.open(row, this) }, content)
       : content;
-    const span = column.interval && cell.low !== undefined
-      ? element("span", { class: "span" }, `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
+    const interval = column.interval && cell.low !== undefined
+      ? element("span", { class: "subtext" }, `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
       : null;
     const mark = cell.mark ? element("sup", {}, cell.mark) : null;
     const best = cell.best ? element("span", { class: "hidden" }, " (best)") : null;
     const kind = cellClass(column);
     const tone = cell.tone ? " " + cell.tone : "";
     return i === 0
-      ? element("th", { scope: "row", class: kind }, inner, mark, best, span)
-      : element("td", { class: kind + tone }, inner, mark, best, span);
+      ? element("th", { scope: "row", class: kind }, inner, mark, best, interval)
+      : element("td", { class: kind + tone }, inner, mark, best, interval);
   }
 
   drawPager(pages) {
@@ -186,12 +186,12 @@ class DataTable {
   turn(page, label) {
     this.page = page;
     this.draw();
-    const again = this.pager.querySelector(`[aria-label="${label}"]:not(:disabled)`) ?? this.pager.querySelector("button:not(:disabled)");
-    if (again) again.focus();
+    const button = this.pager.querySelector(`[aria-label="${label}"]:not(:disabled)`) ?? this.pager.querySelector("button:not(:disabled)");
+    if (button) button.focus();
   }
 
-  // What is exported: all rows that the search and the filters leave, in their order.
-  everything() {
+  // The rows to export: all that match the search and the filters, in the current order.
+  exportedRows() {
     const { columns, cell } = this.table;
     return { columns, rows: this.order.map((row) => columns.map((_, i) => cell(row, i))) };
   }

@@ -1,4 +1,4 @@
-"""Agents that search again and again: what each iteration brought, what it repeated, what it cost."""
+"""Agentic search: gain, repetition and cost by iteration."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.measures.table.agentic import BY_COLUMN, LEVELS, good_gain_definition
 from goodgain.reports.charts.frame import (
-    MOST_BANDS,
+    MAX_BANDS,
     NUMBER,
     altair,
     by_system,
     counted,
     data,
-    make,
-    shown_names,
+    display_names,
+    make_chart,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BUDGETS = {
     "searches": "searches",
-    "seconds": "seconds of searching",
+    "seconds": "search seconds",
     "tokens": "tokens",
     "cost": "cost",
 }
@@ -32,17 +32,17 @@ _COLUMNS = ["system", "iteration", "value", "n", "low", "high", "lower", "upper"
 
 
 def gain(result: GoodGain, measure: str | None = None) -> Chart:
-    """A measure by iteration: its mean over conversations with a band of confidence."""
+    """A measure by iteration: its mean over conversations with a confidence band."""
     alt = altair()
     column = _column(result, measure or ("CG" if result.labelled else "UR@i"))
     definition = BY_COLUMN[column]
-    names = shown_names(result.names)
+    names = display_names(result.names)
     rows = _rows(result, column)
     values = data(
         {**dict(zip(_COLUMNS, row, strict=True)), "system": names[row[0]]} for row in rows
     )
-    with_bands = len(names) <= MOST_BANDS
-    y = {"title": _axis(column), "scale": _reach(rows, with_bands)}
+    with_bands = len(names) <= MAX_BANDS
+    y = {"title": _axis(column), "scale": _value_scale(rows, with_bands)}
     base = alt.Chart().encode(x=_iterations(), **by_system([*names.values()], lines=True))
     bands = base.mark_area(opacity=0.16, strokeWidth=0, clip=True).encode(
         y=alt.Y("low:Q", **y), y2="high:Q"
@@ -54,32 +54,36 @@ def gain(result: GoodGain, measure: str | None = None) -> Chart:
         ),
         data=values,
     )
-    return make(
-        "gain" if column == "CG" else f"gain-{_key(column)}",
-        f"{definition.name} by iteration",
-        f"{definition.summary} {_over(result)} {_bands(with_bands)}{_open(result)}",
-        view,
-        _COLUMNS,
-        rows,
+    return make_chart(
+        key="gain" if column == "CG" else f"gain-{_key(column)}",
+        title=f"{definition.name} by iteration",
+        description=f"{definition.summary} {_averaging(result)} {_bands(with_bands)}{_bounds(result)}",
+        view=view,
+        columns=_COLUMNS,
+        rows=rows,
     )
 
 
 def marginal(result: GoodGain) -> Chart:
-    """What one more search brought, iteration by iteration."""
+    """The gain per search, by iteration."""
     _need_labels(result)
     return gain(result, "MarginalGain")
 
 
 def efficiency(result: GoodGain) -> Chart:
-    """The share of results that were good and new (SRE) and that were seen before (SRR)."""
+    """The shares of results that are good and new (SRE) and that are repeated (SRR)."""
     alt = altair()
-    names = shown_names(result.names)
-    wanted = ("SRE", "SRR") if result.labelled else ("SRR",)
-    rows = [[row[0], measure, *row[1:]] for measure in wanted for row in _rows(result, measure)]
+    names = display_names(result.names)
+    measures = ("SRE", "SRR") if result.labelled else ("SRR",)
+    rows = [[row[0], measure, *row[1:]] for measure in measures for row in _rows(result, measure)]
     columns = ["system", "measure", *_COLUMNS[1:]]
-    words = {"SRE": "SRE: good and new", "SRR": "SRR: seen before"}
+    descriptions = {"SRE": "SRE: good and new", "SRR": "SRR: repeated"}
     values = data(
-        {**dict(zip(columns, row, strict=True)), "system": names[row[0]], "measure": words[row[1]]}
+        {
+            **dict(zip(columns, row, strict=True)),
+            "system": names[row[0]],
+            "measure": descriptions[row[1]],
+        }
         for row in rows
     )
     view = (
@@ -96,43 +100,45 @@ def efficiency(result: GoodGain) -> Chart:
             strokeDash=alt.StrokeDash(
                 "measure:N",
                 title=None,
-                scale=alt.Scale(domain=[words[m] for m in wanted], range=[[1, 0], [5, 4]]),
+                scale=alt.Scale(domain=[descriptions[m] for m in measures], range=[[1, 0], [5, 4]]),
                 legend=alt.Legend(
                     symbolType="stroke", symbolSize=400, symbolStrokeWidth=2, orient="bottom"
                 )
-                if len(wanted) > 1
+                if len(measures) > 1
                 else None,
             ),
             tooltip=_tooltip("value", "measure"),
             **by_system([*names.values()]),
         )
     )
-    return make(
-        "efficiency",
-        " and ".join(wanted) + " by iteration",
-        f"The shares of the results so far: {'; '.join(words[m] for m in wanted)}. "
-        f"{_over(result)}{_open(result)}",
-        view,
-        columns,
-        rows,
+    return make_chart(
+        key="efficiency",
+        title=" and ".join(measures) + " by iteration",
+        description=f"Shares of the results so far: {'; '.join(descriptions[m] for m in measures)}. "
+        f"{_averaging(result)}{_bounds(result)}",
+        view=view,
+        columns=columns,
+        rows=rows,
     )
 
 
 def budget(result: GoodGain, budget: str = "searches") -> Chart:
-    """Mean good gain against what was spent on searching."""
+    """Mean good gain against the searches, seconds, tokens or cost spent."""
     alt = altair()
     if budget not in BUDGETS:
-        raise UsageError(f"'{budget}' is no budget", hint=", ".join(BUDGETS))
+        raise UsageError(
+            f"unknown budget '{budget}'", hint=f"available budgets: {', '.join(BUDGETS)}"
+        )
     _need_labels(result)
-    names = shown_names(result.names)
+    names = display_names(result.names)
     rows: list[list[Any]] = []
     for name in result.names:
         if curve := result.budget_curve(budget, name):
             rows += [[name, spent, value] for spent, value in [(0.0, 0.0), *curve]]
     if not rows:
         raise InputError(
-            f"no conversation says what its searches took in {budget}",
-            hint="traces need the field for every search: latency, tokens or cost",
+            f"the traces do not record {budget}",
+            hint="every search needs the field latency, tokens or cost",
         )
     values = data({"system": names[s], "spent": spent, "gain": value} for s, spent, value in rows)
     view = (
@@ -149,14 +155,14 @@ def budget(result: GoodGain, budget: str = "searches") -> Chart:
             **by_system([*names.values()], lines=True),
         )
     )
-    return make(
-        f"budget-{budget}",
-        f"Good gain against {BUDGETS[budget]}",
-        "The mean over conversations of what they had gained by then; one that has ended keeps its gain, "
-        "and gain counts once its iteration is complete.",
-        view,
-        ["system", budget, "mean good gain"],
-        rows,
+    return make_chart(
+        key=f"budget-{budget}",
+        title=f"Good gain vs {BUDGETS[budget]}",
+        description="Mean gain over conversations at each budget. A conversation that has "
+        "ended keeps its gain; gain counts when its iteration is complete.",
+        view=view,
+        columns=["system", budget, "mean good gain"],
+        rows=rows,
     )
 
 
@@ -166,8 +172,8 @@ def _column(result: GoodGain, measure: str) -> str:
     by_iteration = [m for m in result.measures if LEVELS[m] != "conversation"]
     if column not in by_iteration:
         raise UsageError(
-            f"there is no measure '{measure}' by iteration",
-            hint=f"there is: {', '.join(by_iteration)}",
+            f"measure '{measure}' is not available by iteration",
+            hint=f"available measures: {', '.join(by_iteration)}",
         )
     return column
 
@@ -175,8 +181,8 @@ def _column(result: GoodGain, measure: str) -> str:
 def _need_labels(result: GoodGain) -> None:
     if not result.labelled:
         raise InputError(
-            "no result has a label, so there is no gain to show",
-            hint="goodgain label, or labels=... (--labels)",
+            "no result has a label, so there is no gain to plot",
+            hint="label the results with `goodgain label`, or pass labels=... (--labels)",
         )
 
 
@@ -217,37 +223,35 @@ def _axis(column: str) -> str:
 
 
 def _key(column: str) -> str:
-    """A measure's name that can be part of a file's or an element's."""
+    """A measure's name for file names and element ids."""
     return "".join(c if c.isalnum() else "-" for c in column)
 
 
-def _over(result: GoodGain) -> str:
-    """Over which conversations."""
+def _averaging(result: GoodGain) -> str:
+    """Which conversations a mean is over."""
     count = sum(len(s.searching) for s in result)
-    who = (
+    which = (
         "that reached the iteration"
         if result.settings.align == "active"
-        else "with the last value carried on"
+        else "(those that ended earlier keep their last value)"
     )
-    return f"Mean over conversations {who} ({counted(count, 'conversation')})."
+    return f"Mean over the conversations {which}; {counted(count, 'conversation')} in total."
 
 
-def _bands(shown: bool) -> str:
-    if not shown:
-        return "Its 95 % intervals are in the table."
-    return "Bands are 95 % intervals, cut where they leave the picture."
+def _bands(visible: bool) -> str:
+    if not visible:
+        return "95% intervals are in the table."
+    return "Bands show 95% intervals, clipped to the chart."
 
 
-def _open(result: GoodGain) -> str:
+def _bounds(result: GoodGain) -> str:
     if not (result.labelled and any(s.bounded for s in result)):
         return ""
-    return (
-        " Some results have no label and earn nothing: lower and upper say what they could change."
-    )
+    return " Some results have no label and count as no gain; the table has lower and upper bounds."
 
 
-def _reach(rows: list[list[Any]], with_bands: bool) -> Any:
-    """Room for the values and for bands of a bearable size: that of two conversations would hide all else."""
+def _value_scale(rows: list[list[Any]], with_bands: bool) -> Any:
+    """A scale for the values and the bands, limited so that one very wide band does not flatten the rest."""
     values = [row[2] for row in rows]
     edges = [edge for row in rows for edge in (row[4], row[5])] if with_bands else []
     bands = [edge for edge in edges if not math.isnan(edge)]

@@ -1,6 +1,6 @@
-"""What all charts share: names that are safe to show, scales in a fixed order, and the way to a Chart.
+"""What all charts share: display names, scales in a fixed order, and the conversion to a Chart.
 
-Texts of users are values of fields, never names of fields nor parts of expressions.
+User text only appears as field values, never in field names or expressions.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-LONGEST = 60  # characters of a name; the axis cuts further, to the pixel
+MAX_CHARACTERS = 60  # of a name; axes truncate further, to the pixel
 NUMBER = ".4~f"
-MOST_BANDS = 4  # bands of more systems would hide each other
+MAX_BANDS = 4  # with more systems, bands would hide each other
 
 
 def altair() -> Any:
-    """The package that makes specifications, or how to install it."""
+    """The altair package; an error says how to install it."""
     try:
         import altair
     except ImportError:
@@ -31,74 +31,84 @@ def altair() -> Any:
     return altair
 
 
-def make(
-    key: str, title: str, description: str, view: Any, columns: Sequence[str],
+def make_chart(
+    *,
+    key: str,
+    title: str,
+    description: str,
+    view: Any,
+    columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
-) -> Chart:  # fmt: skip
-    """A Chart of an Altair view; without rows there is nothing to show."""
+) -> Chart:
+    """A Chart from an Altair view; an error if there are no rows."""
     if not rows:
-        raise InputError(f"there is nothing to show: {title}")
-    spec = view.to_dict(
-        validate=False
-    )  # tests hold every chart against the schema; it takes a second
-    spec.pop("config", None)  # colours and sizes are the theme's
-    table = [[_bare(value) for value in row] for row in rows]
-    return Chart(key, title, description, spec, list(columns), table)
+        raise InputError(f"no data to plot: {title}")
+    # Validation takes a second; the tests validate every chart instead.
+    spec = view.to_dict(validate=False)
+    spec.pop("config", None)  # colours and sizes come from the theme
+    return Chart(
+        key=key,
+        title=title,
+        description=description,
+        spec=spec,
+        columns=list(columns),
+        rows=[[_finite(value) for value in row] for row in rows],
+    )
 
 
 def data(rows: Iterable[dict[str, Any]]) -> alt.Data:
-    """Rows as data of a specification; undefined is null."""
+    """Rows as inline data of a specification; NaN becomes null."""
     alt = altair()
-    found = [{name: _bare(value) for name, value in row.items()} for row in rows]
-    with alt.utils.schemapi.debug_mode(False):  # thousands of values need no look at each
-        return alt.Data(values=found)  # type: ignore[no-any-return]
+    values = [{name: _finite(value) for name, value in row.items()} for row in rows]
+    with alt.utils.schemapi.debug_mode(False):  # validating each value would be slow
+        return alt.Data(values=values)  # type: ignore[no-any-return]
 
 
-def _bare(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def shown_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name as it is shown: no control characters, cut, and different from all others."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+def display_names(names: Iterable[str]) -> dict[str, str]:
+    """Names as displayed: without control characters, truncated, and unique."""
+    displayed: dict[str, str] = {}
+    used: set[str] = set()
     for name in names:
         text = cut(name)
         unique, number = text, 1
-        while unique in taken:
+        while unique in used:
             number += 1
             unique = f"{text} #{number}"
-        taken.add(unique)
-        found[name] = unique
-    return found
+        used.add(unique)
+        displayed[name] = unique
+    return displayed
 
 
-def cut(text: str, longest: int = LONGEST) -> str:
-    """A text of users for a title or a label."""
-    shown = plain(text[: longest + 1]) or "(no name)"
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """User text, truncated for a title or a label."""
+    printable = plain(text[: limit + 1]) or "(no name)"
+    return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
 def by_system(names: Sequence[str], lines: bool = False) -> dict[str, Any]:
-    """The encodings of colour, and of dashes where there are more lines than colours."""
+    """The colour encoding, plus dashes if there are more lines than colours."""
     alt = altair()
     legend = legend_of(names, "stroke" if lines else "circle") if len(names) > 1 else None
-    found = {
+    encodings = {
         "color": alt.Color(
             "system:N", title=None, legend=legend, scale=alt.Scale(domain=list(names))
         )
     }
     if lines and len(names) > len(LIGHT.series):
         dashes = [DASHES[i // len(LIGHT.series) % len(DASHES)] for i in range(len(names))]
-        found["strokeDash"] = alt.StrokeDash(
+        encodings["strokeDash"] = alt.StrokeDash(
             "system:N", title=None, legend=legend,
             scale=alt.Scale(domain=list(names), range=dashes),
         )  # fmt: skip
-    return found
+    return encodings
 
 
 def legend_of(names: Sequence[str], symbol: str | None = None, **more: Any) -> Any:
-    """A legend above the chart in as many columns as its width has room for."""
+    """A legend above the chart, with as many columns as fit its width."""
     pixels = min(220, 7 * max(map(len, names), default=0)) + 40
     if symbol == "stroke":
         more |= {"symbolSize": 300, "symbolStrokeWidth": 2.5}
@@ -109,7 +119,7 @@ def legend_of(names: Sequence[str], symbol: str | None = None, **more: Any) -> A
 
 
 def rows_height(count: int, each: int = 38) -> int:
-    """Of a chart with a row for each system; in pixels, so that a page may fit its width alone."""
+    """The height in pixels of a chart with one row per system."""
     return max(1, count) * each
 
 

@@ -1,4 +1,4 @@
-"""Labels: what a judge said, how it agrees with people, and what means become when corrected."""
+"""Labels: a judge's gains, its agreement with people, and corrected means."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from goodgain.reports.charts.frame import (
     counted,
     cut,
     data,
+    display_names,
     legend_of,
-    make,
+    make_chart,
     rows_height,
-    shown_names,
 )
-from goodgain.reports.charts.scores import chosen_measure
+from goodgain.reports.charts.scores import choose_measure
 
 if TYPE_CHECKING:
     from goodgain.labels import Labels
     from goodgain.labels.calibration import Calibration
     from goodgain.reports.chart import Chart
 
-_Z = 1.959963984540054  # of a 95 % interval
+_Z = 1.959963984540054  # of a 95% interval
 
 
 # Steps rather than a ramp: each has a text colour with enough contrast.
-_STEPS = ("below 20 %", "20 to 40 %", "40 to 60 %", "60 to 80 %", "80 % and more")
+_STEPS = ("below 20%", "20–40%", "40–60%", "60–80%", "80% or more")
 
 
 def _step(share: float) -> int:
@@ -37,7 +37,7 @@ def _step(share: float) -> int:
 
 
 def confusion(calibration: Calibration) -> Chart:
-    """How often the judge said what where a person said what."""
+    """The confusion matrix of the judge's and the human gains."""
     alt = altair()
     grades = [f"{g:g}" for g in calibration.grades]
     rows: list[list[Any]] = []
@@ -50,13 +50,13 @@ def confusion(calibration: Calibration) -> Chart:
          "steps": _STEPS[_step(s)]}
         for h, j, n, s in rows
     )  # fmt: skip
-    x = alt.X("judge:N", sort=grades, title="the judge's gain", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("human:N", sort=grades[::-1], title="the human gain")
+    x = alt.X("judge:N", sort=grades, title="judge gain", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("human:N", sort=grades[::-1], title="human gain")
     base = alt.Chart().encode(x=x, y=y)
     cells = base.mark_rect().encode(
         color=alt.Color(
             "steps:O",
-            title="share of the documents of the human gain",
+            title="share of the row",
             scale=alt.Scale(domain=list(_STEPS), range="ordinal"),
             legend=legend_of(_STEPS),
         ),
@@ -73,19 +73,19 @@ def confusion(calibration: Calibration) -> Chart:
         base.transform_filter("datum.step >= 3").mark_text(style="inverse").encode(text="text:N"),
         data=values,
     ).properties(width=alt.Step(64), height=rows_height(len(grades), 44))
-    return make(
-        "confusion",
-        "What the judge said where people said what",
-        f"{counted(calibration.pairs, 'pair')} of a query and a document that both have labelled; on the "
-        "diagonal both say the same.",
-        view,
-        ["human", "judge", "documents", "share of the row"],
-        rows,
+    return make_chart(
+        key="confusion",
+        title="Confusion matrix of judge and human gains",
+        description=f"{counted(calibration.pairs, 'pair')} of a query and a document with "
+        "both labels; on the diagonal the two agree.",
+        view=view,
+        columns=["human", "judge", "documents", "share of the row"],
+        rows=rows,
     )
 
 
 def reliability(calibration: Calibration) -> Chart:
-    """For each gain of the judge, how many of its documents people find good."""
+    """For each gain of the judge, the share of its documents that people label good."""
     alt = altair()
     rows = []
     for j, judge in enumerate(calibration.grades):
@@ -102,8 +102,8 @@ def reliability(calibration: Calibration) -> Chart:
          "top": 1.0}
         for judge, share, low, high, n in rows
     )  # fmt: skip
-    x = alt.X("judge:N", sort=grades, title="the judge's gain", axis=alt.Axis(labelAngle=0))
-    title = f"found good by people (gain from {calibration.threshold:g} on)"
+    x = alt.X("judge:N", sort=grades, title="judge gain", axis=alt.Axis(labelAngle=0))
+    title = f"labelled good by people (gain ≥ {calibration.threshold:g})"
     scale = alt.Scale(domain=[0, 1.08], nice=False)
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     y = alt.Y("share:Q", title=title, scale=scale, axis=axis)
@@ -125,14 +125,15 @@ def reliability(calibration: Calibration) -> Chart:
         ),
         data=values,
     ).properties(width=alt.Step(90), height=260)
-    return make(
-        "reliability",
-        "How far each gain of the judge can be trusted",
-        "The share of the judge's documents at each gain that people find good, with 95 % intervals "
-        "(Wilson). A judge to be trusted is near 0 % below the threshold and near 100 % from it on.",
-        view,
-        ["judge", "found good", "low", "high", "documents"],
-        rows,
+    return make_chart(
+        key="reliability",
+        title="Reliability of the judge by gain",
+        description="Share of the documents with each judge gain that people label good, "
+        "with 95% Wilson intervals. For a reliable judge it is near 0% below the threshold and "
+        "near 100% from the threshold up.",
+        view=view,
+        columns=["judge", "labelled good", "low", "high", "documents"],
+        rows=rows,
     )
 
 
@@ -144,20 +145,20 @@ def _wilson(good: int, total: int) -> tuple[float, float]:
 
 
 def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
-    """The mean of every run by the judge, by people, and corrected with its interval."""
+    """The mean of each run by judge labels, by human labels, and corrected with its interval."""
     alt = altair()
     if not calibration.corrected:
         raise InputError(
-            "the calibration has no runs, so no means were corrected",
+            "the calibration has no corrected means, because it had no runs",
             hint="calibrate(..., runs=...)",
         )
-    measure = chosen_measure([*dict.fromkeys(c.measure for c in calibration.corrected)], measure)
-    found = [c for c in calibration.corrected if c.measure == measure]
-    names = shown_names(c.run for c in found)
-    kinds = ["corrected", "by people", "by the judge"]
+    measure = choose_measure([*dict.fromkeys(c.measure for c in calibration.corrected)], measure)
+    means = [c for c in calibration.corrected if c.measure == measure]
+    names = display_names(c.run for c in means)
+    kinds = ["corrected", "human labels", "judge labels"]
     values = data(
         {"run": names[c.run], "kind": kind, "value": value, "low": low, "high": high}
-        for c in found
+        for c in means
         for kind, value, low, high in (
             (kinds[0], c.corrected, c.low, c.high),
             (kinds[1], c.human, math.nan, math.nan),
@@ -172,7 +173,7 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
         ),
         tooltip=[
             alt.Tooltip("run:N", title="run"),
-            alt.Tooltip("kind:N", title="mean"),
+            alt.Tooltip("kind:N", title="mean by"),
             *(alt.Tooltip(f"{f}:Q", title=f, format=NUMBER) for f in ("value", "low", "high")),
         ],
     )
@@ -185,20 +186,21 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
             ),
         ),
         data=values,
-    ).properties(height=rows_height(len(found), 40))
-    return make(
-        "corrected",
-        f"{cut(measure)} corrected by human labels",
-        f"Means by prediction-powered inference with {100 * calibration.confidence:g} % intervals, beside "
-        "those of the judge's labels and of the human ones alone.",
-        view,
-        ["run", "corrected", "low", "high", "by people", "by the judge"],
-        [[c.run, c.corrected, c.low, c.high, c.human, c.labels] for c in found],
+    ).properties(height=rows_height(len(means), 40))
+    return make_chart(
+        key="corrected",
+        title=f"{cut(measure)} corrected with human labels",
+        description="Means corrected by prediction-powered inference, with "
+        f"{100 * calibration.confidence:g}% intervals, and the means of the judge labels and of the "
+        "human labels alone.",
+        view=view,
+        columns=["run", "corrected", "low", "high", "human labels", "judge labels"],
+        rows=[[c.run, c.corrected, c.low, c.high, c.human, c.labels] for c in means],
     )
 
 
 def gains(labels: Labels) -> Chart:
-    """How many documents have which gain, and how many have none."""
+    """The number of documents by gain, and of those without one."""
     alt = altair()
     counts: Counter[tuple[int, float, str]] = Counter(
         (1, 0.0, label.status) if label.gain is None else (0, label.gain, f"{label.gain:g}")
@@ -210,7 +212,7 @@ def gains(labels: Labels) -> Chart:
     ]
     values = data({"label": t, "kind": k, "documents": n, "text": f"{n:,}"} for t, k, n in rows)
     base = alt.Chart().encode(
-        x=alt.X("label:N", sort=[r[0] for r in rows], title="gain, or why there is none",
+        x=alt.X("label:N", sort=[r[0] for r in rows], title="gain, or the status if there is none",
                 axis=alt.Axis(labelAngle=0)),
         y=alt.Y("documents:Q", title="documents", axis=alt.Axis(format=",d", tickMinStep=1),
                 scale=alt.Scale(domainMax=1.1 * max(row[2] for row in rows) if rows else 1)),
@@ -222,11 +224,11 @@ def gains(labels: Labels) -> Chart:
         base.mark_text(style="label", dy=-8).encode(text="text:N"),
         data=values,
     ).properties(width=alt.Step(64))
-    return make(
-        "labels",
-        "Gains given by the judge",
-        f"{counted(sum(counts.values()), 'label')} of {cut(labels.setting.model)}.",
-        view,
-        ["label", "kind", "documents"],
-        rows,
+    return make_chart(
+        key="labels",
+        title="Gains assigned by the judge",
+        description=f"{counted(sum(counts.values()), 'label')} by {cut(labels.setting.model)}.",
+        view=view,
+        columns=["label", "kind", "documents"],
+        rows=rows,
     )

@@ -1,4 +1,4 @@
-"""Query by query: the differences between two systems, one by one and how often which."""
+"""Differences between two systems, query by query and as a distribution."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from goodgain.comparison import Comparison
 from goodgain.comparison.scores import is_lower_better
 from goodgain.errors import InputError, UsageError
-from goodgain.reports.charts.frame import altair, counted, cut, data, make
-from goodgain.reports.charts.scores import chosen_measure, chosen_system, scores_of
+from goodgain.reports.charts.frame import altair, counted, cut, data, make_chart
+from goodgain.reports.charts.scores import choose_measure, choose_system, scores_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from goodgain.reports.chart import Chart
 
-_BARS = 200  # more queries are put together
-_BINS = 31  # of the histogram: odd, so that one of them is around 0
-_OUTCOMES = ("worse", "same", "better")
+_BARS = 200  # above this number of queries, bars are means of several queries
+_BINS = 31  # of the histogram; odd, so that one is centred on 0
+_OUTCOMES = ("worse", "equal", "better")
 
 
 class _Differences:
-    """System minus baseline of every query that both have, and what they are called."""
+    """System minus baseline for each query of both, with the labels of the chart."""
 
     def __init__(
         self, result: Any, measure: str | None, system: str | None, baseline: str | None
@@ -33,23 +33,23 @@ class _Differences:
         systems = list(scores.systems)
         if len(systems) < 2:
             raise UsageError(
-                "differences are between two systems, and there is only one",
-                hint="evaluate several runs together",
+                "a chart of differences needs two systems, got one",
+                hint="evaluate several runs",
             )
         first = result.baselines[0] if isinstance(result, Comparison) else systems[0]
-        self.measure = chosen_measure(scores.measures, measure)
-        self.baseline = chosen_system(systems, baseline or first, "baseline")
+        self.measure = choose_measure(scores.measures, measure)
+        self.baseline = choose_system(systems, baseline or first, "baseline")
         others = [s for s in systems if s != self.baseline]
-        self.system = chosen_system(others, system, "system")
+        self.system = choose_system(others, system, "system")
         self.lower = is_lower_better(self.measure, scores.lower)
-        theirs = scores.values(self.baseline, self.measure)
-        ours = scores.values(self.system, self.measure)
-        both = [(q, ours[q] - theirs[q]) for q in ours if q in theirs]
-        both = sorted(((q, d) for q, d in both if d == d), key=lambda item: (-item[1], item[0]))
-        if not both:
-            raise InputError(f"'{self.system}' and '{self.baseline}' share no query to show")
-        self.queries = [q for q, _ in both]
-        self.values: NDArray[np.float64] = np.array([d for _, d in both])
+        base = scores.values(self.baseline, self.measure)
+        own = scores.values(self.system, self.measure)
+        pairs = [(q, own[q] - base[q]) for q in own if q in base]
+        pairs = sorted(((q, d) for q, d in pairs if d == d), key=lambda item: (-item[1], item[0]))
+        if not pairs:
+            raise InputError(f"'{self.system}' and '{self.baseline}' have no queries in common")
+        self.queries = [q for q, _ in pairs]
+        self.values: NDArray[np.float64] = np.array([d for _, d in pairs])
 
     @property
     def names(self) -> str:
@@ -65,10 +65,10 @@ class _Differences:
         sign = -1 if self.lower else 1
         better, worse = int((sign * self.values > 0).sum()), int((sign * self.values < 0).sum())
         same = len(self.values) - better - worse
-        return f"better on {better:,}, the same on {same:,}, worse on {worse:,}"
+        return f"better on {better:,}, equal on {same:,}, worse on {worse:,}"
 
     def outcome(self, value: float) -> str:
-        """By its sign, and whether less is more."""
+        """Better, equal or worse, by the sign and the direction of the measure."""
         if value == 0:
             return _OUTCOMES[1]
         return _OUTCOMES[2] if (value < 0) == self.lower else _OUTCOMES[0]
@@ -79,32 +79,29 @@ def _outcomes() -> Any:
 
 
 def differences(
-    result: Any,
-    measure: str | None = None,
-    system: str | None = None,
-    baseline: str | None = None,
+    result: Any, measure: str | None = None, system: str | None = None, baseline: str | None = None
 ) -> Chart:
-    """Every query's difference between two systems, the largest gain first."""
+    """The difference of each query, largest improvement first."""
     import numpy as np
 
     alt = altair()
-    found = _Differences(result, measure, system, baseline)
-    count = len(found.values)
+    pairs = _Differences(result, measure, system, baseline)
+    count = len(pairs.values)
     several = count > _BARS
-    parts = np.array_split(np.arange(count), _BARS if several else count)
+    groups = np.array_split(np.arange(count), _BARS if several else count)
     rows: list[list[Any]] = []
-    for part in parts:
-        first, last = int(part[0]), int(part[-1])
-        label = found.queries[first] if first == last else f"{len(part)} queries"
-        rows.append([first + 1, last + 1, label, float(found.values[part].mean())])
+    for group in groups:
+        first, last = int(group[0]), int(group[-1])
+        label = pairs.queries[first] if first == last else f"{len(group)} queries"
+        rows.append([first + 1, last + 1, label, float(pairs.values[group].mean())])
     values = data(
         {"start": first - 0.5, "end": last + 0.5, "query": cut(label), "difference": d,
-         "outcome": found.outcome(d), "zero": 0}
+         "outcome": pairs.outcome(d), "zero": 0}
         for first, last, label, d in rows
     )  # fmt: skip
     x = alt.X(
         "start:Q",
-        title="queries, from the largest gain to the largest loss",
+        title="queries, sorted by difference",
         scale=alt.Scale(domain=[0.5, count + 0.5], nice=False),
         axis=alt.Axis(grid=False, tickMinStep=1, format=",d"),
     )
@@ -114,7 +111,7 @@ def differences(
         .encode(
             x=x,
             x2="end:Q",
-            y=alt.Y("zero:Q", title=found.axis),
+            y=alt.Y("zero:Q", title=pairs.axis),
             y2="difference:Q",
             fill=alt.Fill("outcome:N", title=None, scale=_outcomes()),
             stroke=alt.Stroke("outcome:N", title=None, scale=_outcomes()),
@@ -124,44 +121,43 @@ def differences(
             ],
         )
     )
-    zero = alt.Chart(data([{}])).mark_rule(style="zero").encode(y=alt.YDatum(0, title=found.axis))
+    zero = alt.Chart(data([{}])).mark_rule(style="zero").encode(y=alt.YDatum(0, title=pairs.axis))
     merged = f" Each bar is the mean of {count // _BARS} or {count // _BARS + 1} queries."
-    return make(
-        "differences",
-        f"{cut(found.measure)} by query: {found.names}",
-        f"{counted(count, 'query', 'queries')}: {found.counts}.{merged if several else ''}",
-        alt.layer(bars, zero),
-        ["from", "to", "query", "difference"] if several else ["place", "query", "difference"],
-        rows if several else [[first, label, d] for first, _, label, d in rows],
+    return make_chart(
+        key="differences",
+        title=f"{cut(pairs.measure)} by query: {pairs.names}",
+        description=f"{counted(count, 'query', 'queries')}: {pairs.counts}.{merged if several else ''}",
+        view=alt.layer(bars, zero),
+        columns=["from", "to", "query", "difference"]
+        if several
+        else ["position", "query", "difference"],
+        rows=rows if several else [[first, label, d] for first, _, label, d in rows],
     )
 
 
 def histogram(
-    result: Any,
-    measure: str | None = None,
-    system: str | None = None,
-    baseline: str | None = None,
+    result: Any, measure: str | None = None, system: str | None = None, baseline: str | None = None
 ) -> Chart:
-    """How many queries have which difference between two systems."""
+    """The distribution of the differences between two systems."""
     import numpy as np
 
     alt = altair()
-    found = _Differences(result, measure, system, baseline)
-    reach = float(abs(found.values).max()) or 1.0
+    pairs = _Differences(result, measure, system, baseline)
+    reach = float(abs(pairs.values).max()) or 1.0
     width = 2 * reach / (_BINS - 1)
     edges = (np.arange(_BINS + 1) - _BINS / 2) * width
-    counts, _ = np.histogram(found.values, edges)
+    counts, _ = np.histogram(pairs.values, edges)
     rows = [[float(edges[i]), float(edges[i + 1]), int(n)] for i, n in enumerate(counts.tolist())]
     values = data(
         {"low": low, "high": high, "queries": n,
-         "outcome": found.outcome(0.0 if abs(low + high) < width / 2 else low + high)}
+         "outcome": pairs.outcome(0.0 if abs(low + high) < width / 2 else low + high)}
         for low, high, n in rows
     )  # fmt: skip
     bars = (
         alt.Chart(values)
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("low:Q", bin="binned", title=found.axis),
+            x=alt.X("low:Q", bin="binned", title=pairs.axis),
             x2="high:Q",
             y=alt.Y("queries:Q", title="queries", axis=alt.Axis(tickMinStep=1, format=",d")),
             color=alt.Color("outcome:N", title=None, scale=_outcomes()),
@@ -172,14 +168,14 @@ def histogram(
             ],
         )
     )
-    mean = float(found.values.mean())
+    mean = float(pairs.values.mean())
     line = alt.Chart(data([{"mean": mean}])).mark_rule(style="guide").encode(x="mean:Q")
-    return make(
-        "histogram",
-        f"{cut(found.measure)}, how often which difference: {found.names}",
-        f"{counted(len(found.values), 'query', 'queries')}: {found.counts}; {_BINS} bins, the middle one "
-        f"around 0. The dashed line is the mean, {mean:+.4f}.",
-        alt.layer(bars, line),
-        ["from", "to", "queries"],
-        rows,
+    return make_chart(
+        key="histogram",
+        title=f"Distribution of {cut(pairs.measure)} differences: {pairs.names}",
+        description=f"{counted(len(pairs.values), 'query', 'queries')}: {pairs.counts}; "
+        f"{_BINS} bins, the middle one centred on 0. The dashed line is the mean, {mean:+.4f}.",
+        view=alt.layer(bars, line),
+        columns=["from", "to", "queries"],
+        rows=rows,
     )

@@ -1,4 +1,4 @@
-"""Precision at every level of recall."""
+"""Precision-recall curves."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError
 from goodgain.experiment import ExperimentResult
 from goodgain.reports.charts.frame import (
-    MOST_BANDS,
+    MAX_BANDS,
     NUMBER,
     altair,
     by_system,
     counted,
     data,
-    make,
-    shown_names,
+    display_names,
+    make_chart,
 )
 from goodgain.stats.intervals import mean_interval
 
@@ -28,14 +28,14 @@ _COLUMNS = ["system", "recall", "precision", "low", "high", "queries"]
 
 
 def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
-    """Interpolated precision at eleven levels of recall, a curve for each system, over its seeds."""
+    """Interpolated precision at eleven recall levels: a curve for each system, averaged over seeds."""
     import numpy as np
 
     alt = altair()
-    measured = _measured(result)
-    names = shown_names(measured)
+    runs = _runs_with_levels(result)
+    names = display_names(runs)
     rows: list[list[Any]] = []
-    for system, seeds in measured.items():
+    for system, seeds in runs.items():
         for m in seeds[0].measures:
             if m.name == "IPrec" and m.cutoff is not None:
                 values = np.mean([seed.values(m) for seed in seeds], axis=0)
@@ -54,7 +54,7 @@ def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
     bands = base.mark_area(opacity=0.16, strokeWidth=0, clip=True).encode(
         y=alt.Y("low:Q", **y), y2="high:Q"
     )
-    with_bands = len(names) <= MOST_BANDS
+    with_bands = len(names) <= MAX_BANDS
     view = alt.layer(
         *([bands] if with_bands else []),
         base.mark_line(point=alt.OverlayMarkDef(size=40, opacity=1)).encode(
@@ -71,23 +71,24 @@ def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
         data=values_of_rows,
     ).properties(height=320)
     count = max((row[5] for row in rows), default=0)
-    return make(
-        "precision-recall",
-        "Precision and recall",
-        f"The best precision at that recall or beyond, mean over {counted(count, 'query', 'queries')}. "
-        + ("Bands are 95 % intervals." if with_bands else "Its 95 % intervals are in the table."),
-        view,
-        _COLUMNS,
-        rows,
+    return make_chart(
+        key="precision-recall",
+        title="Precision vs recall",
+        description="Best precision at each recall level or above, averaged over "
+        f"{counted(count, 'query', 'queries')}. "
+        + ("Bands show 95% intervals." if with_bands else "95% intervals are in the table."),
+        view=view,
+        columns=_COLUMNS,
+        rows=rows,
     )
 
 
-def _measured(result: Evaluation | ExperimentResult) -> dict[str, list[RunScores]]:
-    """The runs of each system with the levels: as they are, or measured again from their tables."""
+def _runs_with_levels(result: Evaluation | ExperimentResult) -> dict[str, list[RunScores]]:
+    """The runs of each system with the recall levels, evaluated again from their tables if needed."""
     sources = result.sources() if isinstance(result, ExperimentResult) else list(result)
     systems = {
         one[0].name: one for s in sources if (one := s if isinstance(s, list) else [s])
-    }  # seeds of a system have one name
+    }  # the seeds of a system share its name
     return {name: [_at_levels(run) for run in seeds] for name, seeds in systems.items()}
 
 
@@ -97,12 +98,14 @@ def _at_levels(scores: RunScores) -> RunScores:
     if sum(m.name == "IPrec" for m in scores.measures) > 1:
         return scores
     try:
-        known, run = scores.tables()
+        evaluator, run = scores.tables()
     except InputError as error:
         raise InputError(
-            f"the evaluation has no precision by recall, and its inputs are gone: {error.message}",
+            f"the evaluation has no precision-recall data, and its inputs are not available: {error.message}",
             where=error.where,
             hint=f'evaluate with -m "{" ".join(LEVELS)}"',
         ) from None
-    again = Evaluator(known.qrels, " ".join(LEVELS), policy=known.policy, preset=known.preset)
-    return again.evaluate([run]).runs[0]
+    levels = Evaluator(
+        evaluator.qrels, " ".join(LEVELS), policy=evaluator.policy, preset=evaluator.preset
+    )
+    return levels.evaluate([run]).runs[0]

@@ -1,4 +1,4 @@
-"""Per-query scores of anything that has them, and the measure or system that a chart is about."""
+"""Per-query scores of a result, and the measure and systems that a chart is about."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def scores_of(result: Any) -> ScoreSet:
-    """The values of every query; a loaded comparison has none."""
+    """The per-query scores of a result; a saved comparison has none."""
     if isinstance(result, ScoreSet):
         return result
     if isinstance(result, ExperimentResult):
@@ -27,53 +27,53 @@ def scores_of(result: Any) -> ScoreSet:
     if isinstance(result, Comparison):
         if result.scores is None:
             raise InputError(
-                "a saved comparison does not have the values of single queries",
-                hint="give the saved evaluation",
+                "a saved comparison has no per-query scores",
+                hint="use the saved evaluation",
             )
         return result.scores
-    found = ScoreSet()
-    collect(result, found)
-    return found
+    scores = ScoreSet()
+    collect(result, scores)
+    return scores
 
 
-def chosen_measure(available: Sequence[str], wanted: str | None, price: bool = False) -> str:
-    """The measure that was asked for, or the first that is (or is not) time or cost."""
-    if wanted is None:
-        fitting = [m for m in available if is_price(m) == price]
-        if not fitting:
+def choose_measure(available: Sequence[str], measure: str | None, price: bool = False) -> str:
+    """The given measure, or the first one that is (or is not) time or cost."""
+    if measure is None:
+        candidates = [m for m in available if is_price(m) == price]
+        if not candidates:
             kind = "time or cost" if price else "quality"
-            raise InputError(f"there is no measure of {kind} to show", hint=_there_is(available))
-        return fitting[0]
-    if wanted not in available:
-        raise UsageError(f"there is no measure '{wanted}' to show", hint=_there_is(available))
-    return wanted
+            raise InputError(
+                f"no measure of {kind} to plot", hint=_available("measures", available)
+            )
+        return candidates[0]
+    if measure not in available:
+        raise UsageError(f"measure '{measure}' not found", hint=_available("measures", available))
+    return measure
 
 
-def chosen_system(available: Sequence[str], wanted: str | None, role: str) -> str:
-    """The system that was asked for, or the first."""
+def choose_system(available: Sequence[str], system: str | None, role: str) -> str:
+    """The given system, or the first."""
     if not available:
-        raise InputError(f"there is no system to be the {role}")
-    if wanted is not None and wanted not in available:
-        raise UsageError(
-            f"there is no system '{wanted}' to be the {role}", hint=_there_is(available)
-        )
-    return wanted or available[0]
+        raise InputError(f"no systems to use as {role}")
+    if system is not None and system not in available:
+        raise UsageError(f"{role} '{system}' not found", hint=_available("systems", available))
+    return system or available[0]
 
 
-def _there_is(available: Sequence[str]) -> str:
-    return f"there is: {', '.join(available)}"
+def _available(noun: str, names: Sequence[str]) -> str:
+    return f"available {noun}: {', '.join(names)}"
 
 
 def values_of(scores: ScoreSet, system: str, measure: str) -> NDArray[np.float64]:
     """The defined values of a system."""
     import numpy as np
 
-    found = scores.values(system, measure).values()
-    return np.array([v for v in found if not math.isnan(v)])
+    values = scores.values(system, measure).values()
+    return np.array([v for v in values if not math.isnan(v)])
 
 
 def means_of(result: Any) -> dict[str, dict[str, float]]:
-    """{system: {measure: the result's own value over all queries}}."""
+    """{system: {measure: mean over all queries, as the result reports it}}."""
     if isinstance(result, Evaluation | Comparison):
         return result.means
     if isinstance(result, ExperimentResult):

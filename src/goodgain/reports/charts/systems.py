@@ -1,4 +1,4 @@
-"""Systems side by side: means with intervals, differences from the baseline, trade-offs, groups."""
+"""Systems compared: means with intervals, differences from the baseline, groups, trade-offs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from goodgain.reports.charts.frame import (
     counted,
     cut,
     data,
+    display_names,
     legend_of,
-    make,
+    make_chart,
     rows_height,
-    shown_names,
 )
 from goodgain.reports.charts.scores import (
-    chosen_measure,
-    chosen_system,
+    choose_measure,
+    choose_system,
     means_of,
     scores_of,
     values_of,
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
     from goodgain.stats.pareto import TradeOff
 
-_SIGNS = ("worse", "no difference shown", "better")
+_VERDICTS = ("worse", "not significant", "better")
 
 
 def leaderboard(result: Any, measure: str | None = None) -> Chart:
-    """The mean of every system with its interval, best first."""
+    """The mean of each system with its interval, best first."""
     alt = altair()
     means = means_of(result)
-    measure = chosen_measure(list(next(iter(means.values()), {})), measure)
+    measure = choose_measure(list(next(iter(means.values()), {})), measure)
     lower = is_lower_better(measure, ())
-    known = {s: values[measure] for s, values in means.items() if not math.isnan(values[measure])}
-    order = sorted(known, key=lambda s: known[s] if lower else -known[s])
-    names = shown_names(means)
+    defined = {s: values[measure] for s, values in means.items() if not math.isnan(values[measure])}
+    order = sorted(defined, key=lambda s: defined[s] if lower else -defined[s])
+    names = display_names(means)
     rows: list[list[Any]] = []
     for system in order:
-        low, high, n = _interval(result, system, measure, known[system])
-        rows.append([system, known[system], low, high, n])
+        low, high, n = _interval(result, system, measure, defined[system])
+        rows.append([system, defined[system], low, high, n])
     count = max((row[4] or 0 for row in rows), default=0)
     view_rows = data(
         {"system": names[s], "mean": mean, "low": low, "high": high, "n": n, "text": number(mean)}
@@ -76,23 +76,23 @@ def leaderboard(result: Any, measure: str | None = None) -> Chart:
         alt.Chart().mark_text(style="label", dy=-11).encode(x=x, y=y, text="text:N"),
         data=view_rows,
     ).properties(height=rows_height(len(rows)))
-    return make(
-        "leaderboard",
-        f"{cut(measure)} by system",
-        f"Mean over {counted(count, 'query', 'queries')}, best first; lines are 95 % confidence intervals "
-        "of the mean."
+    return make_chart(
+        key="leaderboard",
+        title=f"{cut(measure)} by system",
+        description=f"Mean over {counted(count, 'query', 'queries')}, best first. Lines show "
+        "95% confidence intervals of the mean."
         if count
         else "Mean over queries, best first.",
-        view,
-        ["system", "mean", "low", "high", "queries"],
-        rows,
+        view=view,
+        columns=["system", "mean", "low", "high", "queries"],
+        rows=rows,
     )
 
 
 def _interval(
     result: Any, system: str, measure: str, value: float
 ) -> tuple[float | None, float | None, int | None]:
-    """Of the mean; what is no mean (a sum, a percentile) has none, nor has a loaded comparison."""
+    """The interval of the mean; sums, percentiles and saved comparisons have none."""
     if isinstance(result, Comparison) and result.scores is None:
         return None, None, None
     values = values_of(scores_of(result), system, measure)
@@ -105,27 +105,27 @@ def _interval(
 def effects(
     comparison: Comparison, measure: str | None = None, baseline: str | None = None
 ) -> Chart:
-    """The difference of every system from the baseline, with the interval of the test."""
-    measure = chosen_measure(comparison.measures, measure)
-    baseline = chosen_system(comparison.baselines, baseline, "baseline")
+    """The difference of each system from the baseline, with its confidence interval."""
+    measure = choose_measure(comparison.measures, measure)
+    baseline = choose_system(comparison.baselines, baseline, "baseline")
     pairs = _pairs(comparison.pairs, measure, baseline)
-    names = shown_names(pair.system for pair in pairs)
-    level = f"{100 * comparison.settings.confidence:g} %"
-    return make(
-        "effects",
-        f"{cut(measure)}: differences from {cut(baseline, 30)}",
-        f"System minus {cut(baseline, 30)}, query by query, with {level} intervals; "
+    names = display_names(pair.system for pair in pairs)
+    level = f"{100 * comparison.settings.confidence:g}%"
+    return make_chart(
+        key="effects",
+        title=f"{cut(measure)}: differences from {cut(baseline, 30)}",
+        description=f"System minus {cut(baseline, 30)}, paired by query, with {level} intervals; "
         f"{_LOWER if pairs and pairs[0].lower_is_better else _HIGHER}. "
-        f"Coloured where p, corrected for all tests, is below {comparison.settings.alpha:g}; intervals "
-        "are of each difference alone.",
-        _forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
-        _PAIR_COLUMNS,
-        [[p.system, *_pair_row(p)] for p in pairs],
+        f"Coloured if the corrected p is below {comparison.settings.alpha:g}; the intervals are not "
+        "corrected for multiple tests.",
+        view=_forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
+        columns=_PAIR_COLUMNS,
+        rows=[[p.system, *_pair_row(p)] for p in pairs],
     )
 
 
 _PAIR_COLUMNS = ["system", "difference", "low", "high", "p", "corrected", "queries"]
-_HIGHER, _LOWER = "right of 0 is better", "left of 0 is better"
+_HIGHER, _LOWER = "positive is better", "negative is better"
 
 
 def _pairs(pairs: Sequence[Pair], measure: str, baseline: str) -> list[Pair]:
@@ -138,8 +138,8 @@ def _pair_row(p: Pair) -> list[Any]:
 
 def _verdict(p: Pair, alpha: float) -> str:
     if not p.p_corrected < alpha or p.improvement == 0:
-        return _SIGNS[1]
-    return _SIGNS[2] if p.improvement > 0 else _SIGNS[0]
+        return _VERDICTS[1]
+    return _VERDICTS[2] if p.improvement > 0 else _VERDICTS[0]
 
 
 def _pair_values(p: Pair, alpha: float) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def _forest(pairs: Sequence[tuple[str, Pair]], alpha: float, measure: str) -> An
     y = alt.Y("system:N", sort=[name for name, _ in pairs], title=None)
     title = f"difference in {cut(measure)}"
     color = alt.Color(
-        "verdict:N", title=None, legend=legend_of(_SIGNS),
-        scale=alt.Scale(domain=list(_SIGNS), range="diverging"),
+        "verdict:N", title=None, legend=legend_of(_VERDICTS),
+        scale=alt.Scale(domain=list(_VERDICTS), range="diverging"),
     )  # fmt: skip
     x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True, padding=24))
     base = alt.Chart().encode(y=y, color=color, tooltip=_pair_tooltip("system"))
@@ -186,16 +186,18 @@ def _forest(pairs: Sequence[tuple[str, Pair]], alpha: float, measure: str) -> An
 def groups(
     comparison: Comparison, measure: str | None = None, baseline: str | None = None
 ) -> Chart:
-    """The differences from the baseline in each group of queries."""
+    """The differences from the baseline within each group of queries."""
     alt = altair()
     if not comparison.group_pairs:
-        raise InputError("the comparison has no groups to show", hint="compare(..., by=...), --by")
-    measure = chosen_measure(comparison.measures, measure)
-    baseline = chosen_system(comparison.baselines, baseline, "baseline")
+        raise InputError(
+            "the comparison has no groups to plot", hint="use compare(..., by=...) or --by"
+        )
+    measure = choose_measure(comparison.measures, measure)
+    baseline = choose_system(comparison.baselines, baseline, "baseline")
     pairs = _pairs(comparison.group_pairs, measure, baseline)
-    names = shown_names(dict.fromkeys(p.system for p in pairs))
+    names = display_names(dict.fromkeys(p.system for p in pairs))
     sizes = {p.group or "": p.queries for p in pairs}
-    labels = shown_names(sizes)
+    labels = display_names(sizes)
     labels = {g: f"{text if g else '(no group)'} ({sizes[g]:,})" for g, text in labels.items()}
     title = f"difference in {cut(measure)}"
     y = alt.Y("group:N", sort=list(labels.values()), title=None)
@@ -217,17 +219,17 @@ def groups(
             for p in pairs
         ),
     ).properties(height=rows_height(len(sizes), 18 * len(names) + 12))  # fmt: skip
-    level = f"{100 * comparison.settings.confidence:g} %"
+    level = f"{100 * comparison.settings.confidence:g}%"
     lower = bool(pairs) and pairs[0].lower_is_better
-    return make(
-        "groups",
-        f"{cut(measure)} by {cut(comparison.settings.by or 'group', 30)}: differences from "
+    return make_chart(
+        key="groups",
+        title=f"{cut(measure)} by {cut(comparison.settings.by or 'group', 30)}: differences from "
         f"{cut(baseline, 30)}",
-        f"System minus {cut(baseline, 30)} in each group (its queries in brackets), with {level} "
-        f"intervals; {_LOWER if lower else _HIGHER}.",
-        view,
-        ["group", *_PAIR_COLUMNS],
-        [[p.group or "(no group)", p.system, *_pair_row(p)] for p in pairs],
+        description=f"System minus {cut(baseline, 30)} within each group (number of queries "
+        f"in brackets), with {level} intervals; {_LOWER if lower else _HIGHER}.",
+        view=view,
+        columns=["group", *_PAIR_COLUMNS],
+        rows=[[p.group or "(no group)", p.system, *_pair_row(p)] for p in pairs],
     )
 
 
@@ -235,36 +237,40 @@ def groups(
 
 
 def trade_off(result: Any, measure: str | None = None, price: str | None = None) -> Chart:
-    """Quality against time or cost, and the systems that no other beats on both."""
+    """Quality against time or cost, with the Pareto front."""
     alt = altair()
     means = means_of(result)
     available = list(next(iter(means.values()), {}))
-    measure = chosen_measure(available, measure)
-    price = chosen_measure(available, price, price=True)
+    measure = choose_measure(available, measure)
+    price = choose_measure(available, price, price=True)
     lower = is_lower_better(measure, ())
     quality = {s: values[measure] for s, values in means.items()}
     scale, unit = _unit(price, [values[price] for values in means.values()])
     prices = {s: values[price] * scale for s, values in means.items()}
-    found = pareto_front(quality, prices, lower)
-    names = shown_names(means)
-    positive = [t.price for t in found if t.price > 0]
-    wide = len(positive) == len(found) and len(found) > 1 and max(positive) > 20 * min(positive)
-    spots = _label_places(found, wide)
+    trade_offs = pareto_front(quality, prices, lower)
+    names = display_names(means)
+    positive = [t.price for t in trade_offs if t.price > 0]
+    wide = (
+        len(positive) == len(trade_offs)
+        and len(trade_offs) > 1
+        and max(positive) > 20 * min(positive)
+    )
+    labels = _label_positions(trade_offs, wide)
     values = data(
         {"system": names[t.system], "quality": t.quality, "price": t.price,
          "front": "on the front" if t.on_front else "beaten",
-         "beaten": cut(t.beaten_by) if t.beaten_by else "", **spot}
-        for t, spot in zip(found, spots, strict=True)
+         "beaten": cut(t.beaten_by) if t.beaten_by else "", **label}
+        for t, label in zip(trade_offs, labels, strict=True)
     )  # fmt: skip
     x = alt.X(
         "price:Q",
         title=f"{cut(price)}{unit}, lower is better",
-        scale=_around([t.price for t in found], "log" if wide else "linear"),
+        scale=_around([t.price for t in trade_offs], "log" if wide else "linear"),
     )
     y = alt.Y(
         "quality:Q",
         title=f"{cut(measure)}{' (lower is better)' if lower else ''}",
-        scale=_around([t.quality for t in found]),
+        scale=_around([t.quality for t in trade_offs]),
     )
     tooltip = [
         alt.Tooltip("system:N", title="system"),
@@ -294,19 +300,23 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
         text.encode(x=x, y=y, text="system:N"),
         data=values,
     ).properties(height=320)  # fmt: skip
-    return make(
-        "trade-off",
-        f"{cut(measure)} against {cut(price)}",
-        "Systems on the dashed line are on the Pareto front: no other is at least as good on both and "
-        f"better on one.{' The axis of time or cost is logarithmic.' if wide else ''}",
-        view,
-        ["system", measure, f"{price}{unit}", "on the front", "beaten by"],
-        [[t.system, t.quality, t.price, "yes" if t.on_front else "no", t.beaten_by] for t in found],
+    return make_chart(
+        key="trade-off",
+        title=f"{cut(measure)} vs {cut(price)}",
+        description="The systems on the dashed line form the Pareto front: no other system is "
+        "at least as good on both measures and better on one."
+        f"{f' The {cut(price)} axis is logarithmic.' if wide else ''}",
+        view=view,
+        columns=["system", measure, f"{price}{unit}", "on the front", "beaten by"],
+        rows=[
+            [t.system, t.quality, t.price, "yes" if t.on_front else "no", t.beaten_by]
+            for t in trade_offs
+        ],
     )
 
 
 def _around(values: Sequence[float], kind: str = "linear") -> Any:
-    """A scale with room for names around the points, also where all are in one place."""
+    """A scale with room for labels around the points, even if all are equal."""
     if len(set(values)) > 1:
         zero = {} if kind == "log" else {"zero": False}
         return altair().Scale(type=kind, padding=40, nice=False, **zero)
@@ -315,28 +325,28 @@ def _around(values: Sequence[float], kind: str = "linear") -> Any:
 
 
 def _unit(price: str, values: Sequence[float]) -> tuple[float, str]:
-    """Latencies are in seconds; below one they are read better in milliseconds."""
-    known = measure_of(price)
-    if known is None or known.name != "Latency":
+    """Factor and unit: latencies below a second are shown in milliseconds."""
+    definition = measure_of(price)
+    if definition is None or definition.name != "Latency":
         return 1, ""
     small = all(v < 1 for v in values if not math.isnan(v))
     return (1000, " (ms)") if small else (1, " (s)")
 
 
-def _label_places(found: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]:
-    """Where each name stands beside its point, so that few names cover others: greedy, on a usual size."""
-    if not found:
+def _label_positions(trade_offs: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]:
+    """The position of each label next to its point, chosen greedily to avoid overlaps at a typical size."""
+    if not trade_offs:
         return []
 
     def spread(values: list[float], size: float) -> list[float]:
         low, high = min(values), max(values)
         return [size / 2 if high == low else size * (v - low) / (high - low) for v in values]
 
-    xs = spread([math.log(t.price) if wide else t.price for t in found], 480)
-    ys = spread([-t.quality for t in found], 240)
+    xs = spread([math.log(t.price) if wide else t.price for t in trade_offs], 480)
+    ys = spread([-t.quality for t in trade_offs], 240)
     boxes = [(x - 7, y - 7, x + 7, y + 7) for x, y in zip(xs, ys, strict=True)]
-    chosen = []
-    for t, x, y in zip(found, xs, ys, strict=True):
+    positions = []
+    for t, x, y in zip(trade_offs, xs, ys, strict=True):
         size = 7 * min(len(t.system), 26)
         best: tuple[float, dict[str, Any], tuple[float, ...]] | None = None
         for align, dx, dy in (
@@ -351,9 +361,9 @@ def _label_places(found: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]
             if best is None or cost < best[0]:
                 best = (cost, {"align": align, "dx": dx, "dy": dy}, box)
         assert best is not None
-        chosen.append(best[1])
+        positions.append(best[1])
         boxes.append(best[2])  # type: ignore[arg-type]
-    return chosen
+    return positions
 
 
 def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:

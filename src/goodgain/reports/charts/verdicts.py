@@ -1,4 +1,4 @@
-"""Verdicts: Good, Same and Bad side by side, and the checks of a gate."""
+"""Verdicts: the shares of good, same and bad, and the checks of a gate."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from goodgain.reports.charts.frame import (
     counted,
     cut,
     data,
+    display_names,
     legend_of,
-    make,
+    make_chart,
     rows_height,
-    shown_names,
 )
 from goodgain.results.numbers import signed
 
@@ -24,10 +24,10 @@ _SIDES = ("bad", "same", "good")
 _VERDICTS = ("worse", "not shown", "no worse")
 
 
-def sides(found: GSB) -> Chart:
-    """How many items are good, same and bad."""
+def sides(gsb: GSB) -> Chart:
+    """The shares of good, same and bad."""
     alt = altair()
-    rows = [[side, getattr(found, side), getattr(found, side) / found.items] for side in _SIDES]
+    rows = [[side, getattr(gsb, side), getattr(gsb, side) / gsb.items] for side in _SIDES]
     begin, values = 0.0, []
     for side, count, share in rows:
         values.append(
@@ -35,7 +35,7 @@ def sides(found: GSB) -> Chart:
              "middle": begin + share / 2, "text": f"{count:,}" if share > 0.04 else ""}
         )  # fmt: skip
         begin += share
-    x = alt.X("begin:Q", title="share of the items", axis=alt.Axis(format="%"),
+    x = alt.X("begin:Q", title="share of items", axis=alt.Axis(format="%"),
               scale=alt.Scale(domain=[0, 1]))  # fmt: skip
     view = alt.layer(
         alt.Chart()
@@ -53,23 +53,23 @@ def sides(found: GSB) -> Chart:
         ),
         alt.Chart()
         .mark_text(style="inverse", fontWeight="bold")
-        .encode(x=alt.X("middle:Q", title="share of the items"), text="text:N"),
+        .encode(x=alt.X("middle:Q", title="share of items"), text="text:N"),
         data=data(values),
     ).properties(height=48)
-    return make(
-        "sides",
-        f"GSB {signed(found.value, 3)} [{signed(found.low, 3)}, {signed(found.high, 3)}]",
-        found.sentence,
-        view,
-        ["label", "items", "share"],
-        rows,
+    return make_chart(
+        key="sides",
+        title=f"GSB {signed(gsb.value, 3)} [{signed(gsb.low, 3)}, {signed(gsb.high, 3)}]",
+        description=gsb.sentence,
+        view=view,
+        columns=["label", "items", "share"],
+        rows=rows,
     )
 
 
 def checks(gate: Gate) -> Chart:
-    """Each measure's difference, the worst that the data allow, and the margin it must stay within."""
+    """Each measure's difference, its confidence bound, and the margin it must stay within."""
     alt = altair()
-    names = shown_names(c.measure for c in gate.checks)
+    names = display_names(c.measure for c in gate.checks)
     queries = max((c.queries for c in gate.checks), default=0)
     values = data(
         {"measure": names[c.measure], "difference": c.difference, "bound": c.bound,
@@ -87,7 +87,7 @@ def checks(gate: Gate) -> Chart:
         alt.Tooltip("measure:N", title="measure"),
         *(
             alt.Tooltip(f"{f}:Q", title=t, format="+.4~f")
-            for f, t in (("difference", "difference"), ("bound", "at worst"), ("margin", "margin"))
+            for f, t in (("difference", "difference"), ("bound", "bound"), ("margin", "margin"))
         ),
         alt.Tooltip("verdict:N", title="verdict"),
     ]
@@ -102,15 +102,16 @@ def checks(gate: Gate) -> Chart:
         base.mark_point(size=100, opacity=1).encode(x=x),
         data=values,
     ).properties(height=rows_height(len(gate.checks)))
-    return make(
-        "gate",
-        f"The gate {'passed' if gate.passed else 'failed'}: {cut(gate.candidate, 30)} against "
+    return make_chart(
+        key="gate",
+        title=f"Gate {'passed' if gate.passed else 'failed'}: {cut(gate.candidate, 30)} vs "
         f"{cut(gate.baseline, 30)}",
-        f"Points are differences over {counted(queries, 'query', 'queries')}, lines reach to the worst that "
-        "the data allow, the grey mark is the margin: a measure passes where its line ends before the mark.",
-        view,
-        ["measure", "difference", "at worst", "margin", "p", "verdict", "queries"],
-        [
+        description=f"Points show differences over {counted(queries, 'query', 'queries')}, "
+        "lines extend to the confidence bound, and grey ticks mark the margin. A measure passes if "
+        "its line does not reach the tick.",
+        view=view,
+        columns=["measure", "difference", "bound", "margin", "p", "verdict", "queries"],
+        rows=[
             [c.measure, c.difference, c.bound, c.margin, c.p, c.verdict, c.queries]
             for c in gate.checks
         ],

@@ -1,4 +1,4 @@
-"""Provenance: inputs with their hashes, settings, versions, the command, and what each measure is."""
+"""Provenance: the command, inputs with their hashes, settings, versions, and measure definitions."""
 
 from __future__ import annotations
 
@@ -6,82 +6,86 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.measures.table.agentic import GOOD_GAIN
 from goodgain.ranking.policy import CHOICES
-from goodgain.reports.elements import Column, Section, Table, Text, User
+from goodgain.reports.elements import Section, Table, Text, UserText, count_columns, text_columns
 
 if TYPE_CHECKING:
     from goodgain.measures import Definition
-    from goodgain.reports.contents import Material
-    from goodgain.reports.elements import Part
+    from goodgain.reports.contents import PageContents
+    from goodgain.reports.elements import Element
 
 
-def section(material: Material) -> Section | None:
-    """What is needed to trust the numbers, or to make them again; every page has it."""
-    parts: list[Part] = []
-    if material.command:
-        parts.append(Text(["Made by ", User(material.command)]))
-    inputs = _inputs(material)
+def section(contents: PageContents) -> Section | None:
+    """What readers need to trust or reproduce the numbers; on every page."""
+    elements: list[Element] = []
+    if contents.command:
+        elements.append(Text(["Command: ", UserText(contents.command)]))
+    inputs = _inputs(contents)
     if inputs:
-        columns = [*(Column(name, "text") for name in ("role", "system", "name", "kind")),
-                   Column("bytes", digits=0), Column("SHA-256", "text")]  # fmt: skip
-        parts.append(Table("inputs", "Inputs", columns, inputs))
-    columns = [Column("of", "text"), Column("setting", "text"), Column("value", "text"),
-               Column("meaning", "text")]  # fmt: skip
-    parts.append(Table("settings", "Settings and versions", columns, _settings(material)))
-    definitions = _definitions(material)
+        columns = [
+            *text_columns("role", "system", "name", "kind"),
+            *count_columns("bytes"),
+            *text_columns("SHA-256"),
+        ]
+        elements.append(Table("inputs", "Inputs", columns, inputs))
+    columns = text_columns("scope", "setting", "value", "meaning")
+    elements.append(Table("settings", "Settings and versions", columns, _settings(contents)))
+    definitions = _definitions(contents)
     if definitions:
-        columns = [Column(name, "text") for name in
-                   ("measure", "what it tells", "definition", "range", "edge cases", "source")]  # fmt: skip
-        note = "As the table of measures has it: goodgain measures NAME tells more."
-        parts.append(Table("definitions", "Definitions", columns, definitions, note))
-    return Section("provenance", "Provenance", parts)
+        columns = text_columns(
+            "measure", "summary", "definition", "range", "edge cases", "reference"
+        )
+        note = "For details, run: goodgain measures NAME"
+        elements.append(Table("definitions", "Definitions", columns, definitions, note))
+    return Section("provenance", "Provenance", elements)
 
 
-def _inputs(material: Material) -> list[list[Any]]:
-    facts = [f for evaluation in material.evaluations for f in evaluation.inputs()]
-    facts += [f for gain in material.gains for f in gain.inputs()]
-    if material.comparison is not None:
-        facts += [f for f in material.comparison.inputs if "name" in f]
+def _inputs(contents: PageContents) -> list[list[Any]]:
+    facts = [f for evaluation in contents.evaluations for f in evaluation.inputs()]
+    facts += [f for gain in contents.gains for f in gain.inputs()]
+    if contents.comparison is not None:
+        facts += [f for f in contents.comparison.inputs if "name" in f]
     rows = [
         [f.get("role", "scores"), f.get("run", "–"), f.get("name", "–"), f.get("kind", "–"),
          f.get("bytes"), f.get("sha256", "–")]
         for f in facts
     ]  # fmt: skip
     rows += [
-        ["documents and queries", "–", "of the experiment", "texts", None, e.settings["data"]]
-        for e in material.experiments
+        ["documents and queries", "–", "experiment", "texts", None, e.settings["data"]]
+        for e in contents.experiments
     ]
     return [list(row) for row in dict.fromkeys(tuple(row) for row in rows)]
 
 
-def _settings(material: Material) -> list[list[Any]]:
+def _settings(contents: PageContents) -> list[list[Any]]:
     from goodgain import __version__
 
     rows: list[list[Any]] = []
-    for evaluation in material.evaluations:
+    for evaluation in contents.evaluations:
         if evaluation.preset != "default":
             rows.append(["evaluation", "preset", evaluation.preset, "conventions of another tool"])
         for name, value in evaluation.policy.to_dict().items():
             rows.append(["evaluation", name, value, CHOICES[name][value]])
-    if material.comparison is not None:
-        rows += _named("comparison", material.comparison.settings)
-    for gain in material.gains:
-        rows += _named("Good Gain", gain.settings)
-    for experiment in material.experiments:
+    if contents.comparison is not None:
+        rows += _setting_rows("comparison", contents.comparison.settings)
+    for gain in contents.gains:
+        rows += _setting_rows("Good Gain", gain.settings)
+    for experiment in contents.experiments:
         settings = experiment.settings
-        for name in ("documents", "queries", "judgements", "depth", "seeds", "repeats", "warmup",
+        settings = {"judgments": settings.get("judgements"), **settings}  # the key of version 0.1
+        for name in ("documents", "queries", "judgments", "depth", "seeds", "repeats", "warmup",
                      "concurrency", "timeout", "created", "system"):  # fmt: skip
             rows.append(["experiment", name, _text(settings.get(name)), ""])
         for system, own in settings["systems"].items():
-            rows.append(["experiment", system, _text(own), "a system and its parameters"])
+            rows.append(["experiment", system, _text(own), "parameters of the system"])
         rows += [["version", name, v, ""] for name, v in settings["versions"].items()]
-    rows.append(["version", "goodgain", __version__, "that made this page"])
+    rows.append(["version", "goodgain", __version__, "generated this page"])
     return [list(row) for row in dict.fromkeys(tuple(row) for row in rows)]
 
 
-def _named(of: str, settings: Any) -> list[list[Any]]:
+def _setting_rows(scope: str, settings: Any) -> list[list[Any]]:
     from dataclasses import asdict
 
-    return [[of, k, _text(v), ""] for k, v in asdict(settings).items() if v is not None]
+    return [[scope, k, _text(v), ""] for k, v in asdict(settings).items() if v is not None]
 
 
 def _text(value: Any) -> str:
@@ -92,18 +96,18 @@ def _text(value: Any) -> str:
     return f"{value:,}" if type(value) is int else str(value)
 
 
-def _definitions(material: Material) -> list[list[Any]]:
-    """Every measure that the page shows, from the table of measures."""
+def _definitions(contents: PageContents) -> list[list[Any]]:
+    """The registered definitions of all measures on the page."""
     rows = []
     for label in dict.fromkeys([
-        *material.measures,
-        *(m.label for e in material.evaluations for m in e.measures),
-        *(c.measure for k in material.calibrations for c in k.corrected),
+        *contents.measures,
+        *(m.label for e in contents.evaluations for m in e.measures),
+        *(c.measure for k in contents.calibrations for c in k.corrected),
     ]):  # fmt: skip
-        measure = material.measure(label)
+        measure = contents.measure(label)
         if measure is not None:
             rows.append(_row(label, measure.definition))
-    if material.gains:
+    if contents.gains:
         rows += [_row(d.name, d) for d in GOOD_GAIN]
     return rows
 

@@ -1,4 +1,4 @@
-"""Per query: how differences are spread, a table of every query, and the ranked lists behind each."""
+"""Queries: the distribution of differences, a table of all queries, and the ranked lists of each."""
 
 from __future__ import annotations
 
@@ -6,73 +6,76 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.reports.charts.queries import differences, histogram
 from goodgain.reports.elements import Section, Text, Widget, cut, packed
-from goodgain.reports.ranked_lists import lists_of
+from goodgain.reports.ranked_lists import lists_block
 
 if TYPE_CHECKING:
-    from goodgain.reports.contents import Material
-    from goodgain.reports.elements import Part
+    from goodgain.reports.contents import PageContents
+    from goodgain.reports.elements import Element
 
-LONGEST_TEXT = 300  # characters of a query's text
+MAX_TEXT_CHARACTERS = 300
 
 
-def section(material: Material) -> Section | None:
-    """None where no scores of single queries are known."""
-    if material.scores is None:
-        if material.comparison is None:
+def section(contents: PageContents) -> Section | None:
+    """The section; None if there are no per-query scores."""
+    if contents.scores is None:
+        if contents.comparison is None:
             return None
         missing = (
-            "A saved comparison does not keep the scores of single queries. Give the saved evaluation "
-            "as well to see them here."
+            "A saved comparison does not include per-query scores. Report it together with the saved "
+            "evaluation to see them here."
         )
         return Section("queries", "Queries", [Text([missing], "note")])
-    lists, note = lists_of(material)
-    blocks = {"queries": _table(material), "lists": lists}
-    parts: list[Part] = [*_charts(material), Widget("queries", "queries", {"note": note}, blocks)]
-    return Section("queries", "Queries", parts)
+    lists, note = lists_block(contents)
+    blocks = {"queries": _table(contents), "lists": lists}
+    elements: list[Element] = [
+        *_charts(contents),
+        Widget("queries", "queries", {"note": note}, blocks),
+    ]
+    return Section("queries", "Queries", elements)
 
 
-def _charts(material: Material) -> list[Part]:
-    """How the differences of the best other system are spread over queries."""
-    best = material.best_other()
-    if best is None or material.baseline is None:
+def _charts(contents: PageContents) -> list[Element]:
+    """The differences of the best other system, by query and as a distribution."""
+    best = contents.best_other()
+    if best is None or contents.baseline is None:
         return []
-    asked = material.quality, best, material.baseline
-    return [differences(material.scores, *asked), histogram(material.scores, *asked)]
+    arguments = contents.scores, contents.quality, best, contents.baseline
+    return [differences(*arguments), histogram(*arguments)]
 
 
-def _table(material: Material) -> dict[str, Any]:
-    """Every query's values by system and measure, in columns."""
-    assert material.scores is not None
-    units = material.units
-    systems = list(material.systems)
+def _table(contents: PageContents) -> dict[str, Any]:
+    """The values of all queries by system and measure, in columns."""
+    assert contents.scores is not None
+    units = contents.units
+    systems = list(contents.systems)
     values = []
     for system in systems:
-        columns = [material.scores.values(system, m) for m in material.measures]
+        columns = [contents.scores.values(system, m) for m in contents.measures]
         values.append([packed("f64", [c.get(u, float("nan")) for u in units]) for c in columns])
-    known = [material.measure(label) for label in material.measures]
+    measures = [contents.measure(label) for label in contents.measures]
     return {
         "units": [cut(u) for u in units],
-        "texts": [cut(material.queries.get(u, ""), LONGEST_TEXT) for u in units]
-        if material.queries
+        "texts": [cut(contents.queries.get(u, ""), MAX_TEXT_CHARACTERS) for u in units]
+        if contents.queries
         else None,
-        "group": _groups(material, units),
+        "group": _groups(contents, units),
         "systems": [cut(s) for s in systems],
-        "baseline": systems.index(material.baseline) if material.baseline else None,
+        "baseline": systems.index(contents.baseline) if contents.baseline else None,
         "measures": [
             {
                 "name": cut(label),
-                "lower": material.lower_is_better(label),
-                "help": found.definition.summary if found else None,
+                "lower": contents.lower_is_better(label),
+                "help": measure.definition.summary if measure else None,
             }
-            for label, found in zip(material.measures, known, strict=True)
+            for label, measure in zip(contents.measures, measures, strict=True)
         ],
         "values": values,
     }
 
 
-def _groups(material: Material, units: list[str]) -> dict[str, Any] | None:
-    by = material.comparison.settings.by if material.comparison else None
-    if by is None or material.scores is None or by not in material.scores.groups:
+def _groups(contents: PageContents, units: list[str]) -> dict[str, Any] | None:
+    by = contents.comparison.settings.by if contents.comparison else None
+    if by is None or contents.scores is None or by not in contents.scores.groups:
         return None
-    found = material.scores.groups[by]
-    return {"name": cut(by), "values": [cut(found.get(u, "")) for u in units]}
+    groups = contents.scores.groups[by]
+    return {"name": cut(by), "values": [cut(groups.get(u, "")) for u in units]}

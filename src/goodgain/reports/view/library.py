@@ -1,12 +1,13 @@
-"""What can be looked at in a folder: saved results and experiments, and nothing else."""
+"""The saved results and experiments in a folder."""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
 from goodgain.results.loading import saved_kinds
@@ -14,40 +15,40 @@ from goodgain.results.loading import saved_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KIND = re.compile(rb'\s*\{\s*"goodgain":\s*"([a-z ]+)"')  # how every saved result begins
+_KIND = re.compile(rb'\s*\{\s*"goodgain":\s*"([a-z ]+)"')  # how every saved result starts
 _EXPERIMENT = ("experiment.json", "calls.jsonl", "scores.json", "comparison.json")
 
 
-class Entry(NamedTuple):
-    """One thing to look at. The key stands for it in addresses, so that no path is ever taken from one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A saved result. URLs use its key, so that no path is ever read from a URL."""
 
     key: str
     name: str
     kind: str
     path: Path
-    version: str  # another one when the content may have changed
+    version: str  # differs when the content may have changed
     changed: float
 
 
 class Library:
-    """A folder of saved results, looked through anew each time it is asked."""
+    """A folder of saved results, scanned anew on each access."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given = Path(path)
-        if not given.exists():
+        if not Path(path).exists():
             raise InputError(
-                f"there is no '{path}'", hint="a folder of saved results, or one of them"
+                f"path not found: '{path}'", hint="pass a saved result or a folder of them"
             )
-        self.root = given.resolve()
+        self.root = Path(path).resolve()
         self.folder = self.root if self.root.is_dir() else self.root.parent
         self.kinds = saved_kinds()
 
     def entries(self) -> dict[str, Entry]:
-        """Key to entry, by name."""
-        found = sorted(self._found(), key=lambda entry: entry.name)
-        return {entry.key: entry for entry in found}
+        """The entries by key, sorted by name."""
+        entries = sorted(self._scan(), key=lambda entry: entry.name)
+        return {entry.key: entry for entry in entries}
 
-    def _found(self) -> Iterator[Entry]:
+    def _scan(self) -> Iterator[Entry]:
         if self.root.is_file():
             yield from self._file(self.root)
             return
@@ -65,21 +66,26 @@ class Library:
     def _file(self, path: Path) -> Iterator[Entry]:
         real = path.resolve()
         if not real.is_relative_to(self.folder) or not real.is_file():
-            return  # a link that leads out of the folder
+            return  # a link out of the folder
         try:
             with real.open("rb") as file:
-                said = _KIND.match(file.read(200))
-            kind = said[1].decode() if said else None
+                start = _KIND.match(file.read(200))
+            kind = start[1].decode() if start else None
             if kind in self.kinds:
                 yield self._entry(path, kind, [real])
         except OSError:
-            return  # gone since, or not ours to read
+            return  # deleted meanwhile, or not readable
 
     def _entry(self, path: Path, kind: str, files: list[Path]) -> Entry:
         name = path.relative_to(self.folder).as_posix()
-        facts = [file.stat() for file in files]
-        version = "-".join(f"{fact.st_mtime_ns:x}.{fact.st_size:x}" for fact in facts)
-        changed = max(fact.st_mtime for fact in facts)
+        stats = [file.stat() for file in files]
+        version = "-".join(f"{stat.st_mtime_ns:x}.{stat.st_size:x}" for stat in stats)
         key = sha256(os.fsencode(name)).hexdigest()[:16]
-        shown = name if name != "." else self.folder.name
-        return Entry(key, shown, kind, path, version, changed)
+        return Entry(
+            key=key,
+            name=name if name != "." else self.folder.name,
+            kind=kind,
+            path=path,
+            version=version,
+            changed=max(stat.st_mtime for stat in stats),
+        )

@@ -1,4 +1,4 @@
-"""What the viewer sends: the list of results, and the same pages that `goodgain report` writes."""
+"""What the viewer serves: the list of results, and the same pages that `goodgain report` writes."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ SHELL_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
     "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-PAGE_POLICY = "frame-ancestors 'self'"  # the page brings the rest itself
+PAGE_POLICY = "frame-ancestors 'self'"  # the page has its own policy for the rest
 
 
 def shell(path: str) -> tuple[str, bytes]:
-    """Content type and content of a part of the list's own page."""
+    """Content type and content of a file of the viewer's own page."""
     name, kind = SHELL[path]
     content = (_ASSETS / name).read_text(encoding="utf-8")
     return kind, (palette_text() + content if kind == "text/css" else content).encode()
 
 
 def state(folder: str, entries: Iterable[Entry]) -> bytes:
-    """What there is to look at, and in which version."""
-    shown = ("key", "name", "kind", "version", "changed")
-    listed = [{field: getattr(entry, field) for field in shown} for entry in entries]
-    return json.dumps({"folder": folder, "entries": listed}).encode("utf-8", "replace")
+    """The list of entries with their versions."""
+    fields = ("key", "name", "kind", "version", "changed")
+    items = [{field: getattr(entry, field) for field in fields} for entry in entries]
+    return json.dumps({"folder": folder, "entries": items}).encode("utf-8", "replace")
 
 
-def reason(message: str) -> bytes:
-    """A page that says why there is no page."""
+def error_page(message: str) -> bytes:
+    """A page that explains why the report cannot be shown."""
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>no page</title>'
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Error</title>'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
         '<meta name="color-scheme" content="light dark">'
-        f"<h1>No page can be made of this</h1><pre>{escape(message)}</pre>"
+        f"<h1>This result cannot be shown</h1><pre>{escape(message)}</pre>"
     ).encode("utf-8", "replace")
 
 
 def page(paths: list[Path]) -> bytes:
-    """The page that `goodgain report` writes; of two, the first is the baseline."""
+    """The page that `goodgain report` writes; with two results, the first is the baseline."""
     from goodgain.reports import report_text
     from goodgain.results.loading import load_result
 

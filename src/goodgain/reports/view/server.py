@@ -1,4 +1,4 @@
-"""Pages over HTTP for one reader on this machine: loopback only, a secret in the address, read only."""
+"""Read-only HTTP server for one reader on this machine: loopback only, with a secret in the URL."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from goodgain.reports.view.library import Entry, Library
 
 LOOPBACK = "127.0.0.1"
-_KEPT_PAGES = 8
+_CACHED_PAGES = 8
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",  # the secret of the address stays here when a link is followed
+    "Referrer-Policy": "no-referrer",  # links must not leak the secret in the URL
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
 }
 
 
-class NotThereError(Exception):
-    """Nothing has this address."""
+class NotFoundError(Exception):
+    """The URL does not exist."""
 
 
 class Viewer(ThreadingHTTPServer):
@@ -43,59 +43,59 @@ class Viewer(ThreadingHTTPServer):
         self.library = library
         self.secret = secrets.token_urlsafe(24)
         self._pages: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
-        self._making = Lock()  # one page is made at a time, and none twice
+        self._lock = Lock()  # build one page at a time, and none twice
         try:
             super().__init__((LOOPBACK, port), _Handler)
         except (OSError, OverflowError):
             raise UsageError(
-                f"port {port} cannot be had", hint="leave --port out to take a free one"
+                f"cannot bind port {port}", hint="omit --port to use a free port"
             ) from None
 
     @property
     def url(self) -> str:
-        """The address to open; whoever has it can read the results."""
+        """The URL to open; anyone who has it can read the results."""
         return f"http://{LOOPBACK}:{self.server_port}/{self.secret}/"
 
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[str, bytes, str]:
-        """Content type, content and policy of an address below the secret."""
+        """Content type, content and policy of a path below the secret."""
         if path in pages.SHELL:
             return *pages.shell(path), pages.SHELL_POLICY
         entries = self.library.entries()
         if path == "state":
-            listed = pages.state(self.library.folder.name, entries.values())
-            return "application/json", listed, pages.SHELL_POLICY
+            state = pages.state(self.library.folder.name, entries.values())
+            return "application/json", state, pages.SHELL_POLICY
         if path == "page":
-            return "text/html", self._page(_chosen(entries, query)), pages.PAGE_POLICY
-        raise NotThereError
+            return "text/html", self._page(_selected(entries, query)), pages.PAGE_POLICY
+        raise NotFoundError
 
-    def _page(self, chosen: list[Entry]) -> bytes:
-        key = tuple(f"{entry.key}/{entry.version}" for entry in chosen)
-        with self._making:
+    def _page(self, selected: list[Entry]) -> bytes:
+        key = tuple(f"{entry.key}/{entry.version}" for entry in selected)
+        with self._lock:
             if key not in self._pages:
-                self._pages[key] = _page_or_reason(chosen)
-                while len(self._pages) > _KEPT_PAGES:
+                self._pages[key] = _page_or_error(selected)
+                while len(self._pages) > _CACHED_PAGES:
                     self._pages.popitem(last=False)
             self._pages.move_to_end(key)
             return self._pages[key]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that goes away in the middle is no news; anything else is."""
+        """Ignore readers that disconnect; report anything else."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
-def _page_or_reason(chosen: list[Entry]) -> bytes:
+def _page_or_error(selected: list[Entry]) -> bytes:
     try:
-        return pages.page([entry.path for entry in chosen])
+        return pages.page([entry.path for entry in selected])
     except GoodgainError as error:
-        return pages.reason(str(error))
+        return pages.error_page(str(error))
 
 
-def _chosen(entries: dict[str, Entry], query: dict[str, list[str]]) -> list[Entry]:
-    """The one or two entries that an address names; with two, the first is the baseline."""
+def _selected(entries: dict[str, Entry], query: dict[str, list[str]]) -> list[Entry]:
+    """The one or two entries of a URL; with two, the first is the baseline."""
     keys = query.get("of", [])
     if not 1 <= len(keys) <= 2 or any(key not in entries for key in keys):
-        raise NotThereError
+        raise NotFoundError
     return [entries[key] for key in keys]
 
 
@@ -113,13 +113,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(lambda content: None)
 
     def _serve(self, send: Callable[[bytes], Any]) -> None:
-        asked = urlsplit(self.path)
-        secret, slash, path = asked.path.removeprefix("/").partition("/")
+        url = urlsplit(self.path)
+        secret, slash, path = url.path.removeprefix("/").partition("/")
         try:
-            if not (slash and self._is_ours(secret)):
-                raise NotThereError
-            kind, content, policy = self.server.answer(path, parse_qs(asked.query))
-        except NotThereError:
+            if not (slash and self._is_authorised(secret)):
+                raise NotFoundError
+            kind, content, policy = self.server.answer(path, parse_qs(url.query))
+        except NotFoundError:
             self.send_error(404)
             return
         self.send_response(200)
@@ -129,8 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         send(content)
 
-    def _is_ours(self, secret: str) -> bool:
-        """The secret is right, and the browser meant this machine: no name of elsewhere leads here."""
+    def _is_authorised(self, secret: str) -> bool:
+        """Whether the secret is right and the Host header is local, which prevents DNS rebinding."""
         hosts = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
         return self.headers.get("Host") in hosts and secrets.compare_digest(
             secret.encode(), self.server.secret.encode()
@@ -142,4 +142,4 @@ class _Handler(BaseHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Addresses hold the secret: they are not written anywhere."""
+        """Log nothing: URLs contain the secret."""

@@ -1,100 +1,100 @@
-// The list of saved results beside the page of the chosen one; both follow what changes on disk.
+// The list of saved results next to the selected report; both update when files change.
 "use strict";
 
-const SECONDS = 1.5;
+const REFRESH_SECONDS = 1.5;
 const at = (id) => document.getElementById(id);
-let told = ""; // the list as the server last told it
+let lastState = ""; // the last list from the server
 let entries = [];
-let picked = []; // keys that are ticked, in the order of ticking
-let shown = ""; // the address of the page in the frame
+let checked = []; // keys of the checked entries, in the order of checking
+let current = ""; // the URL and version of the page in the frame
 
-const chosenKeys = () => location.hash.slice(1).split("+").filter(Boolean);
+const selectedKeys = () => location.hash.slice(1).split("+").filter(Boolean);
 
 function row(entry) {
   const item = document.createElement("li");
   const box = document.createElement("input");
   const link = document.createElement("a");
-  const about = document.createElement("small");
+  const details = document.createElement("small");
   box.type = "checkbox";
   box.value = entry.key;
-  box.checked = picked.includes(entry.key);
+  box.checked = checked.includes(entry.key);
   box.setAttribute("aria-label", `compare ${entry.name}`);
   link.href = `#${entry.key}`;
   link.dir = "auto";
   link.textContent = entry.name;
-  if (chosenKeys().includes(entry.key)) link.setAttribute("aria-current", "true");
-  about.textContent = `${entry.kind}, ${new Date(entry.changed * 1000).toLocaleString()}`;
-  item.append(box, link, about);
+  if (selectedKeys().includes(entry.key)) link.setAttribute("aria-current", "true");
+  details.textContent = `${entry.kind}, ${new Date(entry.changed * 1000).toLocaleString()}`;
+  item.append(box, link, details);
   return item;
 }
 
 function list() {
   const words = at("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = entries.filter((e) => words.every((w) => `${e.name} ${e.kind}`.toLowerCase().includes(w)));
+  const matches = entries.filter((e) => words.every((w) => `${e.name} ${e.kind}`.toLowerCase().includes(w)));
   const focused = document.activeElement;
-  const held = focused && at("entries").contains(focused) ? [focused.tagName, focused.value ?? focused.hash] : null;
-  at("entries").replaceChildren(...found.map(row));
-  if (held) {
+  const focus = focused && at("entries").contains(focused) ? [focused.tagName, focused.value ?? focused.hash] : null;
+  at("entries").replaceChildren(...matches.map(row));
+  if (focus) {
     const same = [...at("entries").querySelectorAll("a, input")]
-      .find((e) => e.tagName === held[0] && (e.value ?? e.hash) === held[1]);
+      .find((e) => e.tagName === focus[0] && (e.value ?? e.hash) === focus[1]);
     if (same) same.focus();
   }
   at("status").textContent = entries.length === 0
-    ? "No saved results yet: they appear here when they are saved."
-    : found.length === entries.length ? `${entries.length} saved results` : `${found.length} of ${entries.length}`;
-  at("compare").querySelector("button").disabled = picked.length !== 2;
+    ? "No saved results yet. They appear here when you save them."
+    : matches.length === entries.length ? `${entries.length} saved result${entries.length === 1 ? "" : "s"}` : `${matches.length} of ${entries.length}`;
+  at("compare").querySelector("button").disabled = checked.length !== 2;
 }
 
 function show() {
-  const chosen = chosenKeys().map((key) => entries.find((e) => e.key === key));
-  const there = chosen.length > 0 && chosen.every(Boolean);
-  at("welcome").hidden = there;
-  at("page").hidden = at("alone").hidden = !there;
-  if (!there) {
-    at("welcome").textContent = chosen.length ? "That result is gone." : "Choose a result to look at.";
-    shown = "";
+  const selected = selectedKeys().map((key) => entries.find((e) => e.key === key));
+  const available = selected.length > 0 && selected.every(Boolean);
+  at("welcome").hidden = available;
+  at("page").hidden = at("new-tab").hidden = !available;
+  if (!available) {
+    at("welcome").textContent = selected.length ? "This result no longer exists." : "Select a result.";
+    current = "";
     return;
   }
-  const address = `page?${chosen.map((e) => `of=${e.key}`).join("&")}`;
-  const state = `${address} ${chosen.map((e) => e.version).join(" ")}`;
-  if (state === shown) return;
-  shown = state;
+  const url = `page?${selected.map((e) => `of=${e.key}`).join("&")}`;
+  const state = `${url} ${selected.map((e) => e.version).join(" ")}`;
+  if (state === current) return;
+  current = state;
   const frame = at("page");
-  frame.title = chosen.map((e) => e.name).join(" and ");
-  at("alone").firstElementChild.href = address;
-  frame.contentWindow.location.replace(address); // no step back for each reload
+  frame.title = selected.map((e) => e.name).join(" and ");
+  at("new-tab").firstElementChild.href = url;
+  frame.contentWindow.location.replace(url); // adds no history entry
 }
 
 async function refresh() {
   try {
     const answer = await fetch("state");
     const text = await answer.text();
-    if (text === told) return; // a list that is drawn again would lose a click half made
-    told = text;
+    if (text === lastState) return; // redrawing the list could lose a click
+    lastState = text;
     const state = JSON.parse(text);
     at("folder").textContent = state.folder;
     document.title = `${state.folder}: goodgain view`;
     entries = state.entries;
-    picked = picked.filter((key) => entries.some((e) => e.key === key));
+    checked = checked.filter((key) => entries.some((e) => e.key === key));
     list();
     show();
   } catch {
-    told = "";
-    at("status").textContent = "goodgain view has been stopped.";
+    lastState = "";
+    at("status").textContent = "goodgain view was stopped.";
   }
 }
 
 at("entries").addEventListener("change", (event) => {
   const key = event.target.value;
-  picked = event.target.checked ? [...picked, key].slice(-2) : picked.filter((k) => k !== key);
+  checked = event.target.checked ? [...checked, key].slice(-2) : checked.filter((k) => k !== key);
   list();
 });
 at("compare").addEventListener("submit", (event) => {
   event.preventDefault();
-  location.hash = picked.join("+");
+  location.hash = checked.join("+");
 });
 at("search").addEventListener("input", list);
 addEventListener("hashchange", () => { list(); show(); });
-setInterval(() => { if (!document.hidden) refresh(); }, SECONDS * 1000);
+setInterval(() => { if (!document.hidden) refresh(); }, REFRESH_SECONDS * 1000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 refresh();

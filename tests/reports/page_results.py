@@ -1,4 +1,4 @@
-"""Results to make pages of: small, seeded, with everything that a page can show."""
+"""Small seeded results for pages, with everything that a page can show."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def many_queries(queries: int, depth: int) -> tuple[Comparison, dict[str, str]]:
     for name, share in (("bm25", 0.5), ("dense", 0.55), ("hybrid", 0.7)):
         docs = rng.integers(8_800_000, size=(queries, depth))
         places = rng.exponential(6, size=queries).astype(int) % depth
-        found = rng.random(queries) < share
-        docs[found, places[found]] = relevant[found, 0]
+        hits = rng.random(queries) < share
+        docs[hits, places[hits]] = relevant[hits, 0]
         rows = zip(qrels, docs.tolist(), strict=True)
         run = {q: {f"{d}": 100.0 - i for i, d in enumerate(row)} for q, row in rows}
         runs.append(Run(run, name=name))

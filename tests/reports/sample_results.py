@@ -20,7 +20,7 @@ NAMES = ("keyword", "dense", "hybrid")
 
 
 def collection(queries: int = 60, seed: int = 7) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Judgements of 30 documents a query, and runs of three systems, each better than the one before."""
+    """Judgments of 30 documents a query, and runs of three systems, each better than the one before."""
     chance = random.Random(seed)
     qrels, runs = {}, {name: {} for name in NAMES}
     for q in range(queries):
@@ -37,11 +37,11 @@ def collection(queries: int = 60, seed: int = 7) -> tuple[dict[str, Any], dict[s
 def evaluation(names: tuple[str, ...] = NAMES, queries: int = 60, **options: Any) -> gg.Evaluation:
     qrels, runs = collection(queries)
     chance = random.Random(1)
-    given = [
+    named_runs = [
         gg.Run(run, name=name, latency={q: chance.uniform(0.01, 0.02) * i for q in run})
         for i, (name, run) in enumerate(zip(names, runs.values(), strict=False), 1)
     ]
-    return gg.evaluate(qrels, given, "nDCG@10 AP RR Latency", **options)
+    return gg.evaluate(qrels, named_runs, "nDCG@10 AP RR Latency", **options)
 
 
 def comparison(names: tuple[str, ...] = NAMES, queries: int = 60, **options: Any) -> gg.Comparison:
@@ -59,15 +59,15 @@ def trace(system: str, number: int, labelled: float = 1.0) -> dict[str, Any]:
             results = []
             for r in range(4):
                 page = chance.randrange(4 + 6 * i + r + 1)
-                found: dict[str, Any] = {
+                result: dict[str, Any] = {
                     "id": f"{i}-{s}-{r}",
                     "url": f"https://example.org/{number}/{page}",
                     "title": f"Page {page} of conversation {number}",
                     "snippet": f"What page {page} says about the question, at a length that identifies it.",
                 }
                 if random.Random(f"{number}/{page}").random() < labelled:
-                    found["gain"] = random.Random(f"g{number}/{page}").randint(0, 4)
-                results.append(found)
+                    result["gain"] = random.Random(f"g{number}/{page}").randint(0, 4)
+                results.append(result)
             searches.append(
                 {"query": f"question {number} {i}", "tool": "web", "results": results,
                  "latency": chance.uniform(0.1, 2), "tokens": chance.randint(100, 900)}
@@ -94,8 +94,8 @@ def calibration() -> gg.Calibration:
         for q, docs in qrels.items()
     }
     human = {q: docs for q, docs in qrels.items() if q not in ("q0", "q1")}
-    given = [gg.Run(run, name=name) for name, run in runs.items()]
-    return gg.calibrate(human, judged, given, resamples=50)
+    named_runs = [gg.Run(run, name=name) for name, run in runs.items()]
+    return gg.calibrate(human, judged, named_runs, resamples=50)
 
 
 def labels(path: Any) -> Labels:
@@ -113,14 +113,14 @@ def experiment(folder: Any = None) -> ExperimentResult:
     qrels = {f"q{i}": {f"d{i}": 2, f"d{i + 1}": 1} for i in range(12)}
 
     def near(query: str) -> list[tuple[str, float]]:
-        wanted = int(query.split()[-1])
-        return [(f"d{i}", 1 / (1 + abs(i - wanted))) for i in range(20)]
+        target = int(query.split()[-1])
+        return [(f"d{i}", 1 / (1 + abs(i - target))) for i in range(20)]
 
     def far(query: str) -> list[tuple[str, float]]:
         return [(doc, 1 / score) for doc, score in near(query)][:10] + [("d3", 9.0)][:0]
 
-    found = Experiment(corpus, queries, qrels, {"near": near, "far": far}, baseline="far")
-    return found.run(folder, progress=False)
+    planned = Experiment(corpus, queries, qrels, {"near": near, "far": far}, baseline="far")
+    return planned.run(folder, progress=False)
 
 
 def every_result(folder: Any) -> dict[str, Any]:
