@@ -1,4 +1,4 @@
-"""goodgain measures retrieval: ranked search, RAG context, and agents that search again and again."""
+"""goodgain measures retrieval: ranked search, RAG context, and multi-step (agentic) search."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ if TYPE_CHECKING:
         GSB,
         Comparison,
         Gate,
+        Power,
         compare,
         gate,
         gsb_counts,
         gsb_differences,
         gsb_labels,
+        power,
     )
     from goodgain.data import Qrels, Run, Trace
     from goodgain.errors import GoodgainError
     from goodgain.experiment import Experiment, ExperimentResult
     from goodgain.fusion import fuse, tune
     from goodgain.identity import Identity
-    from goodgain.labels import Judge, Labels, Store, label
+    from goodgain.io.convert import convert
+    from goodgain.labels import Judge, Labels, Store, label, pool
     from goodgain.labels.calibration import Calibration, calibrate
     from goodgain.measures import (
         Measure,
@@ -36,42 +39,55 @@ if TYPE_CHECKING:
         register,
     )
     from goodgain.ranking import Evaluation, Evaluator, Policy, RunScores, evaluate
+    from goodgain.ranking.explain import explain
+    from goodgain.reports import report
+    from goodgain.results.loading import load
     from goodgain.traces import read_traces, record
 
 __version__ = "0.1.0"
 
-# What is public, and where it lives: imported when it is first used, so that importing goodgain is instant.
-_PUBLIC = {
-    **dict.fromkeys(
-        ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"), "goodgain.ranking"
+# The public names by module; each is imported on first use, so that importing goodgain is instant.
+_MODULES = {
+    "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.comparison": (
+        "GSB",
+        "Comparison",
+        "Gate",
+        "Power",
+        "compare",
+        "gate",
+        "gsb_counts",
+        "gsb_differences",
+        "gsb_labels",
+        "power",
     ),
-    **dict.fromkeys(("GoodGain", "good_gain"), "goodgain.agentic"),
-    **dict.fromkeys(
-        ("Measure", "cg", "dcg", "gsb", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "register"),
-        "goodgain.measures",
+    "goodgain.data": ("Qrels", "Run", "Trace"),
+    "goodgain.errors": ("GoodgainError",),
+    "goodgain.experiment": ("Experiment", "ExperimentResult"),
+    "goodgain.fusion": ("fuse", "tune"),
+    "goodgain.identity": ("Identity",),
+    "goodgain.io.convert": ("convert",),
+    "goodgain.labels": ("Judge", "Labels", "Store", "label", "pool"),
+    "goodgain.labels.calibration": ("Calibration", "calibrate"),
+    "goodgain.measures": (
+        "Measure",
+        "cg",
+        "dcg",
+        "gsb",
+        "ndcg",
+        "nrdcgl",
+        "parse",
+        "pnrdcgl",
+        "rdcgl",
+        "register",
     ),
-    **dict.fromkeys(
-        (
-            "GSB",
-            "Comparison",
-            "Gate",
-            "compare",
-            "gate",
-            "gsb_counts",
-            "gsb_differences",
-            "gsb_labels",
-        ),
-        "goodgain.comparison",
-    ),
-    **dict.fromkeys(("Experiment", "ExperimentResult"), "goodgain.experiment"),
-    **dict.fromkeys(("fuse", "tune"), "goodgain.fusion"),
-    **dict.fromkeys(("Qrels", "Run", "Trace"), "goodgain.data"),
-    "Identity": "goodgain.identity",
-    **dict.fromkeys(("read_traces", "record"), "goodgain.traces"),
-    **dict.fromkeys(("Judge", "Labels", "Store", "label"), "goodgain.labels"),
-    **dict.fromkeys(("Calibration", "calibrate"), "goodgain.labels.calibration"),
-    "GoodgainError": "goodgain.errors",
+    "goodgain.ranking": ("Evaluation", "Evaluator", "Policy", "RunScores", "evaluate"),
+    "goodgain.ranking.explain": ("explain",),
+    "goodgain.reports": ("report",),
+    "goodgain.results.loading": ("load",),
+    "goodgain.traces": ("read_traces", "record"),
 }
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "GSB",
@@ -89,6 +105,7 @@ __all__ = [
     "Labels",
     "Measure",
     "Policy",
+    "Power",
     "Qrels",
     "Run",
     "RunScores",
@@ -98,8 +115,10 @@ __all__ = [
     "calibrate",
     "cg",
     "compare",
+    "convert",
     "dcg",
     "evaluate",
+    "explain",
     "fuse",
     "gate",
     "good_gain",
@@ -108,14 +127,18 @@ __all__ = [
     "gsb_differences",
     "gsb_labels",
     "label",
+    "load",
     "ndcg",
     "nrdcgl",
     "parse",
     "pnrdcgl",
+    "pool",
+    "power",
     "rdcgl",
     "read_traces",
     "record",
     "register",
+    "report",
     "tune",
 ]
 
@@ -136,9 +159,38 @@ def __getattr__(name: str) -> Any:
         try:
             value = getattr(import_module("goodgain.measures"), name)  # a measure: goodgain.nDCG
         except AttributeError:
-            raise AttributeError(f"module 'goodgain' has no attribute '{name}'") from None
+            raise AttributeError(_unknown_name(name)) from None
     globals()[name] = value
     return value
+
+
+# What other tools call a thing, and what it is called here.
+_ELSEWHERE = {
+    "iter_calc": "evaluate(qrels, run, measures).per_query",
+    "calc_aggregate": "evaluate(qrels, run, measures)",
+    "calc": "evaluate(qrels, run, measures)",
+    "RelevanceEvaluator": "goodgain.compat.pytrec_eval.RelevanceEvaluator, or Evaluator",
+    "parse_measure": "parse",
+    "read_trec_qrels": "Qrels(path)",
+    "read_trec_run": "Run(path)",
+    "optimize_fusion": "tune",
+    "Report": "Comparison, from compare",
+    "plot": "result.plot(kind)",
+    "evaluate_run": "evaluate",
+    "significance": "compare",
+    "gain": "good_gain",
+    "read_qrels": "Qrels(path)",
+    "read_run": "Run(path)",
+}
+
+
+def _unknown_name(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, __all__, n=1)
+    meant = _ELSEWHERE.get(name) or (near[0] if near else "")
+    hint = f"; use {meant}" if meant else ""
+    return f"module 'goodgain' has no attribute '{name}'{hint}"
 
 
 def __dir__() -> list[str]:

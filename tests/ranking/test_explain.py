@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goodgain import evaluate, parse
 from goodgain.errors import InputError, UsageError
-from goodgain.ranking.explain import CAUSES, explain, explain_difference
+from goodgain.ranking.explain import CAUSES, explain
 from goodgain.ranking.policy import CHOICES, PRESETS
 
 MEASURES = (
@@ -61,7 +61,7 @@ def test_shares_add_up(collection, measure, preset, against, one_query):
     qrels, run = collection.qrels(), collection.run()
     query = next(q for q in qrels if q in run) if one_query else None
     assume("beir" not in (preset, against) or not measure.startswith("Unjudged"))
-    found = explain_difference(qrels, run, measure, against, preset=preset, query=query)
+    found = explain(qrels, run, measure, query, against=against, preset=preset)
     assert math.fsum(c.share for c in found.causes) == pytest.approx(found.difference, abs=1e-9)
     for side, value in ((preset, found.value), (against, found.other)):
         result = evaluate(qrels, run, measure, preset=side)["run"]
@@ -100,7 +100,7 @@ policies: ties=docid, missing=zero, unjudged=nonrelevant, duplicates=error, scor
 
 
 def test_a_difference_in_the_terminal():
-    found = explain_difference(QRELS, RUN, "nDCG@3", "elasticsearch")
+    found = explain(QRELS, RUN, "nDCG@3", against="elasticsearch")
     assert str(found).splitlines()[0] == (
         "nDCG@3 of all queries: default 0.0869, elasticsearch 0.0655, difference -0.0214"
     )
@@ -112,7 +112,7 @@ def test_a_difference_in_the_terminal():
         "query q1, document b: rank 2 -> 1, 0.1738 -> 0.2754 (no other query differs)"
     )
     assert causes["ideal"].note == "no effect here"
-    skipped = explain_difference(QRELS, RUN, "nDCG@3", "trec_eval")
+    skipped = explain(QRELS, RUN, "nDCG@3", against="trec_eval")
     assert [(c.cause, c.note) for c in skipped.causes] == [
         ("missing queries", "query q2 is not in the run (1 of them)")
     ]
@@ -124,7 +124,7 @@ def test_json():
         "rank": 2, "doc": "b", "score": 2.0, "judged": 1.0, "gain": 1.0, "discount": 0.25,
         "contribution": 0.25, "ideal": None,
     }  # fmt: skip
-    found = explain_difference(QRELS, RUN, "nDCG@3", "ranx", query="q1").to_dict()
+    found = explain(QRELS, RUN, "nDCG@3", against="ranx", query="q1").to_dict()
     assert (found["preset"], found["against"], found["query"]) == ("default", "ranx", "q1")
     json.dumps(found)
 
@@ -135,7 +135,7 @@ def test_errors():
     with pytest.raises(UsageError, match="can only be explained for one order of the documents"):
         explain(QRELS, RUN, "AP", "q1", ties="average")
     with pytest.raises(UsageError, match="unknown preset 'foo'"):
-        explain_difference(QRELS, RUN, "AP", "foo")
+        explain(QRELS, RUN, "AP", against="foo")
     with pytest.raises(UsageError, match="Latency is not computed from documents"):
         explain(QRELS, RUN, "Latency", "q1")
 

@@ -19,7 +19,7 @@ from goodgain.agentic.settings import Align, GainSettings
 from goodgain.agentic.system import SystemGain
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Trace
-from goodgain.errors import UsageError, core_errors
+from goodgain.errors import UsageError, core_errors, suggest_keywords
 from goodgain.identity import Identity
 from goodgain.io.sources import Source, stat_of
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BATCH = 16 << 20  # bytes of canonical JSON handed to the core at a time
 
 
+@suggest_keywords
 def good_gain(
     traces: Any,
     *,

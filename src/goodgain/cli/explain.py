@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
-    from goodgain.ranking.explain import explain, explain_difference
+    from goodgain.ranking.explain import explain
 
     given = pairs(args.policy, "--policy")
     columns = pairs([args.columns], "--columns")
@@ -57,12 +57,8 @@ def run(args: argparse.Namespace) -> int:
             "say which query to explain: --query ID",
             hint=f"for example --query {qrels.queries[0]}; with --against PRESET it may be left out",
         )
-    found = (
-        explain(qrels, run_, args.measure, args.query, preset=args.preset, **given)
-        if args.against is None
-        else explain_difference(
-            qrels, run_, args.measure, args.against, query=args.query, preset=args.preset, **given
-        )
+    found = explain(
+        qrels, run_, args.measure, args.query, against=args.against, preset=args.preset, **given
     )
     if args.format == "json":
         write(args, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")

@@ -6,6 +6,7 @@ from goodgain.comparison.comparer import compare
 from goodgain.comparison.comparison import Comparison, Pair
 from goodgain.comparison.gates import Gate, gate
 from goodgain.comparison.gsb import GSB, gsb_counts, gsb_differences, gsb_labels
+from goodgain.comparison.power import Power, power
 from goodgain.comparison.scores import HasUnitScores
 
 __all__ = [
@@ -14,9 +15,11 @@ __all__ = [
     "Gate",
     "HasUnitScores",
     "Pair",
+    "Power",
     "compare",
     "gate",
     "gsb_counts",
     "gsb_differences",
     "gsb_labels",
+    "power",
 ]

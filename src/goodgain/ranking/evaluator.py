@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -11,7 +12,7 @@ from goodgain._core import CoreError, Prepared
 from goodgain.cores import available_cores
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.errors import UsageError, from_core
+from goodgain.errors import InputError, UsageError, from_core
 from goodgain.io.columns import columns_of
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
@@ -52,6 +53,7 @@ def evaluate(
     judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
     counted; a bad row of the judgments is always an error.
     """
+    _refuse_swapped(qrels, runs)
     qrels = Qrels.of(qrels, columns_of("qrels", columns))
     if columns:
         runs = several_runs(runs, columns_of("run", columns))
@@ -69,6 +71,38 @@ def evaluate(
         **policies,
     )
     return evaluator.evaluate(runs)
+
+
+def _refuse_swapped(qrels: Any, runs: Any) -> None:
+    """Notice `evaluate(run, qrels)`: by type, or by a look at the values of the first query."""
+    if isinstance(qrels, Run) or isinstance(runs, Qrels):
+        raise UsageError("the arguments are swapped", hint="evaluate(qrels, runs)")
+    gains, scores = _first_values(qrels), _first_values(runs)
+    if not gains or not scores:
+        return
+    if any(g != int(g) for g in gains) and all(type(s) is int and -10 <= s <= 10 for s in scores):
+        raise UsageError(
+            f"the arguments look swapped: judgments such as {gains[0]!r}, scores such as {scores[0]!r}",
+            hint="evaluate(qrels, runs); if they are not: evaluate(gg.Qrels(...), gg.Run(...))",
+        )
+
+
+def _first_values(table: Any) -> list[Any]:
+    """The numbers of the first query of {query: {document: number}}, from a dictionary or a JSON file."""
+    if isinstance(table, str | os.PathLike) and os.fspath(table).endswith(".json"):
+        from goodgain.io.files import read_json
+
+        try:
+            table = read_json(os.fspath(table))
+        except InputError:
+            return []
+    if type(table) is not dict:
+        return []
+    for documents in table.values():
+        if type(documents) is not dict:
+            return []
+        return [v for v in documents.values() if type(v) in (int, float) and v - v == 0]
+    return []
 
 
 class Evaluator:

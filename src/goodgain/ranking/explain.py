@@ -213,28 +213,32 @@ class Difference:
 
 
 def explain(
-    qrels: Any, run: Any, measure: str | Measure, query: str, *, preset: str = "default",
+    qrels: Any,
+    run: Any,
+    measure: str | Measure,
+    query: str | None = None,
+    *,
+    against: str | None = None,
+    preset: str = "default",
     **policies: str,
-) -> Explanation:  # fmt: skip
-    """One query's value, term by term: rank, document, gain, weight, contribution, ideal."""
-    return _Inputs(qrels, run).explained(_conventional(measure, preset, policies), query)
+) -> Explanation | Difference:
+    """Explain one query's value, or with `against` the difference from another tool's convention.
 
-
-def explain_difference(
-    qrels: Any, run: Any, measure: str | Measure, against: str, *, query: str | None = None,
-    preset: str = "default", **policies: str,
-) -> Difference:  # fmt: skip
-    """The difference between two conventions, split into its causes.
-
-    Without a query, the means over queries are compared. A cause's share is its Shapley value: the mean,
-    over all orders of switching the causes one by one, of what switching it adds. So the shares do not
-    depend on an order, and they add up to the difference.
+    The value of a query is explained term by term: rank, document, gain, weight, contribution, ideal.
+    A difference is split into its causes; without a query, the means over queries are compared. A cause's
+    share is its Shapley value: the mean, over all orders of switching the causes one by one, of what
+    switching it adds. So the shares do not depend on an order, and they add up to the difference.
     """
-    ours, theirs = (
-        _conventional(measure, preset, policies),
-        _conventional(measure, against, {}),
-    )
-    return _Inputs(qrels, run).compared(ours, theirs, preset, against, query)
+    ours = _conventional(measure, preset, policies)
+    inputs = _Inputs(qrels, run)
+    if against is not None:
+        return inputs.compared(ours, _conventional(measure, against, {}), preset, against, query)
+    if query is None:
+        examples = ", ".join(inputs.qrels.queries[:3])
+        raise UsageError(
+            "a value is explained for one query", hint=f"name a query, such as {examples}"
+        )
+    return inputs.explained(ours, query)
 
 
 def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, str]) -> Convention:

@@ -64,14 +64,15 @@ def minimum_detectable(
 @lru_cache(maxsize=256)
 def detectable_shift(n: int, alpha: float, power: float) -> float:
     """The same in standard errors of the mean."""
+    critical = t_ppf(1 - alpha / 2, n - 1)
+    return solve(lambda shift: t_test_power(n, shift, alpha) - power, 0.0, critical + 2)
+
+
+def t_test_power(n: int, shift: float, alpha: float) -> float:
+    """The power of a two-sided t-test whose mean is `shift` standard errors away from 0."""
     df = n - 1
     critical = t_ppf(1 - alpha / 2, df)
-
-    def missing(shift: float) -> float:
-        reached = noncentral_t_sf(critical, df, shift) + noncentral_t_sf(critical, df, -shift)
-        return reached - power
-
-    return solve(missing, 0.0, critical + 2)
+    return noncentral_t_sf(critical, df, shift) + noncentral_t_sf(critical, df, -shift)
 
 
 def queries_needed(
