@@ -79,14 +79,14 @@ def test_failed_calls_of_a_research_agent():
 
 
 def test_an_agent_that_comes_back_to_what_it_has_seen():
-    found = gg.good_gain(DATA / "tongyi_qampari" / "qwen3-0.6b.jsonl")
-    assert 0.3 < found.figure("SRR").value < 0.9
-    assert any("no result has a label" in w for w in found.warnings())
+    gain = gg.good_gain(DATA / "tongyi_qampari" / "qwen3-0.6b.jsonl")
+    assert 0.3 < gain.figure("SRR").value < 0.9
+    assert any("no result has a label" in w for w in gain.warnings())
 
 
 @pytest.mark.parametrize(
     "name", ["cohere-citations.json", "perplexity-citations.json", "google-search.json"]
 )
 def test_answers_without_search_calls_are_refused(name):
-    with pytest.raises(gg.GoodgainError, match="no trace format that is known"):
+    with pytest.raises(gg.GoodgainError, match="unrecognised trace format"):
         open_traces(str(DATA / "provider_fixtures_vercel_ai" / name))

@@ -35,8 +35,8 @@ def test_without_a_word_about_conversations(tmp_path):
     with gg.record(tmp_path / "t.jsonl") as rec:
         rec.search("a", [{"id": "1", "gain": 2}])
         rec.search("b", [{"id": "1"}])
-    found = gg.good_gain(tmp_path / "t.jsonl")
-    assert found.figure("SRR").value == 0.5
+    gain = gg.good_gain(tmp_path / "t.jsonl")
+    assert gain.figure("SRR").value == 0.5
 
 
 def test_what_was_recorded_survives_a_crash(tmp_path):
