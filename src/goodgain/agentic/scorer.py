@@ -16,7 +16,7 @@ from goodgain.agentic.conversations import (
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import Align, GainSettings
 from goodgain.agentic.system import SystemGain
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Trace
 from goodgain.errors import UsageError, core_errors
@@ -70,7 +70,7 @@ def good_gain(
         raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
     judged = None if labels is None else Qrels.of(labels)
     scorer = _Scorer(
-        rules, judged, settings, skip_bad, threads or available_cores(), format, tuple(search_tools)
+        rules, judged, settings, skip_bad, thread_count(threads), format, tuple(search_tools)
     )
     collected = _Collected()
     inputs: list[tuple[str, Source]] = []

@@ -19,7 +19,7 @@ from goodgain.comparison.pairing import (
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
@@ -119,7 +119,7 @@ def compare(
         choose_columns(scores, measures),
         settings,
         limits,
-        Resampling(permutations, bootstraps, seed, threads or available_cores()),
+        Resampling(permutations, bootstraps, seed, thread_count(threads)),
     )
 
 

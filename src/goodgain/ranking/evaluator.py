@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain._core import CoreError, Prepared
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import UsageError, from_core
@@ -97,9 +97,7 @@ class Evaluator:
             prepared_recipe.missing,
             prepared_recipe.places,
         )
-        if threads is not None and threads < 1:
-            raise UsageError(f"threads must be a positive integer, got {threads}")
-        self.prepared = Prepared(self.qrels.core, plan, threads or available_cores())
+        self.prepared = Prepared(self.qrels.core, plan, thread_count(threads))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
