@@ -16,14 +16,14 @@ QRELS = {"q": {"a": 1}}
 BEST, WORST = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 2.0}}
 
 
-def test_a_dictionary_names_its_runs():
+def test_keys_of_a_dictionary_name_the_runs():
     best, worst = gg.Run(BEST), gg.Run(WORST, name="mine")
     result = gg.evaluate(QRELS, {"old": best, "new": worst}, "RR")
     assert {r.name: r["RR"] for r in result} == {"old": 1.0, "new": 0.5}
     assert (best.name, worst.name) == ("run", "mine")
 
 
-def test_a_list_leaves_its_runs_as_they_are():
+def test_runs_in_a_list_are_not_renamed():
     runs = [gg.Run(BEST), gg.Run(WORST)]
     result = gg.evaluate(QRELS, runs, "RR")
     assert [r.name for r in result] == ["run#1", "run#2"]

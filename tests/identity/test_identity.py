@@ -1,4 +1,4 @@
-"""Clusters, the audit, profiles of one's own, and the normal form."""
+"""Clusters, the audit, user-defined profiles, and the normal form."""
 
 import random
 import sys
@@ -49,7 +49,7 @@ def test_normal_form_of_long_texts():
         assert normal_form(text) == " ".join(text.casefold().split()), repr(text)
 
 
-def test_normal_form_of_text_that_is_no_unicode():
+def test_normal_form_of_invalid_unicode():
     assert (
         Identity().compare({"content": LONG + "\ud800"[:0]}, {"content": LONG}).verdict
         == "duplicate"
@@ -75,7 +75,7 @@ def test_a_chain_joins_through_its_middle():
     assert Identity().cluster([a, bridge, {"snippet": LONG}]).first == (0, 0, 0)
 
 
-def test_the_audit_tells_every_merge_and_refusal():
+def test_audit_of_merges_and_rejections():
     clusters = Identity().cluster(
         [
             {"url": "https://x.org/a?id=1"},
@@ -93,7 +93,7 @@ def test_the_audit_tells_every_merge_and_refusal():
     ]  # the second says nothing that the first does not, so nothing is compared with it
 
 
-def test_every_profile_of_the_design_is_there():
+def test_profiles_of_the_design():
     names = {p.name for p in PROFILES}
     assert names >= {
         "generic",
@@ -133,7 +133,7 @@ def test_profiles_from_python_and_toml(tmp_path):
     assert Identity().compare(one, one).verdict == "undecided"
 
 
-def test_a_profile_like_another():
+def test_profile_based_on_another():
     profile = {"name": "wiki", "like": "web", "rules": ["title"]}
     assert (
         Identity([profile])
@@ -174,7 +174,7 @@ def test_bad_profiles(profile, message):
     assert error.value.message.startswith(message)
 
 
-def test_bad_files_of_profiles(tmp_path):
+def test_invalid_profile_files(tmp_path):
     path = tmp_path / "p.toml"
     with pytest.raises(InputError, match="file not found"):
         Identity(path)

@@ -9,8 +9,8 @@ from goodgain.io.columns import TABLES, find_columns, kinds_of_header
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_name_is_found(table):
-    """Whatever name a role has, in upper case too, it is found beside the first names of the others."""
+def test_every_alias_is_recognised(table):
+    """Every alias of a role is recognised, in upper case too, beside the first names of the other roles."""
     layout = TABLES[table]
     for role, entry in layout.roles.items():
         for name in (name for group in entry.names for name in group):
@@ -57,7 +57,7 @@ def test_two_columns_that_fit_are_an_error(table):
     assert find_columns(names, table, chosen={"query": "qid"})["query"] == "qid"
 
 
-def test_the_users_choice_counts():
+def test_chosen_columns():
     names = ["a", "b", "c"]
     chosen = {"query": "a", "doc": "b", "score": "c"}
     assert find_columns(names, "run", chosen=chosen) == {"query": "a", "doc": "b", "value": "c"}
@@ -73,7 +73,7 @@ def test_a_chosen_column_has_no_second_role():
     assert find_columns(names, "scores", chosen={"query": "method"})["system"] == "name"
 
 
-def test_a_missing_column_names_the_usual_ones():
+def test_missing_column_lists_usual_names():
     with pytest.raises(InputError, match="no column for the text of a query") as error:
         find_columns(["number", "words"], "queries", "q.tsv")
     assert error.value.hint.startswith(

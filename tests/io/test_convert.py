@@ -1,4 +1,4 @@
-"""Every pair of formats gives the same table back; what a format cannot hold is refused or reported."""
+"""Every pair of formats preserves the table; what a format cannot hold is rejected or reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GAINS = st.integers(-2, 4).map(float) | st.sampled_from([0.5, 1.25])
 
 
 def tables(ids, numbers):
-    """Rows without repeats; the rows of a query stand together."""
+    """Rows without duplicates, grouped by query."""
     docs = st.dictionaries(ids, numbers, min_size=1, max_size=4)
     return st.dictionaries(ids, docs, min_size=1, max_size=3).map(
         lambda t: [(q, d, v) for q, docs in t.items() for d, v in docs.items()]
@@ -53,7 +53,7 @@ def round_trip(folder, rows, kind, first, second):
 @pytest.mark.parametrize("second", FORMATS)
 @pytest.mark.parametrize("first", FORMATS)
 def test_pairs(tmp_path, first, second):
-    """All 64 pairs, each on a table with every trap that all formats can hold."""
+    """All 64 pairs, each on a table with every difficult value that all formats can hold."""
     qrels = [
         ("q1", "d1", 2.0),
         ("q1", "é", -1.0),
@@ -75,7 +75,7 @@ def test_random_runs(tmp_path_factory, rows, first, data):
 
 
 @given(tables(IDS, GAINS), st.sampled_from(sorted(FORMATS)), st.sampled_from(sorted(FORMATS)))
-def test_random_judgements(tmp_path_factory, rows, first, second):
+def test_random_judgments(tmp_path_factory, rows, first, second):
     round_trip(tmp_path_factory.mktemp("c"), rows, "qrels", first, second)
 
 
@@ -95,7 +95,7 @@ def test_compressed(tmp_path, ending):
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow"])
-def test_targets_and_aspects_are_kept(tmp_path, form):
+def test_targets_and_aspects_round_trip(tmp_path, form):
     rows = [("q", "a", 1.0, "t1", "x"), ("q", "a", 1.0, "t2", "y"), ("q", "b", 0.0, None, "x")]
     path = tmp_path / f"q{ENDINGS[form]}"
     assert convert(rows, str(path), kind="qrels").losses == ()
@@ -145,12 +145,12 @@ def test_ranks_follow_the_scores():
         ("a.json", '{"q": {"d": 1.5}}', "run"),
     ],
 )
-def test_what_the_input_is(tmp_path, name, text, kind):
+def test_kind_of_input(tmp_path, name, text, kind):
     (tmp_path / name).write_text(text)
     assert convert(str(tmp_path / name), str(tmp_path / "out.jsonl")).kind == kind
 
 
-def test_refusals(tmp_path):
+def test_invalid_conversions(tmp_path):
     with pytest.raises(UsageError, match="could be a run or judgments"):
         convert({"q": {"a": 1, "b": 0.5}}, str(tmp_path / "x.csv"))
     with pytest.raises(UsageError, match="BEIR format is for judgments"):
@@ -168,7 +168,7 @@ def test_refusals(tmp_path):
     assert list(tmp_path.iterdir()) == []  # nothing was written
 
 
-def test_ids_that_are_no_utf8(tmp_path):
+def test_ids_that_are_not_utf8(tmp_path):
     (tmp_path / "r.txt").write_bytes(b"q Q0 \xff 1 2.5 t\n")
     convert(str(tmp_path / "r.txt"), str(tmp_path / "r.csv"))
     assert (tmp_path / "r.csv").read_bytes() == b"query,doc,score\nq,\xff,2.5\n"

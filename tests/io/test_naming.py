@@ -43,7 +43,7 @@ def test_every_suffix_is_cut_off(suffix, compression):
     assert format_of(f"x/a.b{suffix}{compression}") == FORMATS[suffix]
 
 
-def test_unknown_suffixes_name_no_format():
+def test_unknown_suffixes_have_no_format():
     assert format_of("run.v2") is None
     assert format_of("run") is None
     assert format_of("-") is None

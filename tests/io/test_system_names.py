@@ -1,4 +1,4 @@
-"""Files of one name in two folders are two systems, and an inner dot is no ending, in every command."""
+"""Two files of one name are two systems, and an inner dot is part of the name, in every command."""
 
 from __future__ import annotations
 
@@ -101,19 +101,19 @@ def test_fuse(folder, a, b, names):
     assert sorted(tuned.singles) == names
 
 
-def test_one_name_in_two_results_is_numbered_alike(folder):
+def test_equal_names_of_two_results_are_numbered(folder):
     one = gg.evaluate("qrels.txt", "x/run.txt", "AP")
     other = gg.evaluate("qrels.txt", "y/run.txt", "AP")
     assert gg.compare(one, other).systems == ("run#1", "run#2")
 
 
-def test_a_name_that_looks_numbered_stays(folder):
+def test_name_that_looks_numbered_is_unchanged(folder):
     runs = [gg.Run("x/run.txt"), gg.Run("y/run.txt"), gg.Run("gpt-4.1.txt", name="run#2")]
     result = gg.evaluate("qrels.txt", runs, "AP")
     assert [r.name for r in result] == ["run#1", "run#3", "run#2"]
 
 
-def test_a_mapping_may_give_several_files_to_one_system(folder):
+def test_several_files_of_one_system(folder):
     Path("more.jsonl").write_text(trace(2, "d"))
     result = gg.good_gain({"mine": ["x/run.jsonl", "more.jsonl"]})
     assert result.names == ("mine",)

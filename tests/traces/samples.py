@@ -1,4 +1,4 @@
-"""Small samples in the shape of each format: two iterations, the first with two searches side by side."""
+"""Small samples of each format: two iterations, the first with two parallel searches."""
 # ruff: noqa: E501
 
 import json

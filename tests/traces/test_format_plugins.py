@@ -53,7 +53,7 @@ def test_a_plugin_format_is_detected_named_and_listed(install_plugin, log):
     assert [s.query for s in trace.searches()] == ["fox"]
 
 
-def test_the_command_line_takes_it(install_plugin, log, capsys):
+def test_plugin_format_on_the_command_line(install_plugin, log, capsys):
     install_plugin({GROUP: {"hunts": "their_hunts:HUNTS"}}, their_hunts=SOURCE)
     assert run(["trace", str(log), "--from", "hunts", "--format", "csv"]) == 0
     assert "R@i,2" in capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_a_broken_plugin_is_a_warning(install_plugin, log):
         gg.good_gain(log)
 
 
-def test_what_is_no_format_is_a_warning(install_plugin, log):
+def test_wrong_kind_of_plugin_is_a_warning(install_plugin, log):
     install_plugin({GROUP: {"hunts": "their_hunts:read"}}, their_hunts=SOURCE)
     with (
         pytest.warns(UserWarning, match="it is a function, not a TraceFormat"),

@@ -46,7 +46,7 @@ def test_sample(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_sample_under_its_name(name, tmp_path):
+def test_sample_with_named_format(name, tmp_path):
     _, traces = opened(tmp_path, SAMPLES[name][0], "x.txt", format=name)
     assert traces
 
@@ -58,7 +58,7 @@ def first_results(name, tmp_path):
     ]
 
 
-def test_what_results_hold(tmp_path):
+def test_fields_of_results(tmp_path):
     assert first_results("langchain", tmp_path)[0] == {
         "content": "Paris is in France.",
         "url": "https://x.org/paris",
@@ -139,7 +139,7 @@ def test_turns_of_a_session(tmp_path):
     assert len(trace["turns"]) == 2
 
 
-def test_a_user_message_of_tool_results_is_no_turn(tmp_path):
+def test_tool_results_in_a_user_message_start_no_turn(tmp_path):
     _, (trace,) = opened(tmp_path, SAMPLES["anthropic"][0])
     assert len(trace["turns"]) == 1
 
@@ -163,7 +163,7 @@ def test_which_tools_search(tool, expected):
     assert Context(name="x").is_search(tool) is expected
 
 
-def test_the_users_list_of_tools_goes_before_names():
+def test_search_tools_option_overrides_names():
     context = Context(name="x", search_tools=("Calculator",))
     assert context.is_search("calculator")
     assert not context.is_search("web_search")
