@@ -38,7 +38,7 @@ def test_every_function_refuses_no_threads():
         lambda: gg.evaluate(qrels, run, "AP", threads=0),
         lambda: gg.fuse([run, run], threads=0),
         lambda: gg.compare(scores, threads=0),
-        lambda: gg.gate(scores, systems=("x", "y"), margin=0.1, threads=0),
+        lambda: gg.gate(scores, baseline="x", candidate="y", margin=0.1, threads=0),
         lambda: gg.good_gain([trace], threads=0),
     ):
         with pytest.raises(UsageError, match="threads must be a positive integer, got 0"):

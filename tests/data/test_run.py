@@ -19,21 +19,21 @@ BEST, WORST = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 2.0}}
 def test_keys_of_a_dictionary_name_the_runs():
     best, worst = gg.Run(BEST), gg.Run(WORST, name="mine")
     result = gg.evaluate(QRELS, {"old": best, "new": worst}, "RR")
-    assert {r.name: r["RR"] for r in result} == {"old": 1.0, "new": 0.5}
+    assert {r.name: r["RR"] for r in result.runs} == {"old": 1.0, "new": 0.5}
     assert (best.name, worst.name) == ("run", "mine")
 
 
 def test_runs_in_a_list_are_not_renamed():
     runs = [gg.Run(BEST), gg.Run(WORST)]
     result = gg.evaluate(QRELS, runs, "RR")
-    assert [r.name for r in result] == ["run#1", "run#2"]
+    assert [r.name for r in result.runs] == ["run#1", "run#2"]
     assert [run.name for run in runs] == ["run", "run"]
-    assert [r.name for r in gg.evaluate(QRELS, runs, "RR")] == ["run#1", "run#2"]
+    assert [r.name for r in gg.evaluate(QRELS, runs, "RR").runs] == ["run#1", "run#2"]
 
 
 def test_the_same_run_twice():
     run = gg.Run(BEST)
-    assert [r["RR"] for r in gg.evaluate(QRELS, [run, run], "RR")] == [1.0, 1.0]
+    assert [r["RR"] for r in gg.evaluate(QRELS, [run, run], "RR").runs] == [1.0, 1.0]
     assert gg.evaluate(QRELS, {"a": run, "b": run}, "RR").names == ("a", "b")
 
 

@@ -59,7 +59,7 @@ def test_evaluate(folder, capsys, a, b, names):
     }
     assert table == dict(zip(names, (1, 0.5), strict=True))
     result = gg.evaluate("qrels.txt", files, "AP")
-    assert {r.name: r["AP"] for r in result} == table
+    assert {r.name: r["AP"] for r in result.runs} == table
 
 
 @pytest.mark.parametrize(("a", "b", "names"), PAIRS)
@@ -110,7 +110,7 @@ def test_equal_names_of_two_results_are_numbered(folder):
 def test_name_that_looks_numbered_is_unchanged(folder):
     runs = [gg.Run("x/run.txt"), gg.Run("y/run.txt"), gg.Run("gpt-4.1.txt", name="run#2")]
     result = gg.evaluate("qrels.txt", runs, "AP")
-    assert [r.name for r in result] == ["run#1", "run#3", "run#2"]
+    assert [r.name for r in result.runs] == ["run#1", "run#3", "run#2"]
 
 
 def test_several_files_of_one_system(folder):

@@ -181,7 +181,7 @@ def collect(
     )
 
 
-def _add_run(run: RunScores, scores: ScoreSet) -> str:
+def _add_run(run: RunScores, scores: ScoreSet) -> int:
     scores.add_measures(run.measures)
     columns = {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
     bounds: list[Bounds] | None = None

@@ -38,7 +38,9 @@ class Source:
         if self.kind == "file" and self.stat is None:
             raise InputError("standard input can only be read once", where=self.name)
         if self.kind == "file" and stat_of(self.name) != self.stat:
-            raise InputError("the file was deleted or changed after it was read", where=self.name)
+            raise InputError(
+                "the file is missing or has changed since it was read", where=self.name
+            )
 
 
 def resolve(
