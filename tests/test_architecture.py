@@ -35,14 +35,8 @@ STAGES = (
     "reports",
     "cli",
 )
-FREE = {
-    "cores",
-    "errors",
-    "plugins",
-    "_core",
-    "_build",
-    "",
-}  # anyone may import these; "" is goodgain itself
+# Anyone may import these; "" is goodgain itself.
+FREE = {"cores", "errors", "plugins", "_core", "_build", ""}
 # The way back: every result can become a page, and every saved file the result it holds, by functions
 # that import later stages when they are called.
 BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}

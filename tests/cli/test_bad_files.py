@@ -22,7 +22,7 @@ def test_empty_file(folder, capsys, name):
     put(folder, name, "")
     for arguments in ((name, "run.txt"), ("qrels.txt", name)):
         err = refused(*arguments, capsys=capsys)
-        assert name in err and re.search(r"empty|no results|no judgements|not valid JSON", err)
+        assert name in err and re.search(r"empty|no results|no judgements|invalid JSON", err)
 
 
 @pytest.mark.parametrize("text", ["\n\n", "# only a comment\n", "   \n"])
@@ -40,7 +40,7 @@ def test_header_without_a_row(folder, capsys):
 def test_no_such_file(folder, capsys):
     for name in ("nowhere.txt", "nowhere.parquet", "nowhere.txt.gz", "nowhere.json"):
         for arguments in ((name, "run.txt"), ("qrels.txt", name)):
-            refused(*arguments, capsys=capsys, says="there is no file 'nowhere", hint="spelling")
+            refused(*arguments, capsys=capsys, says="file not found: 'nowhere", hint="spelling")
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_file_that_may_not_be_read(folder, capsys):
 @pytest.mark.parametrize("name", ["run.txt.gz", "run.csv.gz", "run.json.gz", "run.jsonl.gz"])
 def test_truncated_gzip(folder, capsys, name):
     put(folder, name, gzip.compress((RUN * 500).encode())[:-30])
-    refused("qrels.txt", name, capsys=capsys, says="decompressed", where=name, hint="complete")
+    refused("qrels.txt", name, capsys=capsys, says="cannot decompress", where=name, hint="complete")
 
 
 @pytest.mark.parametrize("name", ["run.txt.gz", "run.txt.bz2", "run.txt.xz", "run.txt.zst"])
 def test_what_is_not_compressed_at_all(folder, capsys, name):
     put(folder, name, RUN)
-    refused("qrels.txt", name, capsys=capsys, says="decompressed", where=name, hint="")
+    refused("qrels.txt", name, capsys=capsys, says="cannot decompress", where=name, hint="")
 
 
 @pytest.mark.parametrize("ending", ["bz2", "xz", "zst"])
@@ -83,7 +83,7 @@ def test_other_truncated_files(folder, capsys, ending):
 
     pack = {"bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}[ending]
     put(folder, f"run.txt.{ending}", pack(NOISE)[:-2000])
-    refused("qrels.txt", f"run.txt.{ending}", capsys=capsys, says="decompressed", hint="")
+    refused("qrels.txt", f"run.txt.{ending}", capsys=capsys, says="cannot decompress", hint="")
 
 
 NOISE = random.Random(5).randbytes(5000)

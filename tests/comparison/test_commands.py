@@ -184,23 +184,26 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("compare", "nothing to compare"),
         ("compare qrels.txt base.run", "nothing to compare 'base' with"),
-        ("compare qrels.txt base.run none.run", "no file 'none.run'"),
+        ("compare qrels.txt base.run none.run", "file not found: 'none.run'"),
         ("compare qrels.txt base.run new.run --baseline x", "unknown baseline 'x'"),
         (
             "compare qrels.txt base.run new.run --margin x",
             "margin must be a non-negative number, got 'x'",
         ),
         ("compare qrels.txt base.run new.run --by kind", "no column 'kind' to group by"),
-        ("compare qrels.txt base.run new.run --by size --queries queries.csv", "no column 'size'"),
+        (
+            "compare qrels.txt base.run new.run --by size --queries queries.csv",
+            "column 'size' not found",
+        ),
         (
             "compare qrels.txt base.run new.run --permutations 0",
             "permutations must be a positive integer, got 0",
         ),
         ("compare qrels.txt --scores scores.csv", "--scores stands in"),
         ("compare qrels.txt --gsb labels.csv", "--gsb stands alone"),
-        ("compare --scores none.csv", "no file 'none.csv'"),
+        ("compare --scores none.csv", "file not found: 'none.csv'"),
         ("compare --scores scores.csv -m AP", "no scores for the measure 'AP'"),
-        ("compare --scores scores.csv --query z", "no column 'z'"),
+        ("compare --scores scores.csv --query z", "column 'z' not found"),
         ("compare --gsb scores.csv", "no column for the label"),
         ("gate qrels.txt base.run", "got 1 runs"),
         ("gate --scores scores.csv --baseline A", "name both systems"),
@@ -210,7 +213,7 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("fuse base.run new.run --method wsum --weights a,b", "--weights 'a,b'"),
         ("fuse base.run new.run --param k=x", "not a number"),
         ("fuse base.run new.run --method wsum --tune qrels.txt --weights 1,1", "--tune chooses"),
-        ("fuse base.run none.run", "no file 'none.run'"),
+        ("fuse base.run none.run", "file not found: 'none.run'"),
     ],
 )
 def test_bad_input_is_a_sentence_and_status_2(

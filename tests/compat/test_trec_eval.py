@@ -342,7 +342,7 @@ def test_duplicates_and_nothing_in_common(capfd, files):
         "hint: were the two files swapped, or are they of two collections?\n"
     )
     status, _, err = printed(capfd, "nowhere", "run")
-    assert (status, err.splitlines()[0]) == (2, "goodgain: there is no file 'nowhere'")
+    assert (status, err.splitlines()[0]) == (2, "goodgain: file not found: 'nowhere'")
 
 
 def test_help_and_version(capfd):

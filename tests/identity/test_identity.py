@@ -1,4 +1,4 @@
-"""Clusters, the audit, profiles of one's own, and the normal form."""
+"""Clusters, the audit, user-defined profiles, and the normal form."""
 
 import random
 import sys
@@ -49,7 +49,7 @@ def test_normal_form_of_long_texts():
         assert normal_form(text) == " ".join(text.casefold().split()), repr(text)
 
 
-def test_normal_form_of_text_that_is_no_unicode():
+def test_normal_form_of_invalid_unicode():
     assert (
         Identity().compare({"content": LONG + "\ud800"[:0]}, {"content": LONG}).verdict
         == "duplicate"
@@ -57,10 +57,10 @@ def test_normal_form_of_text_that_is_no_unicode():
 
 
 def test_clusters_name_the_first_of_each():
-    found = Identity().cluster([{"id": "a"}, {"id": "b"}, {"id": "a"}, {"id": "c"}, {"id": "b"}])
-    assert found.first == (0, 1, 0, 3, 1)
-    assert found.groups() == [[0, 2], [1, 4], [3]]
-    assert repr(found) == "Clusters(5 results, 3 unique)"
+    clusters = Identity().cluster([{"id": "a"}, {"id": "b"}, {"id": "a"}, {"id": "c"}, {"id": "b"}])
+    assert clusters.first == (0, 1, 0, 3, 1)
+    assert clusters.groups() == [[0, 2], [1, 4], [3]]
+    assert repr(clusters) == "Clusters(5 results, 3 unique)"
 
 
 def test_a_chain_joins_through_its_middle():
@@ -68,31 +68,32 @@ def test_a_chain_joins_through_its_middle():
     b = {"content": LONG}
     c = {"url": "https://x.org/b", "content": LONG}
     assert Identity().cluster([a, b]).first == (0, 0)
-    found = Identity().cluster([a, b, c])  # c is like b, but it is not a
-    assert found.first == (0, 0, 2)
-    assert [d.contradicted for d in found.decisions if d.result == 2] == [False, True]
+    clusters = Identity().cluster([a, b, c])  # c is like b, but it is not a
+    assert clusters.first == (0, 0, 2)
+    assert [d.contradicted for d in clusters.decisions if d.result == 2] == [False, True]
     bridge = {"url": "https://x.org/a", "snippet": LONG}
     assert Identity().cluster([a, bridge, {"snippet": LONG}]).first == (0, 0, 0)
 
 
-def test_the_audit_tells_every_merge_and_refusal():
-    found = Identity().cluster(
+def test_audit_of_merges_and_rejections():
+    clusters = Identity().cluster(
         [
             {"url": "https://x.org/a?id=1"},
             {"url": "http://www.x.org/a?id=1#top"},
             {"url": "https://x.org/a?id=2"},
         ]
     )
-    told = [
-        (d.result, d.other, d.key, d.verdict, d.step, d.fields, d.merged) for d in found.decisions
+    decisions = [
+        (d.result, d.other, d.key, d.verdict, d.step, d.fields, d.merged)
+        for d in clusters.decisions
     ]
-    assert told == [
+    assert decisions == [
         (1, 0, "url", "duplicate", 2, "url", True),
         (2, 0, "url", "different", 2, "url parameter id", False),
     ]  # the second says nothing that the first does not, so nothing is compared with it
 
 
-def test_every_profile_of_the_design_is_there():
+def test_profiles_of_the_design():
     names = {p.name for p in PROFILES}
     assert names >= {
         "generic",
@@ -132,7 +133,7 @@ def test_profiles_from_python_and_toml(tmp_path):
     assert Identity().compare(one, one).verdict == "undecided"
 
 
-def test_a_profile_like_another():
+def test_profile_based_on_another():
     profile = {"name": "wiki", "like": "web", "rules": ["title"]}
     assert (
         Identity([profile])
@@ -149,21 +150,21 @@ def test_a_profile_replaces_a_built_in_one():
 @pytest.mark.parametrize(
     ("profile", "message"),
     [
-        ({"like": "web"}, "a profile has no name"),
-        ({"name": "x", "like": "nothing"}, "there is no profile 'nothing'"),
-        ({"name": "x", "rule": []}, "a profile has no entry 'rule'"),
+        ({"like": "web"}, "the profile has no name"),
+        ({"name": "x", "like": "nothing"}, "unknown profile 'nothing'"),
+        ({"name": "x", "rule": []}, "unknown profile entry 'rule'"),
         (
             {"name": "x", "rules": ["title + colour"]},
-            "the rule 'title + colour' names 'colour', which the profile",
+            "unknown field 'colour' in rule 'title + colour'",
         ),
         (
             {"name": "x", "fields": [{"name": "a", "kind": "number"}]},
-            "'number' is no kind of field",
+            "invalid kind of field 'number'",
         ),
-        ({"name": "x", "fields": [3]}, "3 is not a field"),
+        ({"name": "x", "fields": [3]}, "invalid field 3"),
         (
             {"name": "x", "fields": [{"name": "title", "kind": "time"}]},
-            "the field 'title' is compared as text and as time",
+            "conflicting kinds text and time for field 'title'",
         ),
     ],
 )
@@ -173,12 +174,12 @@ def test_bad_profiles(profile, message):
     assert error.value.message.startswith(message)
 
 
-def test_bad_files_of_profiles(tmp_path):
+def test_invalid_profile_files(tmp_path):
     path = tmp_path / "p.toml"
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="file not found"):
         Identity(path)
     path.write_text("[[profile]")
-    with pytest.raises(InputError, match="not valid TOML"):
+    with pytest.raises(InputError, match="invalid TOML"):
         Identity(path)
     path.write_text("a = 1")
     with pytest.raises(InputError, match=r"no \[\[profile\]\] table"):
@@ -186,7 +187,7 @@ def test_bad_files_of_profiles(tmp_path):
 
 
 def test_bad_unit():
-    with pytest.raises(UsageError, match="neither 'document' nor 'passage'"):
+    with pytest.raises(UsageError, match="invalid unit='page'"):
         Identity(unit="page")
 
 
@@ -216,14 +217,14 @@ def brute_force(results, identity):
     """Compare every earlier result; the first verified one that its cluster's first does not contradict."""
     first = []
     for n, result in enumerate(results):
-        found = n
+        cluster = n
         for m in range(n):
             if identity.compare(results[m], result).same:
                 head = first[m]
                 if head == m or identity.compare(results[head], result).verdict != "different":
-                    found = head
+                    cluster = head
                     break
-        first.append(found)
+        first.append(cluster)
     return tuple(first)
 
 

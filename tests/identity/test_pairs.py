@@ -14,8 +14,8 @@ def test_there_are_many_pairs():
 def test_pair(name):
     one, other, verdict, step = PAIRS[name]
     for a, b in ((one, other), (other, one)):
-        found = Identity().compare(a, b)
-        assert (found.verdict, found.step) == (verdict, step), found
+        comparison = Identity().compare(a, b)
+        assert (comparison.verdict, comparison.step) == (verdict, step), comparison
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -23,8 +23,8 @@ def test_units(name):
     one, other, document, passage = UNITS[name]
     for unit, expected in (("document", document), ("passage", passage)):
         for a, b in ((one, other), (other, one)):
-            found = Identity(unit=unit).compare(a, b)
-            assert (found.verdict, found.step) == expected, (unit, found)
+            comparison = Identity(unit=unit).compare(a, b)
+            assert (comparison.verdict, comparison.step) == expected, (unit, comparison)
 
 
 @pytest.mark.parametrize("name", [n for n, p in PAIRS.items() if p[2] == "duplicate"])

@@ -1,4 +1,4 @@
-"""Every pair of formats gives the same table back; what a format cannot hold is refused or said."""
+"""Every pair of formats preserves the table; what a format cannot hold is rejected or reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodgain.errors import InputError, UsageError
-from goodgain.io.convert import FORMATS, convert, converted_bytes, format_of
+from goodgain.io.convert import FORMATS, convert, converted_bytes, target_format
 from goodgain.io.rows import rows_of
 from goodgain.io.sources import resolve
 
@@ -29,7 +29,7 @@ GAINS = st.integers(-2, 4).map(float) | st.sampled_from([0.5, 1.25])
 
 
 def tables(ids, numbers):
-    """Rows without repeats; the rows of a query stand together."""
+    """Rows without duplicates, grouped by query."""
     docs = st.dictionaries(ids, numbers, min_size=1, max_size=4)
     return st.dictionaries(ids, docs, min_size=1, max_size=3).map(
         lambda t: [(q, d, v) for q, docs in t.items() for d, v in docs.items()]
@@ -53,7 +53,7 @@ def round_trip(folder, rows, kind, first, second):
 @pytest.mark.parametrize("second", FORMATS)
 @pytest.mark.parametrize("first", FORMATS)
 def test_pairs(tmp_path, first, second):
-    """All 64 pairs, each on a table with every trap that all formats can hold."""
+    """All 64 pairs, each on a table with every difficult value that all formats can hold."""
     qrels = [
         ("q1", "d1", 2.0),
         ("q1", "é", -1.0),
@@ -75,7 +75,7 @@ def test_random_runs(tmp_path_factory, rows, first, data):
 
 
 @given(tables(IDS, GAINS), st.sampled_from(sorted(FORMATS)), st.sampled_from(sorted(FORMATS)))
-def test_random_judgements(tmp_path_factory, rows, first, second):
+def test_random_judgments(tmp_path_factory, rows, first, second):
     round_trip(tmp_path_factory.mktemp("c"), rows, "qrels", first, second)
 
 
@@ -95,31 +95,31 @@ def test_compressed(tmp_path, ending):
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow"])
-def test_targets_and_aspects_are_kept(tmp_path, form):
+def test_targets_and_aspects_round_trip(tmp_path, form):
     rows = [("q", "a", 1.0, "t1", "x"), ("q", "a", 1.0, "t2", "y"), ("q", "b", 0.0, None, "x")]
     path = tmp_path / f"q{ENDINGS[form]}"
     assert convert(rows, str(path), kind="qrels").losses == ()
-    found = rows_of(resolve(str(path), "qrels"), "qrels")
-    assert list(zip(*found, strict=True)) == rows
+    columns = rows_of(resolve(str(path), "qrels"), "qrels")
+    assert list(zip(*columns, strict=True)) == rows
 
 
-def test_what_is_lost_is_said(tmp_path):
+def test_losses_are_reported(tmp_path):
     rows = [("q", "a", 1.0, "t1", "x"), ("r", "b", 0.5, None, "y"), ("q", "c", 0.0, None, "x")]
-    said = {
+    losses = {
         form: converted_bytes(rows, form, kind="qrels")[1].losses
         for form in ("trec", "json", "beir")
     }
-    cut = "gains that are no whole numbers are written as they are; trec_eval cuts them"
-    assert said["trec"] == ("trec has no place for targets: they are left out", cut)
-    assert said["json"] == (
-        "json has no place for targets: they are left out",
-        "json has no place for aspects: they are left out",
-        "the rows of a query stand together in json: their order changes",
+    cut = "fractional gains are written as they are; trec_eval truncates them"
+    assert losses["trec"] == ("trec cannot hold targets: they are left out", cut)
+    assert losses["json"] == (
+        "json cannot hold targets: they are left out",
+        "json cannot hold aspects: they are left out",
+        "json groups the rows of a query: their order changes",
     )
-    assert said["beir"][-1] == cut
+    assert losses["beir"][-1] == cut
     (tmp_path / "r.txt").write_text("q Q0 d 1 2.5 bm25\n")
     assert convert(str(tmp_path / "r.txt"), str(tmp_path / "r.json")).losses == (
-        "json has no place for the run's name and the ranks: they are left out",
+        "json cannot hold the run's name and the ranks: they are left out",
     )
     convert(str(tmp_path / "r.txt"), str(tmp_path / "s.txt"))
     assert (tmp_path / "s.txt").read_text() == "q Q0 d 1 2.5 bm25\n"
@@ -145,34 +145,34 @@ def test_ranks_follow_the_scores():
         ("a.json", '{"q": {"d": 1.5}}', "run"),
     ],
 )
-def test_what_the_input_is(tmp_path, name, text, kind):
+def test_kind_of_input(tmp_path, name, text, kind):
     (tmp_path / name).write_text(text)
     assert convert(str(tmp_path / name), str(tmp_path / "out.jsonl")).kind == kind
 
 
-def test_refusals(tmp_path):
-    with pytest.raises(UsageError, match="could be a run or judgements"):
+def test_invalid_conversions(tmp_path):
+    with pytest.raises(UsageError, match="could be a run or judgments"):
         convert({"q": {"a": 1, "b": 0.5}}, str(tmp_path / "x.csv"))
-    with pytest.raises(UsageError, match="BEIR's format is one of judgements"):
+    with pytest.raises(UsageError, match="BEIR format is for judgments"):
         convert({"q": {"a": 0.5}}, str(tmp_path / "x.tsv"), to="beir")
-    with pytest.raises(UsageError, match=r"the ending of 'x.foo' names no format"):
-        format_of("x.foo")
-    with pytest.raises(UsageError, match="there is no format 'foo'"):
-        format_of("x.csv", "foo")
+    with pytest.raises(UsageError, match=r"cannot tell the format of 'x\.foo'"):
+        target_format("x.foo")
+    with pytest.raises(UsageError, match="unknown format 'foo'"):
+        target_format("x.csv", "foo")
     with pytest.raises(InputError, match="trec cannot hold the id 'a b'"):
         convert({"q": {"a b": 0.5}}, str(tmp_path / "x.txt"))
     with pytest.raises(InputError, match="tsv cannot hold the id"):
         convert({"q": {"a\tb": 0.5}}, str(tmp_path / "x.tsv"))
-    with pytest.raises(InputError, match="json cannot hold document 'a' twice for query 'q'"):
+    with pytest.raises(InputError, match="json cannot hold duplicate document 'a' for query 'q'"):
         convert([("q", "a", 1.0), ("q", "a", 2.0)], str(tmp_path / "x.json"), kind="run")
     assert list(tmp_path.iterdir()) == []  # nothing was written
 
 
-def test_ids_that_are_no_utf8(tmp_path):
+def test_ids_that_are_not_utf8(tmp_path):
     (tmp_path / "r.txt").write_bytes(b"q Q0 \xff 1 2.5 t\n")
     convert(str(tmp_path / "r.txt"), str(tmp_path / "r.csv"))
     assert (tmp_path / "r.csv").read_bytes() == b"query,doc,score\nq,\xff,2.5\n"
-    with pytest.raises(InputError, match="which is no UTF-8"):
+    with pytest.raises(InputError, match="not valid UTF-8"):
         convert(str(tmp_path / "r.txt"), str(tmp_path / "r.parquet"))
 
 

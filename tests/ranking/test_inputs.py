@@ -62,7 +62,7 @@ def test_qrels_as_a_table(tables):
     assert (len(qrels), qrels.judgments) == (3, 6)
     assert "q1" in qrels and "q9" not in qrels
     assert qrels["q2"] == {"d1": 1, "d9": 3}
-    assert "3 queries, 6 judgements" in repr(qrels)
+    assert "3 queries, 6 judgments" in repr(qrels)
 
 
 def test_run_as_a_table(tables):

@@ -216,7 +216,7 @@ def test_undefined_is_null_in_the_saved_file(tmp_path, one):
     [
         ("{}", "not a saved evaluation"),
         ("[]", "not a saved evaluation"),
-        ("{", "not valid JSON"),
+        ("{", "invalid JSON"),
         ('{"goodgain": "evaluation", "format": 999}', "format 999"),
         ('{"goodgain": "evaluation", "format": 1}', "."),
     ],

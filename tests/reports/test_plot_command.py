@@ -78,7 +78,7 @@ def test_evaluations_are_merged(saved, tmp_path):
     )
     assert spec == expected.themed()
     twice = drawn(saved, tmp_path, "leaderboard", paths[0], paths[0])
-    assert {v["system"] for v in twice["data"]["values"]} == {"dense", "dense#2"}
+    assert {v["system"] for v in twice["data"]["values"]} == {"dense#1", "dense#2"}
 
 
 def test_good_gains_are_merged(saved, tmp_path):

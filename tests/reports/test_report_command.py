@@ -196,7 +196,7 @@ def test_an_experiment_and_its_folder(files):
         (["queries.json"], "not a saved result"),
         (["scores.json", "--baseline", "x"], "there is no system 'x' to be the baseline"),
         (["scores.json", "--qrels", "qrels.txt"], "--qrels is for the folder of an experiment"),
-        (["scores.json", "--queries", "none.tsv"], "there is no file 'none.tsv'"),
+        (["scores.json", "--queries", "none.tsv"], "file not found: 'none.tsv'"),
     ],
 )
 def test_mistakes_are_told_and_nothing_is_written(files, capsys, arguments, message):

@@ -1,4 +1,4 @@
-"""The pairs beside the tests can be imported by name."""
+"""Makes the helper modules of this folder importable."""
 
 import sys
 from pathlib import Path

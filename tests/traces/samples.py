@@ -1,4 +1,4 @@
-"""Small samples in the shape of each format: two iterations, the first with two searches side by side."""
+"""Small samples of each format: two iterations, the first with two parallel searches."""
 # ruff: noqa: E501
 
 import json
@@ -41,16 +41,16 @@ def _otlp(spans):
 
 def otel():
     def chat(number, calls):
-        parts = [{"type": "tool_call", "id": c, "name": "search", "arguments": {}} for c in calls]
-        made = (
-            [{"role": "assistant", "parts": parts}]
-            if parts
+        blocks = [{"type": "tool_call", "id": c, "name": "search", "arguments": {}} for c in calls]
+        outputs = (
+            [{"role": "assistant", "parts": blocks}]
+            if blocks
             else [{"role": "assistant", "parts": [{"type": "text", "content": "done"}]}]
         )
-        asked = [{"role": "user", "parts": [{"type": "text", "content": "Where is Paris?"}]}]
+        inputs = [{"role": "user", "parts": [{"type": "text", "content": "Where is Paris?"}]}]
         return _span("chat", number, {
             "gen_ai.operation.name": "chat", "gen_ai.conversation.id": "conv", "gen_ai.agent.name": "agent",
-            "gen_ai.output.messages": json.dumps(made), "gen_ai.input.messages": json.dumps(asked),
+            "gen_ai.output.messages": json.dumps(outputs), "gen_ai.input.messages": json.dumps(inputs),
         })  # fmt: skip
 
     def tool(number, call, query, results):
@@ -97,11 +97,11 @@ def openinference():
 
 
 def langfuse():
-    def observation(kind, number, name, given, made):
+    def observation(kind, number, name, inputs, output):
         return {
             "id": f"o{number}", "traceId": "t1", "parentObservationId": None, "type": kind, "name": name,
             "startTime": f"2026-01-01T00:00:0{number}.000Z", "endTime": f"2026-01-01T00:00:0{number}.250Z",
-            "input": json.dumps(given), "output": json.dumps(made),
+            "input": json.dumps(inputs), "output": json.dumps(output),
         }  # fmt: skip
 
     calls = {
@@ -122,11 +122,11 @@ def langfuse():
 
 
 def langsmith():
-    def run(number, kind, name, given, made, **more):
+    def run(number, kind, name, inputs, outputs, **more):
         return {
             "id": f"r{number}", "trace_id": "t1", "dotted_order": f"2026.{number}", "run_type": kind, "name": name,
             "start_time": f"2026-01-01T00:00:0{number}", "end_time": f"2026-01-01T00:00:0{number}.5",
-            "inputs": given, "outputs": made, "extra": {"metadata": {"session_id": "conv"}}, **more,
+            "inputs": inputs, "outputs": outputs, "extra": {"metadata": {"session_id": "conv"}}, **more,
         }  # fmt: skip
 
     calls = {
@@ -156,10 +156,10 @@ def langsmith():
 
 
 def mlflow():
-    def span(number, kind, name, given, made):
+    def span(number, kind, name, inputs, outputs):
         return {
             "name": name, "start_time_unix_nano": number * 10**9, "end_time_unix_nano": number * 10**9 + 5 * 10**8,
-            "attributes": {"mlflow.spanType": json.dumps(kind), "mlflow.spanInputs": json.dumps(given), "mlflow.spanOutputs": json.dumps(made)},
+            "attributes": {"mlflow.spanType": json.dumps(kind), "mlflow.spanInputs": json.dumps(inputs), "mlflow.spanOutputs": json.dumps(outputs)},
         }  # fmt: skip
 
     calls = {"choices": [{"message": {"tool_calls": [{"id": "c1"}, {"id": "c2"}]}}]}
@@ -212,7 +212,7 @@ def openai_responses():
 
 
 def anthropic():
-    found = {
+    result = {
         "type": "search_result",
         "source": "https://x.org/p",
         "title": "Paris",
@@ -224,7 +224,7 @@ def anthropic():
             {"type": "text", "text": "I look."}, {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "paris"}},
             {"type": "tool_use", "id": "c2", "name": "search", "input": {"query": "france"}}]},
         {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "c1", "content": [found]},
+            {"type": "tool_result", "tool_use_id": "c1", "content": [result]},
             {"type": "tool_result", "tool_use_id": "c2", "is_error": True, "content": "timeout"}]},
         {"role": "assistant", "content": [
             {"type": "server_tool_use", "id": "w1", "name": "web_search", "input": {"query": "seine"}},

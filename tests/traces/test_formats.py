@@ -1,4 +1,4 @@
-"""Every format is told by its content and read into the same canonical form."""
+"""Every format is recognised by its content and read into the same canonical form."""
 
 import json
 
@@ -13,8 +13,8 @@ from goodgain.traces.builder import Context
 def opened(tmp_path, text, name="traces.json", **options):
     path = tmp_path / name
     path.write_text(text)
-    found = open_traces(str(path), **options)
-    return found, list(found.read())
+    traces = open_traces(str(path), **options)
+    return traces, list(traces.read())
 
 
 def test_every_format_has_a_sample():
@@ -24,8 +24,8 @@ def test_every_format_has_a_sample():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sample(name, tmp_path):
     text, iterations, results = SAMPLES[name]
-    found, (trace,) = opened(tmp_path, text)
-    assert found.format == name
+    file, (trace,) = opened(tmp_path, text)
+    assert file.format == name
     assert [len(i["searches"]) for i in trace["turns"][-1]["iterations"]] == iterations
     searches = [s for i in trace["turns"][-1]["iterations"] for s in i["searches"]]
     assert sum(len(s["results"]) for s in searches) == results
@@ -46,7 +46,7 @@ def test_sample(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_sample_under_its_name(name, tmp_path):
+def test_sample_with_named_format(name, tmp_path):
     _, traces = opened(tmp_path, SAMPLES[name][0], "x.txt", format=name)
     assert traces
 
@@ -58,7 +58,7 @@ def first_results(name, tmp_path):
     ]
 
 
-def test_what_results_hold(tmp_path):
+def test_fields_of_results(tmp_path):
     assert first_results("langchain", tmp_path)[0] == {
         "content": "Paris is in France.",
         "url": "https://x.org/paris",
@@ -112,8 +112,8 @@ def test_spans_have_their_latency(tmp_path):
 
 
 def test_flat_langchain_messages(tmp_path):
-    found, (trace,) = opened(tmp_path, langchain(wrapped=False))
-    assert found.format == "langchain"
+    file, (trace,) = opened(tmp_path, langchain(wrapped=False))
+    assert file.format == "langchain"
     assert [len(i["searches"]) for i in trace["turns"][0]["iterations"]] == [2, 1]
 
 
@@ -124,10 +124,10 @@ def test_adjacent_calls_can_be_merged(tmp_path):
 
 def test_retrievals_without_models_are_iterations_of_their_own(tmp_path):
     spans = [json.loads(line) for line in SAMPLES["openinference"][0].splitlines()]
-    kept = [s for s in spans if s["attributes"]["openinference.span.kind"] != "LLM"]
-    found, (trace,) = opened(tmp_path, "\n".join(map(json.dumps, kept)))
+    others = [s for s in spans if s["attributes"]["openinference.span.kind"] != "LLM"]
+    file, (trace,) = opened(tmp_path, "\n".join(map(json.dumps, others)))
     assert [len(i["searches"]) for i in trace["turns"][0]["iterations"]] == [1, 1, 1]
-    assert "every retrieval is taken for an iteration of its own" in found.notes[0]
+    assert "each retrieval counts as an iteration of its own" in file.notes[0]
 
 
 def test_turns_of_a_session(tmp_path):
@@ -139,7 +139,7 @@ def test_turns_of_a_session(tmp_path):
     assert len(trace["turns"]) == 2
 
 
-def test_a_user_message_of_tool_results_is_no_turn(tmp_path):
+def test_tool_results_in_a_user_message_start_no_turn(tmp_path):
     _, (trace,) = opened(tmp_path, SAMPLES["anthropic"][0])
     assert len(trace["turns"]) == 1
 
@@ -160,10 +160,10 @@ def test_a_user_message_of_tool_results_is_no_turn(tmp_path):
     ],
 )
 def test_which_tools_search(tool, expected):
-    assert Context("x").is_search(tool) is expected
+    assert Context(name="x").is_search(tool) is expected
 
 
-def test_the_users_list_of_tools_goes_before_names():
-    context = Context("x", ("Calculator",))
+def test_search_tools_option_overrides_names():
+    context = Context(name="x", search_tools=("Calculator",))
     assert context.is_search("calculator")
     assert not context.is_search("web_search")

@@ -1,4 +1,4 @@
-"""Real traces of other people's agents, where they are at hand; counts are those their sources tell."""
+"""Real traces of other people's agents, if available; the counts are those that their sources report."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ DATA = (
     Path(os.environ.get("GOODGAIN_DATA", Path(__file__).parents[3] / "shared" / "data"))
     / "agent_traces"
 )
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the folder of shared data is not here")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not available")
 
 # file: format, conversations, iterations, searches, results
 FILES = {
@@ -78,15 +78,15 @@ def test_failed_calls_of_a_research_agent():
     assert sum(s.error is not None for s in searches) > 40
 
 
-def test_an_agent_that_comes_back_to_what_it_has_seen():
-    found = gg.good_gain(DATA / "tongyi_qampari" / "qwen3-0.6b.jsonl")
-    assert 0.3 < found.figure("SRR").value < 0.9
-    assert any("no result has a label" in w for w in found.warnings())
+def test_an_agent_that_repeats_results():
+    gain = gg.good_gain(DATA / "tongyi_qampari" / "qwen3-0.6b.jsonl")
+    assert 0.3 < gain.figure("SRR").value < 0.9
+    assert any("no result has a label" in w for w in gain.warnings())
 
 
 @pytest.mark.parametrize(
     "name", ["cohere-citations.json", "perplexity-citations.json", "google-search.json"]
 )
-def test_answers_without_search_calls_are_refused(name):
-    with pytest.raises(gg.GoodgainError, match="no trace format that is known"):
+def test_answers_without_search_calls_are_rejected(name):
+    with pytest.raises(gg.GoodgainError, match="unrecognised trace format"):
         open_traces(str(DATA / "provider_fixtures_vercel_ai" / name))

@@ -6,7 +6,7 @@ import goodgain as gg
 from goodgain.errors import InputError, UsageError
 
 
-def test_a_loop_recorded(tmp_path):
+def test_record_a_loop(tmp_path):
     path = tmp_path / "t.jsonl"
     with gg.record(path, system="agent") as rec:
         rec.conversation("c1", user="Where is Paris?")
@@ -31,15 +31,15 @@ def test_a_loop_recorded(tmp_path):
     assert repr(one) == "Trace('c1', 2 turns, 4 searches, 4 results)"
 
 
-def test_without_a_word_about_conversations(tmp_path):
+def test_record_without_conversations(tmp_path):
     with gg.record(tmp_path / "t.jsonl") as rec:
         rec.search("a", [{"id": "1", "gain": 2}])
         rec.search("b", [{"id": "1"}])
-    found = gg.good_gain(tmp_path / "t.jsonl")
-    assert found.figure("SRR").value == 0.5
+    gain = gg.good_gain(tmp_path / "t.jsonl")
+    assert gain.figure("SRR").value == 0.5
 
 
-def test_what_was_recorded_survives_a_crash(tmp_path):
+def test_recorded_conversations_survive_a_crash(tmp_path):
     path = tmp_path / "t.jsonl"
     with pytest.raises(RuntimeError), gg.record(path) as rec:
         rec.search("a", [])

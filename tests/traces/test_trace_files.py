@@ -1,4 +1,4 @@
-"""Files of traces: found by content, streamed, refused with the place and the reason."""
+"""Files of traces: recognised by content, streamed, rejected with the place and the reason."""
 
 import gzip
 import json
@@ -78,7 +78,7 @@ def test_bad_lines_name_file_line_and_field(line, message, tmp_path):
 
 
 @pytest.mark.parametrize(("line", "message"), [b for b in BAD if isinstance(b[0], dict)])
-def test_objects_are_checked_alike(line, message):
+def test_objects_are_validated_too(line, message):
     with pytest.raises(InputError) as error:
         gg.good_gain([line])
     assert error.value.message.startswith(message)
@@ -87,14 +87,14 @@ def test_objects_are_checked_alike(line, message):
     assert error.value.message.startswith(message)
 
 
-def test_skip_bad_goes_on_and_counts(tmp_path):
+def test_skip_bad_continues_and_counts(tmp_path):
     others = [{**GOOD, "conversation": f"d{i}"} for i in range(3)]
     path = written(tmp_path, GOOD, *(b for b, _ in BAD[:3]), *others)
-    found = gg.good_gain(path, skip_bad=True)
-    assert found.figure("CG").n == 4
-    assert found.facts["skipped"] == 3
-    assert "3 bad conversations were skipped" in found.warnings()[0]
-    assert f"({path}:2)" in found.warnings()[0]
+    gain = gg.good_gain(path, skip_bad=True)
+    assert gain.figure("CG").n == 4
+    assert gain.facts["skipped"] == 3
+    assert "3 bad conversations were skipped" in gain.warnings()[0]
+    assert f"({path}:2)" in gain.warnings()[0]
     assert len(list(gg.read_traces(path, skip_bad=True))) == 4
 
 
@@ -104,33 +104,33 @@ def test_skip_bad_in_other_formats(tmp_path):
     with pytest.raises(InputError) as error:
         list(open_traces(str(path)).read())
     assert error.value.where == f"{path}:2"
-    found = gg.good_gain(path, skip_bad=True)
-    assert found.facts["skipped"] == 1
+    gain = gg.good_gain(path, skip_bad=True)
+    assert gain.facts["skipped"] == 1
 
 
-def test_unknown_format_says_what_was_tried(tmp_path):
+def test_unknown_format_lists_reasons(tmp_path):
     path = written(tmp_path, {"some": "thing"}, name="x.json")
     with pytest.raises(InputError) as error:
         gg.good_gain(path)
-    assert error.value.message == "the file is in no trace format that is known"
+    assert error.value.message == "unrecognised trace format"
     assert "canonical: no 'conversation'" in error.value.hint
     assert all(f"{name}: " in error.value.hint for name in FORMATS)
 
 
 def test_unknown_name_of_a_format(tmp_path):
-    with pytest.raises(UsageError, match="there is no trace format 'x'"):
+    with pytest.raises(UsageError, match="unknown trace format 'x'"):
         open_traces(str(written(tmp_path, GOOD)), "x")
 
 
 def test_empty_and_missing_files(tmp_path):
     with pytest.raises(InputError, match="the file is empty"):
         gg.good_gain(written(tmp_path, ""))
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="file not found"):
         gg.good_gain(tmp_path / "none.jsonl")
 
 
 def test_broken_json_in_a_whole_document(tmp_path):
-    with pytest.raises(InputError, match="not valid JSON") as error:
+    with pytest.raises(InputError, match="invalid JSON") as error:
         gg.good_gain(written(tmp_path, '{"messages": [\n{"role": "user",}\n]}', name="x.json"))
     assert error.value.where.endswith("x.json:2")
 
@@ -140,16 +140,16 @@ def test_a_line_of_fifty_megabytes(tmp_path):
     big = bad(search={"results": results})
     path = written(tmp_path, {**GOOD, "conversation": "small"}, big)
     assert path.stat().st_size > 50_000_000
-    found = gg.good_gain(path)
-    assert found["t"].final("R@i") == {"small": 1, "c1": 500}
+    gain = gg.good_gain(path)
+    assert gain["t"].final("R@i") == {"small": 1, "c1": 500}
 
 
-def test_deep_nesting_is_an_error_and_no_crash(tmp_path):
+def test_deep_nesting_is_an_error(tmp_path):
     deep = '{"conversation": "c1", "turns": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
     with pytest.raises(InputError, match="nested more than 1,000 levels deep") as error:
         gg.good_gain(written(tmp_path, GOOD, deep))
     assert error.value.where.endswith("t.jsonl:2")
-    with pytest.raises(InputError, match=r"nested too deeply|not valid JSON"):
+    with pytest.raises(InputError, match=r"nested too deeply|invalid JSON"):
         gg.good_gain(written(tmp_path, "[" * 100_000 + "]" * 100_000, name="x.json"))
 
 
@@ -174,7 +174,7 @@ def test_systems_by_field_and_by_file(tmp_path):
     assert gg.good_gain([a, b], by="file").names == ("a", "b")
 
 
-def test_metadata_is_free_everywhere(tmp_path):
+def test_metadata_is_allowed_everywhere(tmp_path):
     extra = {"metadata": {"any": ["thing"]}}
     t = bad(whole=extra, turn=extra, iteration=extra, search=extra, result=extra)
     assert gg.good_gain(written(tmp_path, t)).figure("CG").value == 2

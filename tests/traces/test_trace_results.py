@@ -1,4 +1,4 @@
-"""What tools return: lists, JSON in strings, text in blocks."""
+"""Outputs of tools: lists, JSON in strings, text in blocks."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_nothing(output):
     assert results_of(output) == []
 
 
-def test_text_that_cannot_be_told_apart_is_one_result():
+def test_text_without_structure_is_one_result():
     assert results_of("Paris is the capital of France.") == [
         {"content": "Paris is the capital of France."}
     ]

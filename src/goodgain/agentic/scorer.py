@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.agentic.conversations import (
@@ -17,10 +16,12 @@ from goodgain.agentic.conversations import (
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import Align, GainSettings
 from goodgain.agentic.system import SystemGain
+from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Trace
 from goodgain.errors import UsageError, core_errors, suggest_keywords
 from goodgain.identity import Identity
+from goodgain.io.naming import system_name, unique_names
 from goodgain.io.sources import Source, stat_of
 
 if TYPE_CHECKING:
@@ -70,13 +71,13 @@ def good_gain(
         raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
     judged = None if labels is None else Qrels.of(labels)
     scorer = _Scorer(
-        rules, judged, settings, skip_bad, threads or _cores(), format, tuple(search_tools)
+        rules, judged, settings, skip_bad, thread_count(threads), format, tuple(search_tools)
     )
     collected = _Collected()
     inputs: list[tuple[str, Source]] = []
     trace_sources = []
-    for name, value in _sources(traces):
-        default = name or (_stem(value) if _is_path(value) else "agent")
+    sources = _sources(traces)
+    for (name, value), default in zip(sources, _default_names(sources), strict=True):
         provenance = _provenance(value, default)
         source = TraceSource(
             _readable_again(value), default, by == "file" or name is not None, provenance.stat
@@ -105,17 +106,16 @@ def _readable_again(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else BufferedLines()
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _is_path(value: Any) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def _stem(path: Any) -> str:
-    name = Path(os.fspath(path)).name
-    return "stdin" if name == "-" else name.split(".")[0] or name
+def _default_names(sources: list[tuple[str | None, Any]]) -> list[str]:
+    """The system of conversations that name none: the user's name for it, or the file's."""
+    files = iter(
+        unique_names(system_name(value) for name, value in sources if not name and _is_path(value))
+    )
+    return [name or (next(files) if _is_path(value) else "agent") for name, value in sources]
 
 
 def _sources(traces: Any) -> list[tuple[str | None, Any]]:
@@ -220,7 +220,7 @@ def canonical_lines(
     from goodgain.traces import open_traces
 
     opened = open_traces(os.fspath(source), format, tuple(search_tools))
-    return opened.lines(), opened.name, _stem(source)
+    return opened.lines(), opened.name, system_name(source)
 
 
 class _Collected:

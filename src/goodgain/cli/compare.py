@@ -247,9 +247,9 @@ def _run_sources(
         inputs += [*data["inputs"], {"kind": "evaluation", "policy": data["policy"]}]
     scores = iter(result.runs)
     sources = []
-    for items in systems.values():
+    for key, items in systems.items():
         own = [next(scores) for _ in items]
         if len(own) > 1:
-            own = [run_scores.renamed(run_scores.name.split("#")[0]) for run_scores in own]
+            own = [run_scores.renamed(key[1:]) for run_scores in own]
         sources.append(own if len(own) > 1 else own[0])
     return sources

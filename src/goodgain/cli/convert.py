@@ -92,13 +92,13 @@ def _convert_traces(args: argparse.Namespace) -> int:
 
 def _convert_table(args: argparse.Namespace) -> int:
     from goodgain.errors import UsageError
-    from goodgain.io.convert import convert, converted_bytes, format_of
+    from goodgain.io.convert import convert, converted_bytes, target_format
 
     columns = pairs([args.columns], "--columns")
     if args.target == "-":
         if args.to is None:
             raise UsageError("standard output has no ending", hint="say the format with --to")
-        form = format_of(args.target, args.to)
+        form = target_format(args.target, args.to)
         data, done = converted_bytes(
             args.source, form, kind=args.kind, columns=columns, name=args.name
         )

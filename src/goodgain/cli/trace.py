@@ -98,9 +98,8 @@ def add_reading(p: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--from",
         dest="source_format",
-        choices=tuple(FORMATS),
         metavar="FORMAT",
-        help=f"instead of looking: {', '.join(FORMATS)}",
+        help=f"trace format (default: detected): {', '.join(FORMATS)}, or one of a plug-in",
     )
     group.add_argument(
         "--search-tool", action="append", default=[], metavar="NAME", help="only these tools search"

@@ -19,7 +19,7 @@ from goodgain.comparison.pairing import (
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
@@ -87,10 +87,10 @@ def compare(
     sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES)
     scores = ScoreSet()
     group_column = by if isinstance(by, str) else None
-    first: list[str] = []
+    first: list[int] = []
     for source in sources:
-        names = collect(source, scores, columns, group_column)
-        first = first or names
+        indexes = collect(source, scores, columns, group_column)
+        first = first or indexes
     if queries is not None and group_column is not None:
         read_groups(queries, group_column, scores, columns or {})
     if isinstance(by, Mapping):
@@ -110,14 +110,16 @@ def compare(
         seed=seed,
         by=group_column,
     )
-    baselines = _baselines(scores, baseline, first if len(sources) > 1 else first[:1])
+    names = list(scores.systems)
+    defaults = [names[index] for index in (first if len(sources) > 1 else first[:1])]
+    baselines = _baselines(scores, baseline, defaults)
     return compare_scores(
         scores,
         baselines,
         choose_columns(scores, measures),
         settings,
         limits,
-        Resampling(permutations, bootstraps, seed, threads or available_cores()),
+        Resampling(permutations, bootstraps, seed, thread_count(threads)),
     )
 
 

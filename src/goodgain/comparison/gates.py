@@ -16,7 +16,7 @@ from goodgain.comparison.pairing import (
 )
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
@@ -265,7 +265,7 @@ def gate(
     scores.state_directions(lower_is_better, higher_is_better)
     old, new = _two_systems(scores, baseline, candidate)
     margins = Margin.of(margin)
-    resampling = Resampling(permutations, bootstraps, seed, threads or available_cores())
+    resampling = Resampling(permutations, bootstraps, seed, thread_count(threads))
     pairing = Pairing(scores, unpaired)
     checks, cells = [], []
     for column in _gated_columns(scores, measures, (old, new)):

@@ -25,12 +25,6 @@ _WORDS = {
     **dict.fromkeys(("same", "s", "tie", "equal", "0", "0.0", "同", "相同"), 0),
     **dict.fromkeys(("bad", "b", "worse", "loss", "lose", "-1", "-1.0", "差", "坏"), -1),
 }
-_NAMES = {
-    "query": ("query", "query_id", "qid", "query-id", "topic", "question"),
-    "doc": ("doc", "doc_id", "docid", "docno", "document"),
-    "label": ("label", "gsb", "judgement", "judgment", "rating", "verdict", "preference"),
-    "annotator": ("annotator", "rater", "judge", "assessor", "worker", "user"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,27 +210,11 @@ def gsb_labels(
 def _votes(
     source: Any, given: Mapping[str, str]
 ) -> tuple[dict[tuple[str, str], dict[str, int]], set[str]]:
+    from goodgain.io.columns import find_columns
     from goodgain.io.tables import load_table
 
-    table = load_table(source)
-    names = {}
-    for role, usual in _NAMES.items():
-        folded = {c.strip().casefold(): c for c in table.columns}
-        found = given.get(role) or next((folded[u] for u in usual if u in folded), None)
-        if found is not None and found not in table.columns:
-            raise InputError(
-                f"there is no column '{found}'",
-                where=table.name,
-                hint=f"the columns are: {', '.join(table.columns)}",
-            )
-        if found is None and role in ("query", "label"):
-            raise InputError(
-                f"there is no column for the {role}",
-                where=table.name,
-                hint=f"the columns are: {', '.join(table.columns)}; name it: columns={{'{role}': ...}}",
-            )
-        if found is not None:
-            names[role] = found
+    table = load_table(source, "labels")
+    names = find_columns(table.columns, "preferences", table.name, given)
     votes: dict[tuple[str, str], dict[str, int]] = {}
     annotators = set()
     for i, label in enumerate(table.columns[names["label"]]):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.columns import column_not_found, find_columns
+from goodgain.io.naming import display_name, system_name
 from goodgain.io.tables import Table, load_table
 from goodgain.measures.custom import column_measure
 
@@ -21,22 +23,13 @@ if TYPE_CHECKING:
     from goodgain.comparison.scores import Bounds, Columns, ScoreSet
     from goodgain.measures.definition import Direction
 
-# The usual names of each role; the first that is there is taken.
-_NAMES = {
-    "system": ("system", "run", "method", "model", "retriever", "variant", "name"),
-    "query": ("query", "query_id", "qid", "query-id", "q_id", "queryid", "topic", "topic_id",
-              "question", "question_id", "conversation", "unit"),
-    "seed": ("seed",),
-    "measure": ("measure", "metric"),
-    "value": ("value", "score"),
-}  # fmt: skip
 _UNDEFINED = {"", "nan", "na", "n/a", "null", "none", "-"}
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def read_scores(
     source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None = None
-) -> list[str]:
+) -> list[int]:
     """Add the systems of a table; `columns` names those of system, query, seed, measure and value.
 
     `scores.groups` gets the column `by` if the table has it. A table of iterations, as `goodgain trace
@@ -53,7 +46,7 @@ def read_scores(
     if "system" in roles:
         systems = [_id(v, table, i, "system") for i, v in enumerate(table.columns[roles["system"]])]
     else:
-        systems = [_stem(table.name)] * length
+        systems = [system_name(table.name)] * length
     seeds = [str(v) for v in table.columns[roles["seed"]]] if "seed" in roles else [""] * length
     if by is not None and by in table.columns:
         _add_groups(table, by, units, scores)
@@ -128,9 +121,10 @@ def _long(table: Table, roles: Mapping[str, str], rows: Sequence[int]) -> _Value
         raise InputError(f"the column '{roles['value']}' holds no numbers", where=table.name)
     nothing = [math.nan] * len(values)
     lower, upper = (
-        (_numbers(table, c) if c in table.columns else None) or nothing for c in ("lower", "upper")
+        (_numbers(table, roles[role]) if role in roles else None) or nothing
+        for role in ("lower", "upper")
     )
-    stated = next((c for c in ("direction", "lower_is_better") if c in table.columns), None)
+    stated = roles.get("direction")
     directions = {names[i]: str(table.columns[stated][i]) for i in rows} if stated else {}
     cells = [(i, names[i], values[i], lower[i], upper[i]) for i in rows]
     return _Values(cells, list(dict.fromkeys(names)), directions)
@@ -162,10 +156,9 @@ def _final_rows(
     table: Table, roles: Mapping[str, str], systems: Sequence[str], units: Sequence[str]
 ) -> tuple[Sequence[int], bool]:
     """The rows that count: all, or of a table of iterations those of each conversation's last."""
-    columns = {name.strip().casefold(): name for name in table.columns}
-    if "iteration" not in columns or roles["query"].strip().casefold() != "conversation":
+    if "iteration" not in roles or roles["query"].strip().casefold() != "conversation":
         return range(len(units)), False
-    iterations = _numbers(table, columns["iteration"]) or []
+    iterations = _numbers(table, roles["iteration"]) or []
     last: dict[tuple[str, str], float] = {}
     for system, unit, iteration in zip(systems, units, iterations, strict=True):
         if iteration == iteration:
@@ -178,9 +171,10 @@ def _final_rows(
 def read_groups(source: Any, column: str, into: ScoreSet, columns: Mapping[str, str]) -> None:
     """Take the group of each query from a table of its own: query and `column`."""
     table = load_table(source)
-    roles = _roles(table, columns)
+    chosen = {role: name for role, name in columns.items() if role == "query"}
+    roles = find_columns(table.columns, "scores", table.name, chosen)
     if column not in table.columns:
-        raise _no_column(table, column)
+        raise column_not_found(column, table.columns, table.name)
     units = [_id(v, table, i, "query") for i, v in enumerate(table.columns[roles["query"]])]
     _add_groups(table, column, units, into)
 
@@ -196,39 +190,13 @@ def _add_groups(table: Table, column: str, units: Sequence[str], into: ScoreSet)
             )
 
 
-def _roles(table: Table, given: Mapping[str, str]) -> dict[str, str]:
-    roles = {}
-    folded = {name.strip().casefold(): name for name in reversed(list(table.columns))}
-    for role, usual in _NAMES.items():
-        if given.get(role):
-            if given[role] not in table.columns:
-                raise _no_column(table, given[role])
-            roles[role] = given[role]
-            continue
-        name = next(
-            (folded[u] for u in usual if u in folded and folded[u] not in given.values()), None
-        )
-        if name is not None:
-            roles[role] = name
-    if "query" not in roles:
-        raise InputError(
-            "there is no column for the query id",
-            where=table.name,
-            hint=f"the columns are: {', '.join(table.columns)}; name it with columns={{'query': ...}} "
-            "(--query COLUMN)",
-        )
-    if ("measure" in roles) != ("value" in roles):
-        roles.pop("measure", None)
-        roles.pop("value", None)
-    return roles
-
-
-def _no_column(table: Table, column: str) -> InputError:
-    return InputError(
-        f"there is no column '{column}'",
-        where=table.name,
-        hint=f"the columns are: {', '.join(table.columns)}",
-    )
+def _roles(table: Table, columns: Mapping[str, str]) -> dict[str, str]:
+    """The columns by role; in a wide table those of a long one are measures like any other."""
+    roles = find_columns(table.columns, "scores", table.name, columns)
+    if "measure" in roles and "value" in roles:
+        return roles
+    long = ("measure", "value", "lower", "upper", "direction")
+    return {role: name for role, name in roles.items() if role not in long}
 
 
 def _id(value: Any, table: Table, row: int, role: str) -> str:
@@ -283,16 +251,8 @@ def _provenance(path: str) -> dict[str, Any]:
     import hashlib
     from pathlib import Path
 
-    from goodgain.io.files import shown_name
-
-    facts: dict[str, Any] = {"name": shown_name(path), "kind": "scores"}
+    facts: dict[str, Any] = {"name": display_name(path), "kind": "scores"}
     if path != "-":
         content = Path(path).read_bytes()
         facts |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     return facts
-
-
-def _stem(name: str) -> str:
-    from pathlib import Path
-
-    return Path(name).name.split(".")[0] or name

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.naming import unique_names
 from goodgain.measures.custom import column_measure
 from goodgain.measures.definition import Measure
 from goodgain.ranking import Evaluation, RunScores
@@ -38,6 +39,7 @@ class ScoreSet:
     """Scores by system, seed, measure and unit, with the measures themselves."""
 
     systems: dict[str, list[Columns]] = field(default_factory=dict)  # one entry per seed
+    names: list[str] = field(default_factory=list)  # of the systems, before equal ones are numbered
     measures: dict[str, Measure] = field(default_factory=dict)  # by label, in order of appearance
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)  # where labels or judgments miss
     label_coverage: dict[str, float] = field(default_factory=dict)  # share labelled, where known
@@ -58,12 +60,16 @@ class ScoreSet:
         runs: list[RunScores] | None = None,
         bounds: list[Bounds] | None = None,
         coverage: float | None = None,
-    ) -> str:
-        """Add a system; a name that is taken is numbered, as runs of the same name are."""
-        unique, number = name, 1
-        while unique in self.systems:
-            number += 1
-            unique = f"{name}#{number}"
+    ) -> int:
+        """Add a system and return its index; equal names are numbered, as those of runs are."""
+        self.names.append(name)
+        *others, unique = unique_names(self.names)
+        renames = dict(zip(self.systems, others, strict=True))
+        tables: list[dict[str, Any]] = [self.systems, self.runs, self.bounds, self.label_coverage]
+        for table in tables:
+            renamed = {renames[system]: value for system, value in table.items()}
+            table.clear()
+            table.update(renamed)
         self.systems[unique] = seeds
         if runs:
             self.runs[unique] = runs
@@ -71,7 +77,7 @@ class ScoreSet:
             self.bounds[unique] = bounds
         if coverage is not None:
             self.label_coverage[unique] = coverage
-        return unique
+        return len(self.names) - 1
 
     def add_measures(self, measures: Iterable[Measure]) -> None:
         """Add measures; one label cannot stand for two of them."""
@@ -148,8 +154,8 @@ def other_spellings(measure: Measure) -> tuple[str, ...]:
 
 def collect(
     source: Any, scores: ScoreSet, columns: Mapping[str, str] | None = None, by: str | None = None
-) -> list[str]:
-    """Add all systems of anything comparable; returns their names.
+) -> list[int]:
+    """Add all systems of anything comparable; returns their indexes.
 
     A list is one system: its items are seeds.
     """
@@ -175,7 +181,7 @@ def collect(
     )
 
 
-def _add_run(run: RunScores, scores: ScoreSet) -> str:
+def _add_run(run: RunScores, scores: ScoreSet) -> int:
     scores.add_measures(run.measures)
     columns = {m.label: dict(zip(run.queries, run.column(m), strict=True)) for m in run.measures}
     bounds: list[Bounds] | None = None
@@ -198,12 +204,12 @@ def _add_run(run: RunScores, scores: ScoreSet) -> str:
     return scores.add(run.name, [columns], runs=[run], bounds=bounds, coverage=coverage)
 
 
-def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[str]:
+def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[int]:
     """A result of this or another package: measures by object, or by name."""
     lower = set(getattr(result, "lower_is_better", ()))
     bounds = result.per_unit_bounds() if hasattr(result, "per_unit_bounds") else {}
     coverage = result.label_coverage() if hasattr(result, "label_coverage") else {}
-    names = []
+    indexes = []
     for system, columns in result.per_unit_scores().items():
         measures = [
             m if isinstance(m, Measure) else column_measure(str(m), "lower" if m in lower else None)
@@ -211,7 +217,7 @@ def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[str]:
         ]
         scores.add_measures(measures)
         limits = {str(m): dict(units) for m, units in bounds.get(system, {}).items()}
-        names.append(
+        indexes.append(
             scores.add(
                 str(system),
                 [_numbers(str(system), columns)],
@@ -221,20 +227,20 @@ def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[str]:
         )
     defaults = getattr(result, "default_measures", ())
     scores.default_measures += [m for m in defaults if m not in scores.default_measures]
-    return names
+    return indexes
 
 
 def _add_mapping(
     source: Mapping[str, Mapping[str, Mapping[str, float]]], scores: ScoreSet
-) -> list[str]:
-    names = []
+) -> list[int]:
+    indexes = []
     for system, columns in source.items():
         numbers = _numbers(str(system), columns)
         scores.add_measures(
             m if isinstance(m, Measure) else column_measure(str(m)) for m in columns
         )
-        names.append(scores.add(str(system), [numbers]))
-    return names
+        indexes.append(scores.add(str(system), [numbers]))
+    return indexes
 
 
 def _numbers(system: str, columns: Mapping[Any, Mapping[str, float]]) -> Columns:
@@ -252,7 +258,7 @@ def _numbers(system: str, columns: Mapping[Any, Mapping[str, float]]) -> Columns
 
 def _add_table(
     source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None
-) -> list[str]:
+) -> list[int]:
     from goodgain.comparison.score_table import read_scores
     from goodgain.results.loading import load_saved
 
@@ -273,7 +279,7 @@ def _is_column_table(source: Mapping[Any, Any]) -> bool:
 
 def _add_seeds(
     sources: Iterable[Any], scores: ScoreSet, columns: Mapping[str, str] | None, by: str | None
-) -> list[str]:
+) -> list[int]:
     apart = ScoreSet()
     for source in sources:
         if len(collect(source, apart, columns, by)) != 1:
@@ -289,7 +295,7 @@ def _add_seeds(
     scores.default_measures += [
         m for m in apart.default_measures if m not in scores.default_measures
     ]
-    name = next(iter(apart.systems))
+    name = apart.names[0]
     coverage = list(apart.label_coverage.values())
     return [
         scores.add(

@@ -285,7 +285,7 @@ def read_trec_run(file: Any) -> Iterator[ScoredDoc]:
 
 def _lines(file: Any) -> Iterator[list[str]]:
     if isinstance(file, str) and "\n" not in file:
-        from goodgain.io.files import open_decompressed
+        from goodgain.io.compression import open_decompressed
 
         with open_decompressed(file) as stream:
             yield from _lines(stream.read().decode("utf-8", "surrogateescape"))

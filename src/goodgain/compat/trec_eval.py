@@ -78,9 +78,9 @@ def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
 def _read_qrels(path: str) -> CoreQrels:
     from goodgain import _core
     from goodgain.data import Qrels
-    from goodgain.io.files import kind_of, open_lines
+    from goodgain.io.files import is_text, open_lines
 
-    if path != "-" and kind_of(path) != "lines":
+    if not is_text(path):
         return Qrels(path).core
     with core_errors():
         file = open_lines(path, "qrels", None)
@@ -93,7 +93,7 @@ def _read_run(
     """The core's values, and the run's name as its last line has it."""
     from goodgain import _core
     from goodgain.data import Run
-    from goodgain.io.files import kind_of, open_lines
+    from goodgain.io.files import is_text, open_lines
 
     policy: dict[str, Any] = {
         "ties": "docid",
@@ -108,7 +108,7 @@ def _read_run(
     plan = _core.Plan([*asked.specs, {"kernel": "num_rel"}], policy)
     prepared = _core.Prepared(qrels, plan, settings.threads)
     with core_errors():
-        if path != "-" and kind_of(path) != "lines":
+        if not is_text(path):
             run = Run(path)
             return run.scores(prepared), run.name
         file = open_lines(path, "run", None)

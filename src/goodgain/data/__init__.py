@@ -1,4 +1,4 @@
-"""The tables: judgements, runs, and traces."""
+"""The data that everything works on: judgments, runs, and traces."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Judgements: which document is worth how much for which query."""
+"""Judgments: what each document is worth for each query."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
@@ -14,10 +15,9 @@ if TYPE_CHECKING:
     from goodgain._core import Qrels as CoreQrels
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Qrels:
-    """A table of query, doc, gain, and optionally target and aspect; read once, then fixed."""
-
-    __slots__ = ("core", "source")
+    """A table of query, doc, gain, and optionally target and aspect; read once and never changed."""
 
     core: CoreQrels
     source: Source
@@ -25,28 +25,29 @@ class Qrels:
     def __init__(
         self, source: Any, *, columns: Mapping[str, str] | None = None, name: str | None = None
     ) -> None:
-        self.source = resolve(source, "qrels", columns, name)
+        resolved = resolve(source, "qrels", columns, name)
+        object.__setattr__(self, "source", resolved)
         with core_errors():
-            self.core = _read(self.source)
+            object.__setattr__(self, "core", _read(resolved))
 
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
-        """The table itself, or the one made of anything else."""
+        """The table itself, or judgments read from anything else."""
         return source if isinstance(source, Qrels) else cls(source, columns=columns)
 
     @property
     def name(self) -> str:
-        """The file, or what was given."""
+        """The path of the file, or "qrels"."""
         return self.source.name
 
     @property
     def queries(self) -> list[str]:
-        """The ids of the judged queries, in their order of appearance."""
+        """The ids of the judged queries, in order of appearance."""
         return self.core.queries()
 
     @property
     def judgments(self) -> int:
-        """How many documents are judged, over all queries."""
+        """The number of judged documents over all queries."""
         return self.core.judgments
 
     def __len__(self) -> int:
@@ -57,17 +58,17 @@ class Qrels:
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """The gains of one query's judged documents."""
-        found = self.core.judgements_of(query)
-        if found is None:
+        gains = self.core.judgements_of(query)
+        if gains is None:
             raise KeyError(query)
-        return found
+        return gains
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{query: {doc: gain}}."""
         return {query: self[query] for query in self.queries}
 
     def __repr__(self) -> str:
-        return f"Qrels('{self.name}', {len(self):,} queries, {self.judgments:,} judgements)"
+        return f"Qrels('{self.name}', {len(self):,} queries, {self.judgments:,} judgments)"
 
 
 def _read(source: Source) -> CoreQrels:
@@ -85,9 +86,9 @@ def _read(source: Source) -> CoreQrels:
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":
             table = _core.ArrowTable.of(source.value, source.name)
-            found = find_columns(table.columns(), "qrels", source.name, source.columns)
-            return table.qrels(found)
-    raise InputError(f"cannot read judgements from {source.kind}")
+            columns = find_columns(table.columns(), "qrels", source.name, source.columns)
+            return table.qrels(columns)
+    raise InputError(f"cannot read judgments from {source.kind}")
 
 
 def looks_like_qrels(value: Any) -> bool:

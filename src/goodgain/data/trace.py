@@ -1,4 +1,4 @@
-"""Traces: what an agent searched for in a conversation, step by step, and what came back."""
+"""Traces: the searches of an agent in a conversation, and their results."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+RESULT_FIELDS = (
+    "id", "type", "ids", "url", "title", "snippet", "content", "fields", "aspects", "score", "gain",
+)  # fmt: skip
+_SEARCH_FIELDS = ("query", "tool", "latency", "cost", "tokens", "error")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One returned result. Ids under `ids` are those of its kind; a bare `id` is weak evidence."""
+    """One result. Ids under `ids` are those of its type; a bare `id` is weak evidence of identity."""
 
     id: str | None = None
     type: str | None = None
@@ -27,26 +32,11 @@ class Result:
     aspects: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical form, without what is absent."""
-        return _given(
-            self,
-            (
-                "id",
-                "type",
-                "ids",
-                "url",
-                "title",
-                "snippet",
-                "content",
-                "fields",
-                "aspects",
-                "score",
-                "gain",
-            ),
-        )
+        """The canonical form, without absent fields."""
+        return _present(self, RESULT_FIELDS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """One search call; `latency` in seconds."""
 
@@ -59,14 +49,13 @@ class Search:
     error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical form; `results` are always there."""
-        found = _given(self, ("query", "tool", "latency", "cost", "tokens", "error"))
-        return {**found, "results": [r.to_dict() for r in self.results]}
+        """The canonical form; `results` are always present."""
+        return {**_present(self, _SEARCH_FIELDS), "results": [r.to_dict() for r in self.results]}
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One step of the agent that searched: its searches run side by side."""
+    """One step of an agent that searched: its searches run in parallel."""
 
     searches: tuple[Search, ...] = ()
 
@@ -85,8 +74,10 @@ class Turn:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form."""
-        found = _given(self, ("user", "answer"))
-        return {**found, "iterations": [i.to_dict() for i in self.iterations]}
+        return {
+            **_present(self, ("user", "answer")),
+            "iterations": [i.to_dict() for i in self.iterations],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +90,8 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form."""
-        found = _given(self, ("conversation", "system"))
-        return {**found, "turns": [t.to_dict() for t in self.turns]}
+        head = _present(self, ("conversation", "system"))
+        return {**head, "turns": [t.to_dict() for t in self.turns]}
 
     def to_json(self) -> str:
         """The canonical form on one line."""
@@ -108,7 +99,7 @@ class Trace:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trace:
-        """A trace from its canonical form, which the caller has checked."""
+        """A trace from its canonical form, which the caller has validated."""
         turns = tuple(
             Turn(
                 tuple(
@@ -135,23 +126,24 @@ class Trace:
         return f"Trace('{self.conversation}', {counts})"
 
 
-def _given(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    found = ((name, getattr(value, name)) for name in names)
+def _present(record: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a record that are not empty."""
+    values = ((name, getattr(record, name)) for name in names)
     return {
-        n: dict(v) if n in ("ids", "fields", "aspects") else v
-        for n, v in found
-        if v is not None and v != {}
+        name: dict(value) if name in ("ids", "fields", "aspects") else value
+        for name, value in values
+        if value is not None and value != {}
     }
 
 
 def _search(data: Mapping[str, Any]) -> Search:
-    known = {k: data.get(k) for k in ("query", "tool", "latency", "cost", "tokens", "error")}
-    return Search(results=tuple(result_from(r) for r in data.get("results") or ()), **known)
+    facts = {name: data.get(name) for name in _SEARCH_FIELDS}
+    return Search(results=tuple(result_from(r) for r in data.get("results") or ()), **facts)
 
 
 def result_from(data: Mapping[str, Any]) -> Result:
     """A result from its canonical form."""
-    texts = {
+    plain = {
         k: data.get(k) for k in ("type", "url", "title", "snippet", "content", "score", "gain")
     }
     return Result(
@@ -159,5 +151,5 @@ def result_from(data: Mapping[str, Any]) -> Result:
         ids={k: str(v) for k, v in (data.get("ids") or {}).items() if v is not None},
         fields=dict(data.get("fields") or {}),
         aspects=dict(data.get("aspects") or {}),
-        **texts,
+        **plain,
     )

@@ -102,7 +102,7 @@ def judgements(documents: Container[str]) -> Judgements:
     """Return the judgements of these documents; a target not named is the document itself."""
     rows = [
         Judgement(query, doc, int(gain), target or doc)
-        for query, doc, gain, target in _table("judgements.tsv")
+        for query, doc, gain, target in _table("judgments.tsv")
     ]
     present = [row for row in rows if row.doc in documents]
     return Judgements(present, len(rows) - len(present))

@@ -53,7 +53,7 @@ def read_experiment(path: str | os.PathLike[str]) -> Configured:
             raise UsageError(f"the experiment has no '{name}'", where=str(file),
                              hint=f'{name} = "a path beside this file"')  # fmt: skip
         if not (home / content[name]).exists():
-            raise InputError(f"there is no file '{home / content[name]}'", where=str(file),
+            raise InputError(f"file not found: '{home / content[name]}'", where=str(file),
                              hint="check the spelling and the folder")  # fmt: skip
     systems = content.pop("systems", {})
     if not isinstance(systems, dict) or not systems:
@@ -113,7 +113,7 @@ def _settled(parameters: Mapping[str, Any], depth: int | None, home: Path) -> di
     edges = found.get("edges")
     if isinstance(edges, str) and edges != NEIGHBOURS:
         if not (home / edges).exists():
-            raise InputError(f"there is no file '{home / edges}'")
+            raise InputError(f"file not found: '{home / edges}'")
         found["edges"] = str(home / edges)
     return found if depth is None else {"depth": depth, **found}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cores import thread_count
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, core_errors
 from goodgain.fusion import training
@@ -82,8 +83,6 @@ class Fuser:
         threads: int | None = None,
     ) -> dict[str, dict[str, float]]:
         """{query: {document: score}}, best first."""
-        import os
-
         from goodgain._core import fuse as core_fuse
 
         method, values = self.method, checked(self.method, params)
@@ -107,7 +106,7 @@ class Fuser:
         if method.param is not None and method.param.slot in options:
             options[method.param.slot] = values[method.param.name]
         found: dict[str, dict[str, float]] = core_fuse(
-            self.runs, options, depth or 0, threads or os.cpu_count() or 1
+            self.runs, options, depth or 0, thread_count(threads)
         )
         return found
 

@@ -1,4 +1,4 @@
-"""Identity: when two results are one. Two phases, rules as data, every decision explained."""
+"""Identity: when two results are the same. Two phases, rules as data, every decision explained."""
 
 from __future__ import annotations
 

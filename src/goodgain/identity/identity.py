@@ -1,4 +1,4 @@
-"""The rules of identity, and what they say about pairs and lists of results."""
+"""The rules of identity, and their verdicts on pairs and lists of results."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ Outcome = Literal["duplicate", "different", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The verdict on a pair: at which step, and the fields behind it.
+    """The verdict on a pair, the step that decided it, and the fields that it is based on.
 
-    `keys` are the kinds of keys that would propose the pair; without any it is never compared.
+    `keys` are the kinds of keys that propose the pair; without any it is never compared.
     """
 
     verdict: Outcome
     step: int
     fields: str
     keys: tuple[str, ...] = ()
-    cut: str = ""  # of the fields, those where one text is a prefix of the other
+    cut: str = ""  # those fields where one text is a prefix of the other
 
     @property
     def same(self) -> bool:
-        """Whether both count as one result: proposed, and verified."""
+        """Whether both count as one result: the pair was proposed and verified."""
         return self.verdict == "duplicate" and bool(self.keys)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One line of an audit: `result` was compared with the earlier `other`."""
+    """One entry of an audit: `result` was compared with the earlier `other`."""
 
     result: int
     other: int
@@ -50,12 +50,12 @@ class Decision:
     step: int
     fields: str
     merged: bool
-    contradicted: bool  # verified, but different from the first result of the other's cluster
+    contradicted: bool  # verified, but it differs from the first result of the other's cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Results and the number of the first result that is the same; and why."""
+    """For each result the number of the first one that is the same, and the decisions behind it."""
 
     first: tuple[int, ...]
     decisions: tuple[Decision, ...]
@@ -65,17 +65,17 @@ class Clusters:
 
     def groups(self) -> list[list[int]]:
         """The numbers of the results of each cluster, in the order of their first."""
-        found: dict[int, list[int]] = {}
+        clusters: dict[int, list[int]] = {}
         for number, first in enumerate(self.first):
-            found.setdefault(first, []).append(number)
-        return list(found.values())
+            clusters.setdefault(first, []).append(number)
+        return list(clusters.values())
 
     def __repr__(self) -> str:
         return f"Clusters({len(self.first):,} results, {len(self):,} unique)"
 
 
 class Identity:
-    """Profiles and a unit: `unit="document"` takes two chunks of a document for one result."""
+    """Profiles and a unit: with `unit="document"` two chunks of a document are one result."""
 
     __slots__ = ("profiles", "unit")
 
@@ -86,7 +86,7 @@ class Identity:
         unit: Unit = "document",
     ) -> None:
         if unit not in ("document", "passage"):
-            raise UsageError(f"unit='{unit}' is neither 'document' nor 'passage'")
+            raise UsageError(f"invalid unit='{unit}'", hint="one of: document, passage")
         own = (
             profiles
             if isinstance(profiles, Iterable) and not isinstance(profiles, str)
@@ -97,7 +97,7 @@ class Identity:
 
     @classmethod
     def of(cls, value: Any) -> Identity:
-        """The identity itself, or the one of a unit, a TOML file, or profiles."""
+        """The identity itself, or one made from a unit, a TOML file, or profiles."""
         if isinstance(value, Identity):
             return value
         if value is None:
@@ -112,13 +112,11 @@ class Identity:
     def compare(self, a: Any, b: Any) -> Comparison:
         """The verdict on two results: dictionaries in the canonical form, or `Result`s."""
         with core_errors():
-            found = self.core.compare(_json([a, b]))
-        return Comparison(
-            found["verdict"], found["step"], found["fields"], tuple(found["keys"]), found["cut"]
-        )
+            outcome = self.core.compare(_json([a, b]))
+        return Comparison(**{**outcome, "keys": tuple(outcome["keys"])})
 
     def cluster(self, results: Iterable[Any]) -> Clusters:
-        """Which of these results are the same, in the order they were returned."""
+        """Cluster results that are the same, in the order in which they were returned."""
         with core_errors():
             first, audit = self.core.cluster(_json(list(results)), 1e300)
         fields = Decision.__dataclass_fields__
@@ -155,19 +153,18 @@ def _read_profiles(path: Any) -> list[Profile]:
     import os
     import tomllib
 
-    from goodgain.io.files import open_decompressed
+    from goodgain.io.compression import open_decompressed
+    from goodgain.io.files import file_not_found
 
     name = os.fspath(path)
     try:
         with open_decompressed(name) as file:
             table = tomllib.load(file)
     except FileNotFoundError:
-        raise InputError(
-            f"there is no file '{name}'", hint="check the spelling and the folder"
-        ) from None
+        raise file_not_found(name) from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the file is not valid TOML: {error}", where=name) from None
-    found = table.get("profile")
-    if not isinstance(found, list):
+        raise InputError(f"invalid TOML: {error}", where=name) from None
+    profiles = table.get("profile")
+    if not isinstance(profiles, list):
         raise InputError("the file has no [[profile]] table", where=name)
-    return [profile_from(entry, f"{name} profile {i}") for i, entry in enumerate(found, 1)]
+    return [profile_from(entry, f"{name} profile {i}") for i, entry in enumerate(profiles, 1)]

@@ -1,13 +1,13 @@
-"""When two results of a type are one: the rules as data.
+"""When two results of a type are the same: the rules as data.
 
 A profile says which ids name the item itself, which only its container, which fields are compared and how,
-and which of them must agree where no id or URL decides. Users add their own in the same words, in TOML or
+and which of them must agree where no id or URL decides. Users add their own in the same terms, in TOML or
 Python.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import InputError
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 Kind = Literal["text", "id", "people", "time"]
 Unit = Literal["document", "passage"]
 
-# A requirement: at least so many of these fields agree. A rule: all of its requirements.
+# A requirement: at least this many of these fields agree. A rule: all of its requirements.
 Requirement = tuple[int, tuple[str, ...]]
 Rule = tuple[Requirement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value that is compared; `also` are other names it goes by in users' data."""
+    """One value that is compared; `also` are other names for it in users' data."""
 
     name: str
     kind: Kind = "text"
     also: tuple[str, ...] = ()
-    rejects: bool = True  # whether a difference means two results
+    rejects: bool = True  # whether a difference means that the results differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Profile:
     """The rules of one type of result."""
 
     name: str
+    _: KW_ONLY
     types: tuple[str, ...] = ()  # other names of the type
     definitive: tuple[str, ...] = ()
     container: tuple[str, ...] = ()
@@ -46,7 +47,7 @@ class Profile:
     rules: tuple[Rule, ...] = field(default=())
 
     def for_core(self, unit: Unit) -> dict[str, Any]:
-        """What the core is told; `unit` says what the ids of documents and passages mean."""
+        """Options for the native core; `unit` decides what the ids of documents and passages mean."""
         documents, passages = unit == "document", unit == "passage"
         shared = {
             "definitive": _DOCUMENT_IDS if documents else _PASSAGE_IDS,
@@ -73,7 +74,7 @@ class Profile:
         return {"name": self.name, "types": types, **ids, "fields": fields, "rules": rules}
 
 
-# Ids that say which document a passage is of, and which passage; `unit` gives them their roles.
+# Ids of the document that a passage belongs to, and of the passage; `unit` gives them their roles.
 _DOCUMENT_IDS = ("doc_id", "document_id", "parent_id")
 _PASSAGE_IDS = ("passage_id", "chunk_id", "node_id")
 
@@ -95,12 +96,15 @@ PROFILES: tuple[Profile, ...] = (
         rules=(_EQUAL_TEXT, ((1, ("title",)), (1, (*_TEXT, "author", "id")))),
     ),
     Profile(
-        "web", ("webpage", "web page", "page", "url", "news"), fields=_TEXTS, rules=(_EQUAL_TEXT,)
+        "web",
+        types=("webpage", "web page", "page", "url", "news"),
+        fields=_TEXTS,
+        rules=(_EQUAL_TEXT,),
     ),
-    Profile("passage", ("chunk", "node", "text"), fields=_TEXTS, rules=(_EQUAL_TEXT,)),
+    Profile("passage", types=("chunk", "node", "text"), fields=_TEXTS, rules=(_EQUAL_TEXT,)),
     Profile(
         "file",
-        ("document", "doc", "attachment", "driveitem"),
+        types=("document", "doc", "attachment", "driveitem"),
         definitive=("file_id", "unique_id"),
         container=("site_id", "web_id", "list_id"),
         fields=(
@@ -118,7 +122,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "email",
-        ("mail",),
+        types=("mail",),
         definitive=("email_url", "message_id"),
         fields=(
             Field("received", "time", ("date", "received_at", "received_time")),
@@ -136,7 +140,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "event",
-        ("calendar", "meeting", "calendar event"),
+        types=("calendar", "meeting", "calendar event"),
         definitive=("event_id",),
         container=("original_id",),
         fields=(
@@ -155,7 +159,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "message",
-        ("chat", "chat message"),
+        types=("chat", "chat message"),
         definitive=("item_id",),
         container=("channel_id",),
         fields=(
@@ -173,7 +177,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "person",
-        ("people", "contact"),
+        types=("people", "contact"),
         definitive=("email", "alias", "upn"),
         fields=(
             Field("title", also=("name", "display_name", "full_name")),
@@ -185,7 +189,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "external",
-        ("connector", "plugin"),
+        types=("connector", "plugin"),
         definitive=("artifact_id",),
         container=("plugin_id",),
         fields=(Field("plugin_id", "id"), Field("plugin_type", also=("connector_type",)), *_TEXTS),
@@ -193,7 +197,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         "transcript",
-        ("recording",),
+        types=("recording",),
         definitive=("event_id",),
         fields=(_START, _END, *_TEXTS),
         rules=(_EQUAL_TEXT, ((1, ("title",)), (1, ("start", "end")))),
@@ -202,46 +206,48 @@ PROFILES: tuple[Profile, ...] = (
 
 
 def combined(own: Iterable[Profile | Mapping[str, Any]]) -> tuple[Profile, ...]:
-    """The built-in profiles and the user's; one with the name of another replaces it."""
-    found = {p.name: p for p in PROFILES}
+    """The built-in profiles and the user's, which replace built-in ones of the same name."""
+    profiles = {p.name: p for p in PROFILES}
     for item in own:
         profile = item if isinstance(item, Profile) else profile_from(item)
-        found[profile.name] = profile
+        profiles[profile.name] = profile
     kinds: dict[str, str] = {}
-    for profile in found.values():
+    for profile in profiles.values():
         for f in profile.fields:
             if kinds.setdefault(f.name, f.kind) != f.kind:
                 raise InputError(
-                    f"the field '{f.name}' is compared as {kinds[f.name]} and as {f.kind}",
-                    hint="give one of the two another name",
+                    f"conflicting kinds {kinds[f.name]} and {f.kind} for field '{f.name}'",
+                    hint="rename one of the two fields",
                 )
-    return tuple(found.values())
+    return tuple(profiles.values())
+
+
+_ENTRIES = {"name", "like", "types", "definitive", "container", "hint", "fields", "rules"}
 
 
 def profile_from(table: Mapping[str, Any], where: str = "") -> Profile:
     """A profile from a TOML table or a dictionary.
 
     `rules` is a list of texts such as "file_name + 2 of author, modified" or "snippet | content".
-    `like` names a built-in profile whose entries hold where this one has none.
+    `like` names a built-in profile that supplies the entries which this one lacks.
     """
-    known = {"name", "like", "types", "definitive", "container", "hint", "fields", "rules"}
-    for unknown in sorted(set(table) - known):
+    for unknown in sorted(set(table) - _ENTRIES):
         raise InputError(
-            f"a profile has no entry '{unknown}'",
+            f"unknown profile entry '{unknown}'",
             where=where,
-            hint=f"known: {', '.join(sorted(known))}",
+            hint=f"one of: {', '.join(sorted(_ENTRIES))}",
         )
     if not isinstance(table.get("name"), str):
-        raise InputError("a profile has no name", where=where)
+        raise InputError("the profile has no name", where=where)
     base = Profile(str(table["name"]), fields=_TEXTS, rules=(_EQUAL_TEXT,))
     if "like" in table:
-        found = next((p for p in PROFILES if p.name == table["like"]), None)
-        if found is None:
+        like = next((p for p in PROFILES if p.name == table["like"]), None)
+        if like is None:
             names = ", ".join(p.name for p in PROFILES)
             raise InputError(
-                f"there is no profile '{table['like']}'", where=where, hint=f"one of: {names}"
+                f"unknown profile '{table['like']}'", where=where, hint=f"one of: {names}"
             )
-        base = replace(found, name=str(table["name"]), types=())
+        base = replace(like, name=str(table["name"]), types=())
     entries: dict[str, Any] = {
         key: tuple(str(v).casefold() if key == "types" else str(v) for v in table[key])
         for key in ("types", "definitive", "container", "hint")
@@ -256,42 +262,43 @@ def profile_from(table: Mapping[str, Any], where: str = "") -> Profile:
     return replace(base, **entries)
 
 
-def _field(given: Any, where: str) -> Field:
-    if isinstance(given, str):
-        return Field(given)
+def _field(entry: Any, where: str) -> Field:
+    if isinstance(entry, str):
+        return Field(entry)
     try:
-        values = dict(given)
+        values = dict(entry)
         if "also" in values:
             values["also"] = tuple(values["also"])
         if values.get("kind", "text") not in ("text", "id", "people", "time"):
             raise InputError(
-                f"'{values['kind']}' is no kind of field",
+                f"invalid kind of field '{values['kind']}'",
                 where=where,
-                hint="text, id, people or time",
+                hint="one of: text, id, people, time",
             )
         return Field(**values)
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{given!r} is not a field",
+            f"invalid field {entry!r}",
             where=where,
-            hint='a name, or {name = "...", kind = "time"}',
+            hint='expected a name, or {name = "...", kind = "time"}',
         ) from None
 
 
 def _rule(text: str, names: set[str], where: str) -> Rule:
     """A rule from text such as "title + 2 of author, modified" or "snippet | content"."""
     requirements: list[Requirement] = []
-    for part in str(text).split("+"):
-        count, of, rest = part.strip().partition(" of ")
-        fields = rest.replace("|", ",") if of and count.isdigit() else part.replace("|", ",")
-        wanted = tuple(f.strip() for f in fields.split(",") if f.strip())
-        for unknown in (f for f in wanted if f not in names):
+    for requirement in str(text).split("+"):
+        count, of, rest = requirement.strip().partition(" of ")
+        has_count = bool(of) and count.isdigit()
+        listed = (rest if has_count else requirement).replace("|", ",").split(",")
+        fields = tuple(f.strip() for f in listed if f.strip())
+        for unknown in (f for f in fields if f not in names):
             raise InputError(
-                f"the rule '{text}' names '{unknown}', which the profile does not compare",
+                f"unknown field '{unknown}' in rule '{text}'",
                 where=where,
-                hint=f"its fields: {', '.join(sorted(names))}",
+                hint=f"fields of the profile: {', '.join(sorted(names))}",
             )
-        requirements.append((int(count) if of and count.isdigit() else 1, wanted))
+        requirements.append((int(count) if has_count else 1, fields))
     return tuple(requirements)

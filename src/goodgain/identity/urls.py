@@ -1,7 +1,7 @@
-"""What URL parameters mean: the ones that say nothing about the content, and the ones that select it.
+"""URL parameters: those that have no bearing on the content, and those that select it.
 
 Parsing is by ada, the WHATWG parser that Node.js uses (third_party/ada): in C++, because a URL is read for
-every result. Wide lists that also drop `source`, `ref` or `cid` make false duplicates, so they are not used.
+every result. Wider lists that also drop `source`, `ref` or `cid` make false duplicates, so they are not used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SELECTORS = ("id", "itemid", "version", "v", "p", "page", "q")
 
 
 def for_core() -> dict[str, list[str]]:
-    """The rules as the core takes them."""
+    """Options for the native core."""
     return {
         "ignored_prefixes": list(IGNORED_PREFIXES),
         "ignored": list(IGNORED),

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Atomic writes: a file is written completely, or not at all."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 
 
 def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
-    """Write UTF-8 files, all or none; a text may come piece by piece."""
-    write_files({path: _encoded(text) for path, text in texts.items()})
+    """Write UTF-8 files, all or none of them; a text may come in pieces."""
+    write_files({path: _encode(text) for path, text in texts.items()})
 
 
-def _encoded(text: str | Iterable[str]) -> Iterator[bytes]:
+def _encode(text: str | Iterable[str]) -> Iterator[bytes]:
     for piece in (text,) if isinstance(text, str) else text:
         yield piece.encode("utf-8", "surrogateescape")
 
 
 def write_files(files: Mapping[str, bytes | Iterable[bytes]]) -> None:
-    """All to temporary files beside their targets, then each in its place."""
+    """Write to temporary files beside the targets, then move each into place."""
     import tempfile
 
-    waiting: list[tuple[Path, Path]] = []
+    temporaries: list[tuple[Path, Path]] = []
     target = Path()
     try:
         for path, data in files.items():
             target = Path(path)
             fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            waiting.append((Path(temporary), target))
+            temporaries.append((Path(temporary), target))
             with os.fdopen(fd, "wb") as file:
                 file.writelines((data,) if isinstance(data, bytes) else data)
             Path(temporary).chmod(0o666 & ~_umask())
             if target.is_dir():
                 raise IsADirectoryError(21, "Is a directory")
-        for temporary_path, target in waiting:
+        for temporary_path, target in temporaries:
             temporary_path.replace(target)
     except OSError as error:
         raise InputError(f"cannot write '{target}': {error.strerror}") from None
     finally:
-        for temporary_path, _ in waiting:
+        for temporary_path, _ in temporaries:
             temporary_path.unlink(missing_ok=True)
 
 

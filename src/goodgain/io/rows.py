@@ -1,4 +1,4 @@
-"""The rows of any source as columns: for conversion, and for what needs more than the core's evaluation."""
+"""The rows of any source as columns, for conversion and for what the core does not evaluate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Columns of one length; `target` and `aspect` hold None where a row has none."""
+    """Columns of equal length; `target` and `aspect` are None in rows without one."""
 
     query: list[str]
     doc: list[str]
@@ -40,24 +40,24 @@ def rows_of(source: Source, table: TableKind) -> Rows:
             arrow = source.value
             if not isinstance(arrow, _core.ArrowTable):
                 arrow = _core.ArrowTable.of(source.value, source.name)
-            found = find_columns(arrow.columns(), table, source.name, source.columns)
-            return Rows(*arrow.rows(found, table == "run"))
+            roles = find_columns(arrow.columns(), table, source.name, source.columns)
+            return Rows(*arrow.rows(roles, table == "run"))
     listed = list(dict_rows(source.value)) if source.kind == "dict" else source.value
     return Rows(
         [str(row[0]) for row in listed],
         [str(row[1]) for row in listed],
         [float(row[2]) for row in listed],
-        [_label(row, 3) for row in listed],
-        [_label(row, 4) for row in listed],
+        [_optional(row, 3) for row in listed],
+        [_optional(row, 4) for row in listed],
     )
 
 
 def dict_rows(table: dict[Any, Any]) -> Iterator[tuple[Any, Any, Any]]:
-    """(query, document, value) of a dictionary, with ids as they are."""
+    """(query, document, value) of a dictionary, with ids of their own type."""
     for query, docs in table.items():
         for doc, value in docs.items() if isinstance(docs, dict) else docs:
             yield query, doc, value
 
 
-def _label(row: Any, place: int) -> str | None:
-    return str(row[place]) if len(row) > place and row[place] is not None else None
+def _optional(row: Any, index: int) -> str | None:
+    return str(row[index]) if len(row) > index and row[index] is not None else None

@@ -1,4 +1,4 @@
-"""Anything a user may hand over, told apart once: file, dictionary, rows, or Arrow data."""
+"""Anything that may hold a table, recognised in one place: file, dictionary, rows, or Arrow data."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from goodgain.errors import InputError
 from goodgain.io.columns import TableKind, find_columns
-from goodgain.io.files import kind_of, open_arrow, read_json, shown_name
+from goodgain.io.files import file_not_found, open_arrow, read_json
+from goodgain.io.naming import STDIN, display_name, format_of
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a table comes from; reading happens when it is used."""
+    """Where a table comes from; it is read when it is used."""
 
     kind: Literal["file", "dict", "rows", "arrow"]
     value: Any
@@ -24,20 +25,22 @@ class Source:
     stat: tuple[int, int] | None = None  # size and modification time when it was opened
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
-        """What a saved result says about this input; the hash is of the bytes on disk."""
+        """What a saved result records about this input; the hash is of the bytes on disk."""
         if self.stat is None:
             return {"name": self.name, "kind": self.kind}
         facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
-        if hashed and stat_of(self.name) == self.stat:  # else it is no longer what was read
+        if hashed and stat_of(self.name) == self.stat:  # else the file has changed since
             facts["sha256"] = sha256_of(self.name)
         return facts
 
     def require_unchanged(self) -> None:
-        """That it can be read once more and is what it was; else an error that says why not."""
+        """Raise an error unless the source can be read again and is unchanged."""
         if self.kind == "file" and self.stat is None:
-            raise InputError("standard input can be read only once", where=self.name)
+            raise InputError("standard input can only be read once", where=self.name)
         if self.kind == "file" and stat_of(self.name) != self.stat:
-            raise InputError("the file is gone or has changed since it was read", where=self.name)
+            raise InputError(
+                "the file is missing or has changed since it was read", where=self.name
+            )
 
 
 def resolve(
@@ -53,52 +56,51 @@ def resolve(
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return Source("rows", _rows(value, table, columns, name or table), name or table)
     raise InputError(
-        f"{'a run' if table == 'run' else 'judgements'} cannot be read from {value!r:.80}",
-        hint="a path, {query: {document: number}}, rows, or a data frame",
+        f"cannot read {'a run' if table == 'run' else 'judgments'} from {value!r:.80}",
+        hint="expected a path, {query: {document: number}}, rows, or a data frame",
     )
 
 
 def _file(
     path: str, table: TableKind, columns: Mapping[str, str] | None, name: str | None
 ) -> Source:
-    stat = None if path == "-" else stat_of(path)
-    if stat is None and path != "-":
-        raise InputError(f"there is no file '{path}'", hint="check the spelling and the folder")
-    shown = shown_name(path)
-    match "lines" if path == "-" else kind_of(path):
+    stat = None if path == STDIN else stat_of(path)
+    if stat is None and path != STDIN:
+        raise file_not_found(path)
+    where = display_name(path)
+    match format_of(path):
         case "json":
             content = read_json(path)
             if isinstance(content, dict):
-                return Source("dict", content, shown, None, stat)
-            return Source("rows", _rows(content, table, columns, shown), shown, None, stat)
+                return Source("dict", content, where, None, stat)
+            return Source("rows", _rows(content, table, columns, where), where, None, stat)
         case "parquet" | "arrow":
-            return Source("arrow", open_arrow(path), shown, columns, stat)
-    return Source("file", path, shown, columns, stat)
+            return Source("arrow", open_arrow(path), where, columns, stat)
+    return Source("file", path, where, columns, stat)
 
 
 def _rows(
     rows: Iterable[Any], table: TableKind, columns: Mapping[str, str] | None, name: str
 ) -> list[Sequence[Any]]:
-    """Rows as tuples (query, doc, value, target, aspect); objects by their usual names."""
+    """Rows as tuples (query, doc, value, target, aspect); dictionaries by the usual names of columns."""
     listed = list(rows)
     if listed and isinstance(listed[0], Mapping):
-        found = find_columns(list(listed[0]), table, f"{name} row 1", columns)
-        roles = ("query", "doc", "value", "target", "aspect")
-        keys = [found.get(role) for role in roles]  # type: ignore[call-overload]
+        roles = find_columns(listed[0], table, f"{name} row 1", columns)
+        keys = [roles.get(role) for role in ("query", "doc", "value", "target", "aspect")]
         try:
             listed = [tuple(row[k] if k else None for k in keys) for row in listed]
         except (KeyError, TypeError):
             bad = next(i for i, row in enumerate(listed) if not _has(row, keys))
             raise InputError(
-                f"a row lacks one of {', '.join(k for k in keys if k)}",
+                f"the row does not have all of {', '.join(k for k in keys if k)}",
                 where=f"{name} row {bad + 1}",
             ) from None
     for number, row in enumerate(listed, 1):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence):
             raise InputError(
-                f"the row {row!r} is not a sequence of fields",
+                f"not a row: {row!r}",
                 where=f"{name} row {number}",
-                hint="rows are (query, document, number)",
+                hint="expected (query, document, number)",
             )
     return listed
 
@@ -108,7 +110,7 @@ def _has(row: Any, keys: Sequence[str | None]) -> bool:
 
 
 def stat_of(path: str) -> tuple[int, int] | None:
-    """Size and modification time of a file; None where there is none."""
+    """Size and modification time of a file; None if it does not exist."""
     try:
         info = Path(path).stat()
     except OSError:
@@ -117,7 +119,7 @@ def stat_of(path: str) -> tuple[int, int] | None:
 
 
 def sha256_of(path: str) -> str | None:
-    """The hash of a file's bytes; None where there is no file."""
+    """The hash of a file's bytes; None if it cannot be read."""
     import hashlib
 
     try:

@@ -15,49 +15,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of equal length, and where a row of them is."""
+    """Columns of equal length, and the place of each row in the source."""
 
     columns: dict[str, Sequence[Any]]
     name: str
-    lines: Sequence[int] = ()  # the line of each row, where lines can be told
+    lines: Sequence[int] = ()  # the line of each row, if the source has lines
 
     def where(self, row: int) -> str:
         """The place of a row, for messages."""
         return f"{self.name}:{self.lines[row]}" if self.lines else f"{self.name} row {row + 1}"
 
 
-def load_table(source: Any) -> Table:
-    """Any table by its columns, all of it in memory."""
+def load_table(source: Any, name: str = "scores") -> Table:
+    """Read a table into memory; `name` is for messages about one that is no file."""
     if isinstance(source, str | os.PathLike):
         return _load_file(os.fspath(source))
     if isinstance(source, Mapping):
-        return Table({str(c): list(v) for c, v in source.items()}, "scores")
+        return Table({str(c): list(v) for c, v in source.items()}, name)
     if hasattr(source, "to_dict") and hasattr(source, "columns"):
         try:
             columns = source.to_dict("list")  # pandas
         except (TypeError, ValueError):
             columns = source.to_dict(as_series=False)  # polars
-        return Table({str(c): v for c, v in columns.items()}, "scores")
+        return Table({str(c): v for c, v in columns.items()}, name)
     if hasattr(source, "__arrow_c_stream__"):
-        return Table(_arrow_columns(source, "scores"), "scores")
+        return Table(_arrow_columns(source, name), name)
     rows = list(source)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise InputError("the rows are not objects with named fields", hint="rows are dictionaries")
-    return Table(_by_column(rows), "scores")
+        raise InputError("the rows have no named fields", hint="expected dictionaries")
+    return Table(_by_column(rows), name)
 
 
 def _load_file(path: str) -> Table:
-    from goodgain.io.files import kind_of, open_arrow, read_json, shown_name
+    from goodgain.io.files import open_arrow, read_json
+    from goodgain.io.naming import display_name, format_of
 
-    name = shown_name(path)
-    match kind_of(path):
+    name = display_name(path)
+    match format_of(path):
         case "parquet" | "arrow":
             return Table(_arrow_columns(open_arrow(path), name), name)
         case "json":
             content = read_json(path)
             if isinstance(content, list) and all(isinstance(row, dict) for row in content):
                 return Table(_by_column(content), name)
-            raise InputError("the file is not a list of objects", where=name)
+            raise InputError("the JSON is not a list of objects", where=name)
     return _load_lines(path, name)
 
 
@@ -93,7 +94,7 @@ def _load_lines(path: str, name: str) -> Table:
     try:
         return _load_delimited(text, first, name)
     except csv.Error as error:
-        raise InputError(f"the file is no table: {error}", where=name) from None
+        raise InputError(f"invalid table: {error}", where=name) from None
 
 
 def _load_delimited(text: str, first: str, name: str) -> Table:
@@ -104,8 +105,8 @@ def _load_delimited(text: str, first: str, name: str) -> Table:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     header = [h.strip() for h in next(reader)]
     if len(set(header)) != len(header):
-        twice = next(h for h in header if header.count(h) > 1)
-        raise InputError(f"the column '{twice}' is there twice", where=f"{name}:1")
+        duplicate = next(h for h in header if header.count(h) > 1)
+        raise InputError(f"duplicate column '{duplicate}'", where=f"{name}:1")
     columns: list[list[str]] = [[] for _ in header]
     lines = []
     for fields in reader:
@@ -113,7 +114,7 @@ def _load_delimited(text: str, first: str, name: str) -> Table:
             continue
         if len(fields) != len(header):
             raise InputError(
-                f"the line has {len(fields)} fields, the header {len(header)}",
+                f"expected {len(header)} fields as in the header, got {len(fields)}",
                 where=f"{name}:{reader.line_num}",
             )
         for column, value in zip(columns, fields, strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError
+from goodgain.io.naming import format_of
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.pairs import read_objects
 from goodgain.labels.result import Labels, whole
@@ -65,7 +66,7 @@ def import_labels(store: Store, source: str | os.PathLike[str], model: str | Non
     """
     path = os.fspath(source)
     before = _replies(store)
-    with_keys = path.endswith((".jsonl", ".ndjson")) and _has_keys(path)
+    with_keys = format_of(path) == "jsonl" and _has_keys(path)
     if with_keys:
         _import_replies(store, path)
     else:

@@ -11,14 +11,9 @@ from typing import Any
 
 from goodgain.data.run import Run
 from goodgain.errors import InputError
-from goodgain.io.files import open_decompressed
-
-_ID = {
-    "query": ("query_id", "qid", "query-id", "q_id", "topic_id"),
-    "doc": ("doc_id", "docno", "docid", "doc-id", "corpus-id", "pid", "passage_id", "doc"),
-}
-_QUESTION = ("question", "query_text", "query")
-_TEXT = ("text", "document", "passage", "content", "contents", "body", "segment")
+from goodgain.io.columns import find_columns
+from goodgain.io.compression import open_decompressed
+from goodgain.io.files import file_not_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,8 @@ def is_pairs(path: str) -> bool:
         _, first = next(read_objects(path), ("", {"question": ""}))
     except InputError:
         return False
-    return any(name in first for name in (*_QUESTION, *_TEXT)) and "turns" not in first
+    columns = find_columns(first, "pairs", path)
+    return ("question" in columns or "text" in columns) and "turns" not in first
 
 
 def _pair(row: Any, where: str) -> Pair:
@@ -64,15 +60,13 @@ def _pair(row: Any, where: str) -> Pair:
         query, doc, question, text = row if len(row) == 4 else (row[0], digest(row[1])[:12], *row)
         return Pair(str(query), str(doc), str(question), "" if text is None else str(text))
     if isinstance(row, Mapping):
-        question = _first(row, _QUESTION)
-        text = _text(row)
-        if question is not None:
-            query = _first(row, _ID["query"])
-            doc = _first(row, _ID["doc"])
+        fields = _fields(row, "pairs", where)
+        if "question" in fields:
+            text = _text(fields)
             return Pair(
-                str(question if query is None else query),
-                digest(text)[:12] if doc is None else str(doc),
-                str(question),
+                fields.get("query", fields["question"]),
+                fields["doc"] if "doc" in fields else digest(text)[:12],
+                fields["question"],
                 text,
             )
     raise InputError(
@@ -124,14 +118,9 @@ def texts(source: str | os.PathLike[str] | Mapping[str, str], wanted: set[str]) 
     path = os.fspath(source)
     found: dict[str, str] = {}
     for where, row in read_objects(path, tabs=True):
-        names = ("_id", "id", *_ID["doc"], *_ID["query"])
-        key = _first(row, names)
-        if key is None:
-            raise InputError(
-                "the line has no id", where=where, hint=f"it is looked for in: {', '.join(names)}"
-            )
-        if str(key) in wanted:
-            found[str(key)] = _text(row) or str(_first(row, _QUESTION) or "")
+        fields = _fields(row, "texts", where)
+        if fields["id"] in wanted:
+            found[fields["id"]] = _text(fields) or fields.get("question", "")
     return found
 
 
@@ -159,16 +148,15 @@ def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str,
                     raise InputError("the line is not a JSON object", where=where)
                 yield where, row
     except FileNotFoundError:
-        raise InputError(
-            f"there is no file '{path}'", hint="check the spelling and the folder"
-        ) from None
+        raise file_not_found(path) from None
 
 
-def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((row[name] for name in names if row.get(name) is not None), None)
+def _fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
+    """The values of a row by role."""
+    columns = find_columns([k for k, v in row.items() if v not in (None, "")], table, where)
+    return {role: str(row[column]) for role, column in columns.items()}
 
 
-def _text(row: Mapping[str, Any]) -> str:
+def _text(fields: Mapping[str, str]) -> str:
     """Title and text; either may be absent."""
-    parts = [row.get("title"), _first(row, _TEXT) or row.get("snippet")]
-    return "\n".join(str(part) for part in parts if part)
+    return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))

@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain._core import CoreError, Prepared
-from goodgain.cores import available_cores
+from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, from_core
 from goodgain.io.columns import columns_of
+from goodgain.io.naming import unique_names
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
@@ -130,9 +131,7 @@ class Evaluator:
             prepared_recipe.missing,
             prepared_recipe.places,
         )
-        if threads is not None and threads < 1:
-            raise UsageError(f"threads must be a positive integer, got {threads}")
-        self.prepared = Prepared(self.qrels.core, plan, threads or available_cores())
+        self.prepared = Prepared(self.qrels.core, plan, thread_count(threads))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -325,7 +324,7 @@ def _recipe(
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
     """One run or several; equal names are numbered."""
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
-        return [Run.of(run, name, columns) for name, run in runs.items()]
+        return [Run.of(run, str(name), columns) for name, run in runs.items()]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
     return [Run.of(runs, columns=columns)]
@@ -334,17 +333,8 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
     """Several runs with unique names: equal names are numbered."""
     tables = [Run.of(run, columns=columns) for run in runs]
-    for run, name in zip(tables, numbered([run.name for run in tables]), strict=True):
-        run.name = name
-    return tables
-
-
-def numbered(names: list[str]) -> list[str]:
-    """Names that come more than once, with a number each."""
-    return [
-        name if names.count(name) == 1 else f"{name}#{names[: i + 1].count(name)}"
-        for i, name in enumerate(names)
-    ]
+    names = unique_names(run.name for run in tables)
+    return [run.renamed(name) for run, name in zip(tables, names, strict=True)]
 
 
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:

@@ -177,7 +177,9 @@ def _comparison_and_scores(
     sources: list[Any] = [s for e in experiments for s in e.sources()] + list(evaluations)
     if not comparisons and len(evaluations) + len(experiments) > 1 and baseline is None:
         probe = ScoreSet()
-        baseline = collect(sources[0], probe)[0]
+        for source in sources:
+            collect(source, probe)
+        baseline = next(iter(probe.systems))
     if not comparisons and baseline is not None:
         comparisons = [compare(*sources, baselines=baseline)]
     if comparisons and comparisons[0].scores is not None:

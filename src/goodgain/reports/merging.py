@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic import GoodGain
 from goodgain.errors import InputError, UsageError
+from goodgain.io.naming import unique_names
 from goodgain.ranking import Evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 
 def merge_results(results: Sequence[Any]) -> Any:
@@ -40,7 +41,7 @@ def _merge_evaluations(results: Sequence[Evaluation]) -> Evaluation:
     if not common:
         raise InputError("the evaluations have no measure in common")
     runs = [copy.copy(run) for r in results for run in r]
-    for run, name in zip(runs, _unique_names(run.name for run in runs), strict=True):
+    for run, name in zip(runs, unique_names(run.name for run in runs), strict=True):
         run.name = name
     return Evaluation(
         {run.name: run for run in runs}, common, first.policy, None, preset=first.preset
@@ -53,18 +54,6 @@ def _merge_good_gains(results: Sequence[GoodGain]) -> GoodGain:
         if other.settings != first.settings:
             raise InputError("the Good Gains have different settings")
     systems = [copy.copy(system) for r in results for system in r]
-    for system, name in zip(systems, _unique_names(s.name for s in systems), strict=True):
+    for system, name in zip(systems, unique_names(s.name for s in systems), strict=True):
         system.name = name
     return GoodGain(systems, first.settings, [], {})
-
-
-def _unique_names(names: Iterable[str]) -> list[str]:
-    """Repeated names get a number, as runs of the same name do."""
-    unique_names: list[str] = []
-    for name in names:
-        unique, number = name, 1
-        while unique in unique_names:
-            number += 1
-            unique = f"{name}#{number}"
-        unique_names.append(unique)
-    return unique_names

@@ -15,7 +15,7 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import read_json
+    from goodgain.io.files import file_not_found, read_json
     from goodgain.labels import Labels
     from goodgain.labels.calibration import is_store
 
@@ -23,7 +23,7 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
-        raise InputError(f"file not found: '{name}'", hint="check the spelling and the folder")
+        raise file_not_found(name)
     if is_store(name):
         return Labels.of(name)
     kinds = saved_kinds()
@@ -50,10 +50,11 @@ def saved_kinds() -> dict[str, Any]:
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:
     """The saved result in a JSON file, or None if the file is something else."""
-    from goodgain.io.files import kind_of, read_json
+    from goodgain.io.files import read_json
+    from goodgain.io.naming import format_of
 
     name = os.fspath(path)
-    if name == "-" or kind_of(name) != "json" or not Path(name).is_file():
+    if format_of(name) != "json" or not Path(name).is_file():
         return None
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None

@@ -1,14 +1,19 @@
-"""Traces of agents: every format that users already have, turned into one."""
+"""Traces of agents: every common format, converted into one."""
 
 from __future__ import annotations
 
+from goodgain.traces.builder import Builder, Context
 from goodgain.traces.files import OpenedTraces, open_traces
+from goodgain.traces.format import TraceFormat
 from goodgain.traces.reader import TraceReader, read_traces
 from goodgain.traces.recorder import Recorder, record
-from goodgain.traces.registry import FORMATS, TraceFormat
+from goodgain.traces.registry import FORMATS
+from goodgain.traces.results import results_of
 
 __all__ = [
     "FORMATS",
+    "Builder",
+    "Context",
     "OpenedTraces",
     "Recorder",
     "TraceFormat",
@@ -16,4 +21,5 @@ __all__ = [
     "open_traces",
     "read_traces",
     "record",
+    "results_of",
 ]

@@ -1,4 +1,4 @@
-"""Putting a conversation together from what a format tells: messages, calls, outputs."""
+"""Builds a conversation in the canonical form from messages, calls and outputs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-_SEARCHING = ("search", "retriev", "query")
-_NEVER = ("open_page", "find_in_page", "get_document", "fetch")
+_SEARCH_WORDS = ("search", "retriev", "query")
+_OTHER_WORDS = ("open_page", "find_in_page", "get_document", "fetch")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Context:
-    """What the readers of a file share: the user's options, and what is to be said afterwards."""
+    """What the readers of a file share: the user's options, and notes for afterwards."""
 
     name: str
     search_tools: tuple[str, ...] = ()
@@ -27,20 +27,30 @@ class Context:
     examples: list[str] = field(default_factory=list)
 
     def is_search(self, tool: str | None) -> bool:
-        """Whether a tool searches: the user's list, or else its name."""
+        """Whether a tool searches: by the user's list, or else by its name."""
         name = (tool or "").casefold()
         if self.search_tools:
             return name in {t.casefold() for t in self.search_tools}
-        return any(word in name for word in _SEARCHING) and not any(word in name for word in _NEVER)
+        return any(word in name for word in _SEARCH_WORDS) and not any(
+            word in name for word in _OTHER_WORDS
+        )
 
     def note(self, text: str) -> None:
-        """Say something once."""
+        """Add a note, once."""
         if text not in self.notes:
             self.notes.append(text)
 
+    def skip(self, problem: Exception) -> None:
+        """Leave out what has this problem if the user wants that; otherwise raise it."""
+        if not self.skip_bad:
+            raise problem from None
+        self.skipped += 1
+        if len(self.examples) < 3:
+            self.examples.append(str(problem).split("\n")[0])
+
 
 class Builder:
-    """One conversation as it unfolds. A step is one generation of the model."""
+    """One conversation as it unfolds. An iteration is one generation of the model that searched."""
 
     def __init__(self, conversation: Any, system: Any = None) -> None:
         self.conversation = str(conversation)
@@ -48,38 +58,35 @@ class Builder:
         self.turns: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
 
-    def user(self, text: str | None) -> None:
-        """A message of the user begins a turn."""
-        turn: dict[str, Any] = {"iterations": []}
-        if text:
-            turn = {"user": text, **turn}
-        self.turns.append(turn)
+    def start_turn(self, user: str | None) -> None:
+        """Start a turn with a message of the user."""
+        self.turns.append({"user": user, "iterations": []} if user else {"iterations": []})
 
-    def step(self) -> None:
-        """The model speaks again: searches from here on are a new iteration."""
+    def start_iteration(self) -> None:
+        """Start an iteration: the model generates again, and its searches belong together."""
         if not self.turns:
-            self.user(None)
+            self.start_turn(None)
         iterations = self.turns[-1]["iterations"]
         if not iterations or iterations[-1]["searches"]:
             iterations.append({"searches": []})
 
-    def search(
+    def add_search(
         self, call: str | None, tool: str | None, query: str | None, **facts: Any
     ) -> dict[str, Any]:
-        """A search of the current step; its results come with `output` under the same call."""
+        """Add a search to the current iteration; `add_output` with the same call adds its results."""
         if not self.turns or not self.turns[-1]["iterations"]:
-            self.step()
-        found: dict[str, Any] = {"query": query, "tool": tool, **facts, "results": []}
-        found = {k: v for k, v in found.items() if v is not None}
-        self.turns[-1]["iterations"][-1]["searches"].append(found)
+            self.start_iteration()
+        fields = {"query": query, "tool": tool, **facts, "results": []}
+        search = {k: v for k, v in fields.items() if v is not None}
+        self.turns[-1]["iterations"][-1]["searches"].append(search)
         if call:
-            self._calls[call] = found
-        return found
+            self._calls[call] = search
+        return search
 
-    def output(
+    def add_output(
         self, call: str | None, results: list[dict[str, Any]], error: str | None = None
     ) -> None:
-        """What a search brought; outputs of other tools are left aside."""
+        """Add what a search returned; outputs of other tools are ignored."""
         search = self._calls.get(call or "")
         if search is None:
             return
@@ -87,13 +94,20 @@ class Builder:
         if error:
             search["error"] = error
 
-    def answer(self, text: str | None) -> None:
-        """What the agent said in the end."""
+    def add_batch(self, call: str, batch: list[tuple[str, list[dict[str, Any]]]]) -> None:
+        """Add the (query, results) of a call that ran several searches."""
+        search = self._calls[call]
+        first, *others = [{"query": query, "results": results} for query, results in batch]
+        search.update(first)
+        self.turns[-1]["iterations"][-1]["searches"] += [{**search, **other} for other in others]
+
+    def set_answer(self, text: str | None) -> None:
+        """Set the agent's answer of the current turn."""
         if text and self.turns:
             self.turns[-1]["answer"] = text
 
     def build(self) -> dict[str, Any]:
-        """The canonical form; steps without a search are left out."""
+        """The canonical form, without iterations that did not search."""
         for turn in self.turns:
             turn["iterations"] = [i for i in turn["iterations"] if i["searches"]]
         head = {"conversation": self.conversation}
@@ -102,8 +116,8 @@ class Builder:
         return {**head, "turns": self.turns}
 
 
-def loaded(value: Any) -> Any:
-    """JSON inside a string, also twice over; anything else as it is."""
+def decode_json(value: Any) -> Any:
+    """The value of JSON in a string, even if encoded twice; anything else unchanged."""
     for _ in range(3):
         if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
             return value
@@ -115,60 +129,45 @@ def loaded(value: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """A Python literal, as LangChain writes the inputs of tools; else the text itself."""
+    """The value of a Python literal, as LangChain writes the inputs of tools; else the text."""
     import ast
 
     if len(text) > 100_000:
         return text
     try:
-        found = ast.literal_eval(text)
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
-    return found if isinstance(found, dict | list) else text
+    return value if isinstance(value, dict | list) else text
 
 
 def text_of(content: Any) -> str:
-    """The text of a message: a string, or parts of which some are text."""
+    """The text of a message: a string, or blocks of which some are text."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
         return text_of(content.get("text") or content.get("content") or "")
     if isinstance(content, list):
-        return "\n".join(filter(None, (text_of(p) for p in content if _is_text(p))))
+        return "\n".join(filter(None, (text_of(block) for block in content if _is_text(block))))
     return ""
 
 
-def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or (
-        isinstance(part, dict)
-        and part.get("type", "text")
-        in (
-            "text",
-            "input_text",
-            "output_text",
-        )
+def _is_text(block: Any) -> bool:
+    return isinstance(block, str) or (
+        isinstance(block, dict)
+        and block.get("type", "text") in ("text", "input_text", "output_text")
     )
 
 
 _QUERY_NAMES = (
-    "query",
-    "queries",
-    "q",
-    "search_query",
-    "question",
-    "search_term",
-    "keywords",
-    "input",
-    "text",
-    "prompt",
-    "__arg1",
-    "args",
-)
+    "query", "queries", "q", "search_query", "question", "search_term", "keywords", "input", "text",
+    "prompt", "__arg1", "args",
+)  # fmt: skip
 
 
 def query_of(arguments: Any) -> str | None:
     """The query in the arguments of a call; several are joined."""
-    arguments = loaded(arguments)
+    arguments = decode_json(arguments)
     if isinstance(arguments, dict):
         for name in _QUERY_NAMES:
             if arguments.get(name):
@@ -181,17 +180,17 @@ def query_of(arguments: Any) -> str | None:
 
 
 def seconds_between(start: Any, end: Any) -> float | None:
-    """The seconds from one time to another: ISO texts, or nanoseconds since 1970."""
+    """The seconds between two times: ISO texts, or nanoseconds since 1970."""
     if start is None or end is None:
         return None
     try:
         if isinstance(start, int | float) or str(start).isdigit():
-            found = (int(end) - int(start)) / 1e9
+            seconds = (int(end) - int(start)) / 1e9
         else:
-            found = (_moment(str(end)) - _moment(str(start))).total_seconds()
+            seconds = (_moment(str(end)) - _moment(str(start))).total_seconds()
     except (ValueError, TypeError):
         return None
-    return round(found, 9) if found >= 0 else None
+    return round(seconds, 9) if seconds >= 0 else None
 
 
 def _moment(text: str) -> Any:
@@ -204,7 +203,12 @@ def _moment(text: str) -> Any:
 
 
 def dicts(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects of a list; other things in it are left aside."""
+    """The objects in a list, without anything else in it; nothing if it is no list."""
     return (
         (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
     )
+
+
+def first_of(mapping: Mapping[str, Any], *names: str) -> Any:
+    """The first of these values that is not None."""
+    return next((mapping[name] for name in names if mapping.get(name) is not None), None)

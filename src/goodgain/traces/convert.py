@@ -1,4 +1,4 @@
-"""Traces of any format as canonical JSON lines."""
+"""Converts traces of any format to canonical JSON lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def convert_traces(
     merge_adjacent: bool = False,
     skip_bad: bool = False,
 ) -> tuple[int, int, list[str]]:
-    """Write the canonical form, whole or not at all; conversations written, skipped, and notes."""
+    """Write the canonical form atomically; returns conversations written, skipped, and notes."""
     import os
 
     from goodgain._core import check_trace

@@ -23,9 +23,9 @@ def read_traces(
     skip_bad: bool = False,
     max_gain: float = 4,
 ) -> TraceReader:
-    """Traces from a file in any format, or from dictionaries, one at a time.
+    """Read traces from a file in any format, or from dictionaries, one at a time.
 
-    Every one is checked as the core checks files; with `skip_bad` bad ones are left out and counted.
+    Each is validated; with `skip_bad` invalid ones are left out and counted.
     """
     import os
 
@@ -40,51 +40,51 @@ def read_traces(
 
 
 class TraceReader:
-    """An iterator of traces that knows what it left out."""
+    """An iterator of traces that counts what it leaves out."""
 
     def __init__(
         self,
-        found: Iterator[Any],
+        items: Iterator[Any],
         name: str,
         skip_bad: bool,
         max_gain: float,
         opened: OpenedTraces | None = None,
     ) -> None:
-        self._found = found
+        self._items = items
         self._name = name
         self._skip_bad = skip_bad
         self._max_gain = max_gain
         self._opened = opened
-        self._number = self._refused = 0
+        self._number = self._invalid = 0
 
     def __iter__(self) -> TraceReader:
         return self
 
     def __next__(self) -> Trace:
         while True:
-            item = next(self._found)
+            item = next(self._items)
             self._number += 1
             if isinstance(item, Trace):
                 return item
             try:
-                return _checked(item, f"{self._name} conversation {self._number}", self._max_gain)
+                return _validated(item, f"{self._name} conversation {self._number}", self._max_gain)
             except InputError:
                 if not self._skip_bad:
                     raise
-                self._refused += 1
+                self._invalid += 1
 
     @property
     def skipped(self) -> int:
-        """How many conversations were left out so far."""
-        return self._refused + (self._opened.skipped if self._opened else 0)
+        """The number of conversations left out so far."""
+        return self._invalid + (self._opened.skipped if self._opened else 0)
 
     @property
     def notes(self) -> list[str]:
-        """What the reader of the format has to say."""
+        """Notes of the format's reader."""
         return self._opened.notes if self._opened else []
 
 
-def _checked(item: Any, where: str, max_gain: float) -> Trace:
+def _validated(item: Any, where: str, max_gain: float) -> Trace:
     from goodgain._core import check_trace
 
     try:

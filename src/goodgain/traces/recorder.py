@@ -1,4 +1,4 @@
-"""A recorder for people who write their own agent loop: a line is written as each conversation ends."""
+"""A recorder for hand-written agent loops: a line is written as each conversation ends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
+from goodgain.data.trace import RESULT_FIELDS
 from goodgain.errors import InputError, UsageError, core_errors
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes canonical traces. Without a word about conversations, all searches are one.
+    """Writes canonical traces. Without calls of `conversation`, all searches belong to one.
 
     with gg.record("traces.jsonl", system="agent") as rec:
         rec.conversation("c1", user="Who wrote it?")
@@ -57,7 +58,7 @@ class Recorder:
     def conversation(
         self, name: Any = None, *, user: str | None = None, system: str | None = None
     ) -> None:
-        """Begin a conversation; the one before is complete and written."""
+        """Start a conversation; the previous one is complete and is written."""
         self.end()
         self._count += 1
         self._trace = {"conversation": str(name if name is not None else self._count)}
@@ -67,7 +68,7 @@ class Recorder:
         self.turn(user)
 
     def turn(self, user: str | None = None) -> None:
-        """The user speaks: a new turn."""
+        """Start a turn with a message of the user."""
         if self._trace is None:
             self.conversation(user=user)
             return
@@ -75,7 +76,7 @@ class Recorder:
 
     @contextmanager
     def iteration(self) -> Iterator[None]:
-        """Searches in here are made by one step of the agent."""
+        """Searches inside the `with` block belong to one iteration."""
         iteration = self._new_iteration()
         self._open = iteration
         try:
@@ -102,7 +103,7 @@ class Recorder:
         tokens: float | None = None,
         error: str | None = None,
     ) -> None:
-        """One search and what it returned: objects with the usual names, strings, or `Result`s."""
+        """Record one search and its results: dictionaries with the usual names, strings, or `Result`s."""
         from goodgain.traces.results import results_of
 
         if self._file is None:
@@ -118,16 +119,16 @@ class Recorder:
             "tokens": tokens,
             "error": error,
         }
-        found = {k: v for k, v in search.items() if v is not None}
-        kept = [
+        facts = {k: v for k, v in search.items() if v is not None}
+        canonical = [
             r if isinstance(r, dict) and set(r) <= _CANONICAL else one
             for r in plain
             for one in (results_of([r]) or [{}])[:1]
         ]
-        (self._open or self._new_iteration())["searches"].append({**found, "results": kept})
+        (self._open or self._new_iteration())["searches"].append({**facts, "results": canonical})
 
     def end(self, answer: str | None = None) -> None:
-        """The conversation is over: check it and write its line."""
+        """End the conversation: validate it and write its line."""
         from goodgain._core import check_trace
 
         if self._trace is None or self._file is None:
@@ -142,20 +143,7 @@ class Recorder:
         self._file.flush()
 
 
-_CANONICAL = {
-    "id",
-    "ids",
-    "type",
-    "url",
-    "title",
-    "snippet",
-    "content",
-    "fields",
-    "aspects",
-    "score",
-    "gain",
-    "metadata",
-}
+_CANONICAL = {*RESULT_FIELDS, "metadata"}
 
 
 def record(

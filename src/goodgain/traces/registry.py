@@ -1,98 +1,60 @@
-"""The one list of trace formats: how each is told from the others, and who reads it."""
+"""The list of trace formats: the built-in ones, and those that other packages provide."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
+from goodgain.errors import UsageError
+from goodgain.plugins import load_plugin, load_plugins, plugin_names
+from goodgain.traces.format import TraceFormat
 from goodgain.traces.formats import (
     anthropic,
-    benchmarks,
-    chat,
+    browsecomp_plus,
+    canonical,
+    inspect_ai,
+    langchain,
+    langfuse,
+    langsmith,
+    mlflow,
+    openai_chat,
     openai_responses,
-    platforms,
-    telemetry,
+    openinference,
+    otel,
+    search_r1,
+    trec_dd,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+GROUP = "goodgain.trace_formats"
 
-    from goodgain.traces.builder import Context
-
-    Reader = Callable[[Iterator[tuple[str, Any]], Context], Iterator[dict[str, Any]]]
-
-
-@dataclass(frozen=True, slots=True)
-class TraceFormat:
-    """A format: `refuses` says why a document is not of it, or nothing."""
-
-    name: str
-    title: str
-    refuses: Callable[[Any], str]
-    read: Reader
-
-
-def _refuses_canonical(document: Any) -> str:
-    found = document[0] if isinstance(document, list) and document else document
-    if not isinstance(found, dict) or "conversation" not in found:
-        return "no 'conversation'"
-    return "" if "turns" in found else "no 'turns'"
-
-
-def _read_canonical(
-    documents: Iterator[tuple[str, Any]], context: Context
-) -> Iterator[dict[str, Any]]:
-    for _, document in documents:
-        yield from document if isinstance(document, list) else [document]
-
-
-# In the order in which they are tried: the most particular first.
+# In the order in which they are tried: the most specific first.
 FORMATS: dict[str, TraceFormat] = {
-    f.name: f
-    for f in (
-        TraceFormat("canonical", "goodgain's own JSON lines", _refuses_canonical, _read_canonical),
-        TraceFormat(
-            "openinference",
-            "OpenInference (Phoenix) spans",
-            telemetry.refuses_openinference,
-            telemetry.read_openinference,
-        ),
-        TraceFormat(
-            "otel", "OpenTelemetry GenAI spans", telemetry.refuses_genai, telemetry.read_genai
-        ),
-        TraceFormat("mlflow", "MLflow traces", platforms.refuses_mlflow, platforms.read_mlflow),
-        TraceFormat(
-            "langfuse", "Langfuse observations", platforms.refuses_langfuse, platforms.read_langfuse
-        ),
-        TraceFormat(
-            "langsmith", "LangSmith runs", platforms.refuses_langsmith, platforms.read_langsmith
-        ),
-        TraceFormat(
-            "browsecomp-plus",
-            "BrowseComp-Plus runs",
-            benchmarks.refuses_browsecomp,
-            benchmarks.read_browsecomp,
-        ),
-        TraceFormat("inspect", "inspect_ai logs", chat.refuses_inspect, chat.read_inspect),
-        TraceFormat("anthropic", "Anthropic Messages", anthropic.refuses, anthropic.read),
-        TraceFormat(
-            "openai-responses", "OpenAI Responses", openai_responses.refuses, openai_responses.read
-        ),
-        TraceFormat(
-            "langchain", "LangChain and LangGraph messages", chat.refuses_langchain, chat.read_chat
-        ),
-        TraceFormat("openai-chat", "OpenAI Chat Completions", chat.refuses_chat, chat.read_chat),
-        TraceFormat(
-            "search-r1",
-            "Search-R1 transcripts",
-            benchmarks.refuses_search_r1,
-            benchmarks.read_search_r1,
-        ),
-        TraceFormat(
-            "trec-dd",
-            "TREC Dynamic Domain runs",
-            benchmarks.refuses_trec_dd,
-            benchmarks.read_trec_dd,
-        ),
+    module.FORMAT.name: module.FORMAT
+    for module in (
+        canonical,
+        openinference,
+        otel,
+        mlflow,
+        langfuse,
+        langsmith,
+        browsecomp_plus,
+        inspect_ai,
+        anthropic,
+        openai_responses,
+        langchain,
+        openai_chat,
+        search_r1,
+        trec_dd,
     )
 }
+
+
+def plugin_formats() -> dict[str, TraceFormat]:
+    """The formats of other packages; tried last, so that installing one changes no file's format."""
+    return load_plugins(GROUP, FORMATS, TraceFormat)
+
+
+def find_format(name: str) -> TraceFormat:
+    """The format of this name."""
+    trace_format = FORMATS.get(name) or load_plugin(GROUP, name, TraceFormat)
+    if trace_format is None:
+        names = dict.fromkeys([*FORMATS, *plugin_names(GROUP)])
+        raise UsageError(f"unknown trace format '{name}'", hint=f"one of: {', '.join(names)}")
+    return trace_format

@@ -1,16 +1,17 @@
-"""What a tool returned, as results: lists of objects, JSON in a string, or text in blocks."""
+"""The results in a tool's output: a list of objects, JSON in a string, or text in blocks."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import loaded, text_of
+from goodgain.traces.builder import decode_json, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NAMES = {
+# What tools call the fields of a result, the usual name first. Columns of tables: goodgain.io.columns.
+_ALIASES = {
     "url": ("url", "link", "href", "uri", "source_url", "web_url"),
     "title": ("title", "name", "heading", "page_title", "filename", "file_name"),
     "snippet": ("snippet", "description", "summary", "excerpt"),
@@ -27,95 +28,37 @@ _NAMES = {
     "score": ("score", "similarity", "relevance_score", "_score"),
     "gain": ("gain",),
 }
-_DOCUMENT = ("docid", "doc_id", "document_id", "docno")
+_DOCUMENT_IDS = ("docid", "doc_id", "document_id", "docno")
 _IDS = (
-    "chunk_id",
-    "passage_id",
-    "node_id",
-    "file_id",
-    "unique_id",
-    "message_id",
-    "event_id",
-    "item_id",
-    "artifact_id",
-    "email_url",
-    "site_id",
-    "web_id",
-    "list_id",
-    "original_id",
-    "channel_id",
-    "plugin_id",
-)
+    "chunk_id", "passage_id", "node_id", "file_id", "unique_id", "message_id", "event_id", "item_id",
+    "artifact_id", "email_url", "site_id", "web_id", "list_id", "original_id", "channel_id", "plugin_id",
+)  # fmt: skip
 _FIELDS = (
-    "author",
-    "authors",
-    "file_name",
-    "filename",
-    "file_type",
-    "modified",
-    "modified_by",
-    "received",
-    "from",
-    "to",
-    "subject",
-    "start",
-    "end",
-    "organizer",
-    "organizer_email",
-    "participants",
-    "department",
-    "company",
-    "office",
-    "page_age",
-    "date",
-)
+    "author", "authors", "file_name", "filename", "file_type", "modified", "modified_by", "received",
+    "from", "to", "subject", "start", "end", "organizer", "organizer_email", "participants",
+    "department", "company", "office", "page_age", "date",
+)  # fmt: skip
 _TYPES = (
-    "web",
-    "webpage",
-    "passage",
-    "chunk",
-    "file",
-    "email",
-    "event",
-    "message",
-    "chat",
-    "person",
-    "external",
-    "transcript",
-)
+    "web", "webpage", "passage", "chunk", "file", "email", "event", "message", "chat", "person",
+    "external", "transcript",
+)  # fmt: skip
 _LISTS = (
-    "results",
-    "documents",
-    "docs",
-    "items",
-    "hits",
-    "organic_results",
-    "organic",
-    "sources",
-    "search_results",
-    "matches",
-    "data",
-    "value",
-    "output",
-    "response",
-    "result",
-    "content",
-    "artifact",
+    "results", "documents", "docs", "items", "hits", "organic_results", "organic", "sources",
+    "search_results", "matches", "data", "value", "output", "response", "result", "content", "artifact",
     "retrieved",
-)
+)  # fmt: skip
 
 
 def results_of(output: Any) -> list[dict[str, Any]]:
-    """Everything that can be told apart in a tool's output; what is empty is no result."""
-    value = loaded(output)
+    """The results that can be recognised in a tool's output, without empty ones."""
+    value = decode_json(output)
     if isinstance(value, list):
-        if value and all(_is_text_part(v) for v in value):
+        if value and all(_is_text_block(v) for v in value):
             return results_of(text_of(value))
-        found = [r for v in value for r in _one(v)]
-        return [r for r in found if r]
+        return [result for item in value for result in _one(item) if result]
     if isinstance(value, dict):
         for name in _LISTS:
-            inner = loaded(value.get(name))
+            inner = decode_json(value.get(name))
             if isinstance(inner, list) or (isinstance(inner, dict) and name != "artifact"):
                 return results_of(inner)
         result = result_of(value)
@@ -123,7 +66,7 @@ def results_of(output: Any) -> list[dict[str, Any]]:
     return _text_results(value) if isinstance(value, str) else []
 
 
-def _is_text_part(value: Any) -> bool:
+def _is_text_block(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and value.get("type") == "text"
@@ -153,11 +96,11 @@ def _bare(text: str) -> dict[str, Any]:
     return {"id": text} if len(text) <= 80 and not re.search(r"\s", text) else {"content": text}
 
 
-def result_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """An object by the usual names; `metadata` fills what is missing."""
-    sources = [found]
+def result_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical result in an object, by the usual names; `metadata` fills in what is missing."""
+    sources = [item]
     for name in ("document", "_source", "metadata", "attributes", "doc"):
-        inner = loaded(found.get(name))
+        inner = decode_json(item.get(name))
         if isinstance(inner, dict):
             sources.extend(
                 [inner, *([inner["metadata"]] if isinstance(inner.get("metadata"), dict) else [])]
@@ -166,12 +109,12 @@ def result_of(found: Mapping[str, Any]) -> dict[str, Any]:
             sources.append({"content": inner})
     result: dict[str, Any] = {}
     for source in sources:
-        _take({str(k).casefold().replace("-", "_"): v for k, v in source.items()}, result)
+        _add_fields({str(k).casefold().replace("-", "_"): v for k, v in source.items()}, result)
     return result
 
 
-def _take(source: Mapping[str, Any], result: dict[str, Any]) -> None:
-    for name, usual in _NAMES.items():
+def _add_fields(source: Mapping[str, Any], result: dict[str, Any]) -> None:
+    for name, usual in _ALIASES.items():
         value = next((source[u] for u in usual if source.get(u) not in (None, "", [])), None)
         if value is None or name in result:
             continue
@@ -192,7 +135,7 @@ def _take(source: Mapping[str, Any], result: dict[str, Any]) -> None:
             result.setdefault("fields", {}).setdefault("source", where)
     if "id" not in result and _scalar(source.get("id", source.get("_id"))):
         result["id"] = str(source.get("id", source.get("_id")))
-    ids = {"doc_id": next((source[n] for n in _DOCUMENT if _scalar(source.get(n))), None)}
+    ids = {"doc_id": next((source[n] for n in _DOCUMENT_IDS if _scalar(source.get(n))), None)}
     ids |= {n: source.get(n) for n in _IDS}
     for name, value in ids.items():
         if _scalar(value):
@@ -235,45 +178,45 @@ _FAILURE = re.compile(
 
 
 def is_failure(output: Any) -> bool:
-    """Whether an output only says that nothing came of the call."""
+    """Whether an output only reports that the call failed or returned nothing."""
     return isinstance(output, str) and bool(_FAILURE.match(output))
 
 
 def _text_results(text: str) -> list[dict[str, Any]]:
-    """Blocks of text where they can be told apart, else one result with content only."""
+    """One result per recognisable block of text, else one with the whole text as content."""
     if not text.strip() or is_failure(text):
         return []
-    for pattern, make in ((_DOC_TITLE, _titled), (_NUMBERED, _numbered)):
+    for pattern, make in ((_DOC_TITLE, _titled_result), (_NUMBERED, _numbered_result)):
         marks = list(pattern.finditer(text))
         if marks:
             ends = [m.start() for m in marks[1:]] + [len(text)]
             return [make(m, text[m.end() : end]) for m, end in zip(marks, ends, strict=True)]
     if tagged := list(_TAGGED.finditer(text)):
-        return [_from_tag(m) for m in tagged]
-    return _labelled(text) or [{"content": text.strip()}]
+        return [_tagged_result(m) for m in tagged]
+    return _labelled_results(text) or [{"content": text.strip()}]
 
 
-def _titled(mark: re.Match[str], body: str) -> dict[str, Any]:
+def _titled_result(mark: re.Match[str], body: str) -> dict[str, Any]:
     title = mark["title"].strip().strip('"').strip()
     return {k: v for k, v in (("title", title), ("content", body.strip())) if v}
 
 
-def _numbered(mark: re.Match[str], body: str) -> dict[str, Any]:
+def _numbered_result(mark: re.Match[str], body: str) -> dict[str, Any]:
     body = re.split(r"^(?:A (?:Google )?search for|=======)", body, maxsplit=1, flags=re.M)[0]
     body = re.sub(r"^\s*Date published:[^\n]*\n", "", body)
-    found: dict[str, Any] = {}
+    ids: dict[str, Any] = {}
     if mark["docid"]:
-        found = {"id": mark["docid"].strip(), "ids": {"doc_id": mark["docid"].strip()}}
+        ids = {"id": mark["docid"].strip(), "ids": {"doc_id": mark["docid"].strip()}}
     title = mark["link"] or (None if mark["docid"] else mark["head"])
     named = {
         "url": mark["url"],
         "title": title,
         "content" if mark["docid"] else "snippet": body.strip(),
     }
-    return {**found, **{k: v for k, v in named.items() if v}}
+    return {**ids, **{k: v for k, v in named.items() if v}}
 
 
-def _from_tag(match: re.Match[str]) -> dict[str, Any]:
+def _tagged_result(match: re.Match[str]) -> dict[str, Any]:
     attributes = dict(re.findall(r'([\w-]+)="([^"]*)"', match["attributes"]))
     body = match["body"]
     for name, value in re.findall(
@@ -285,18 +228,18 @@ def _from_tag(match: re.Match[str]) -> dict[str, Any]:
     return result_of(attributes)
 
 
-def _labelled(text: str) -> list[dict[str, Any]]:
+def _labelled_results(text: str) -> list[dict[str, Any]]:
     """Blocks such as "Title: ...", "URL: ...", repeated."""
     marks = list(_LABELLED.finditer(text))
     if len(marks) < 2:
         return []
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     current: dict[str, Any] = {}
     ends = [m.start() for m in marks[1:]] + [len(text)]
     for mark, end in zip(marks, ends, strict=True):
         name = mark[1].casefold()
         if name in current:
-            found.append(result_of(current))
+            results.append(result_of(current))
             current = {}
         current[name] = text[mark.end() : end].strip().strip("-").strip()
-    return [*found, result_of(current)]
+    return [*results, result_of(current)]

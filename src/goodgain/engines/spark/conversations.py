@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +16,7 @@ from goodgain.engines.spark.gain_worker import COUNTS, SCORED, GainJob, scored
 from goodgain.engines.spark.session import arrow_only, is_frame, kept
 from goodgain.errors import InputError, from_report
 from goodgain.identity import Identity
+from goodgain.io.naming import format_of, system_name
 from goodgain.io.sources import Source
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def conversations(
         data, default = traces, "agent"
     elif isinstance(traces, str) and _is_lines(traces):
         data, name = spark.read.text(traces), traces
-        default = os.path.basename(traces.rstrip("/")).split(".")[0]  # noqa: PTH119 - it may be a URL
+        default = system_name(traces)
     elif isinstance(traces, str) and ":" in traces:
         from goodgain.engines.spark.frames import read
 
@@ -158,7 +158,7 @@ def conversations(
 
 
 def _is_lines(path: str) -> bool:
-    return ":" in path and path.endswith((".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst"))
+    return ":" in path and format_of(path) == "jsonl"
 
 
 def _from_here(spark: Any, traces: Any, **reading: Any) -> tuple[Any, str, str]:

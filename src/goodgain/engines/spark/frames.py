@@ -12,7 +12,7 @@ from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.worker import PACKED, packed
 from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
-from goodgain.io.files import plain_suffix
+from goodgain.io.naming import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
     from goodgain.io.rows import Rows
     from goodgain.io.sources import Source
 
-_ENDINGS = {
-    ".parquet": "parquet", ".orc": "orc", ".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json",
-    ".txt": "trec", ".run": "trec", ".trec": "trec", ".res": "trec", ".qrels": "trec",
-}  # fmt: skip
 _FORMATS = ("parquet", "delta", "iceberg", "orc", "avro", "csv", "tsv", "json", "trec", "table")
 _UNTYPED = ("csv", "tsv", "trec")  # where 1 may be a number or a text
-_HERE = (".json", ".arrow", ".feather", ".ipc")  # read on the driver: they cannot be divided
+_HERE = ("json", "arrow")  # read on the driver: they cannot be divided
 _TREC = {
     "run": (6, {"query": 0, "doc": 2, "score": 4}),
     "qrels": (4, {"query": 0, "aspect": 1, "doc": 2, "gain": 3}),
@@ -70,7 +66,7 @@ def frame_of(
     of_text = False
     if is_frame(source):
         data, shown = source, name or table
-    elif isinstance(source, str | os.PathLike) and plain_suffix(os.fspath(source)) not in _HERE:
+    elif isinstance(source, str | os.PathLike) and format_of(source) not in _HERE:
         path = os.fspath(source)
         data, shown, of_text = read(spark, path, table), name or path, True
         kinds = {} if _format(path)[0] in _UNTYPED else None
@@ -139,7 +135,8 @@ def _format(path: str) -> tuple[str, str]:
     prefix, colon, rest = path.partition(":")
     if colon and prefix in _FORMATS:
         return prefix, rest
-    return _ENDINGS.get(plain_suffix(path), "parquet"), path
+    form = format_of(path) or "parquet"
+    return {"jsonl": "json"}.get(form, form), path
 
 
 def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:

@@ -14,6 +14,7 @@ from goodgain.engines.spark.broadcasts import stream_of
 from goodgain.engines.spark.conversations import conversations
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.errors import GoodgainError, InputError
+from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store, judge_for
 from goodgain.labels.exchange import export, import_labels
 from goodgain.labels.labeller import AGAIN, TEXT_LIMIT, retried_of, setting_of
@@ -145,7 +146,7 @@ def _pairs(spark: Any, source: Any, identity: Any) -> Any:
 
 
 def _has_question(frame: Any) -> bool:
-    return any(name in frame.columns for name in ("question", "query_text"))
+    return "question" in find_columns(frame.columns, "pairs")
 
 
 # --- on the executors ---

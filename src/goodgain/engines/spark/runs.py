@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.data.run import Run, stem
+from goodgain.data.run import Run
 from goodgain.engines.spark.frames import frame_of, id_kinds, pieces_of, provenance, same_kinds
 from goodgain.engines.spark.judgments import SMALL, Judgements, judgements_of
 from goodgain.engines.spark.session import arrow_only, is_frame, kept
@@ -13,7 +13,8 @@ from goodgain.engines.spark.values import SparkValues
 from goodgain.engines.spark.worker import UNREAD, Job, Report, measured, measured_schema
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
-from goodgain.ranking.evaluator import numbered, recipe, several_runs
+from goodgain.io.naming import system_name, unique_names
+from goodgain.ranking.evaluator import recipe, several_runs
 from goodgain.ranking.result import Evaluation
 from goodgain.ranking.scores import RunScores
 
@@ -90,8 +91,8 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
         return list(runs.items())
     listed = runs if isinstance(runs, list | tuple) else [runs]
     if listed and all(map(_is_elsewhere, listed)):
-        names = ["run" if is_frame(run) else stem(os.fspath(run)) for run in listed]
-        return list(zip(numbered(names), listed, strict=True))
+        names = ["run" if is_frame(run) else system_name(run) for run in listed]
+        return list(zip(unique_names(names), listed, strict=True))
     return [(run.name, run) for run in several_runs(runs)]
 
 

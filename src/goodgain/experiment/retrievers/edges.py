@@ -19,8 +19,6 @@ NEIGHBOURS = "neighbours"
 # "neighbours", a path to a table, or (document, document[, weight])
 Edges: TypeAlias = str | os.PathLike[str] | Sequence[Sequence[Any]]
 
-_ENDS = (("source", "from", "doc", "a"), ("target", "to", "neighbour", "neighbor", "b"))
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentGraph:
@@ -82,20 +80,9 @@ def graph_of(
 
 
 def _read(path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
+    from goodgain.io.columns import find_columns
     from goodgain.io.tables import load_table
 
     table = load_table(path)
-    columns = []
-    for usual in _ENDS:
-        name = next((c for c in table.columns if c.casefold() in usual), None)
-        if name is None:
-            raise InputError(
-                f"there is no column '{usual[0]}'",
-                where=table.name,
-                hint=f"edges have columns source, target and perhaps weight; there is: "
-                f"{', '.join(table.columns)}",
-            )
-        columns.append(table.columns[name])
-    if "weight" in table.columns:
-        columns.append(table.columns["weight"])
-    return list(zip(*columns, strict=True))
+    columns = find_columns(table.columns, "edges", table.name)
+    return list(zip(*(table.columns[name] for name in columns.values()), strict=True))

@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError, plain
+from goodgain.io.naming import unique_names
 from goodgain.reports.chart import Chart
 from goodgain.reports.theme import DASHES, LIGHT
 
@@ -70,17 +71,8 @@ def _finite(value: Any) -> Any:
 
 def display_names(names: Iterable[str]) -> dict[str, str]:
     """Names as displayed: without control characters, truncated, and unique."""
-    displayed: dict[str, str] = {}
-    used: set[str] = set()
-    for name in names:
-        text = cut(name)
-        unique, number = text, 1
-        while unique in used:
-            number += 1
-            unique = f"{text} #{number}"
-        used.add(unique)
-        displayed[name] = unique
-    return displayed
+    listed = list(dict.fromkeys(names))
+    return dict(zip(listed, unique_names(map(cut, listed)), strict=True))
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:

@@ -1,1 +1,1 @@
-"""One module per trace format, or per family of formats that share a shape."""
+"""One module for each trace format, with its `FORMAT`; `goodgain.traces.registry` lists them."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.builder import Builder, Context, dicts, query_of, text_of
+from goodgain.traces.format import TraceFormat
 from goodgain.traces.results import is_failure, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from goodgain.traces.format import Conversations, Documents
 
 _BLOCKS = ("tool_use", "tool_result", "server_tool_use", "web_search_tool_result")
 
 
-def refuses(document: Any) -> str:
-    """Why these are no Anthropic messages; empty where they are."""
+def _mismatch(document: Any) -> str:
     if (
         isinstance(document, dict)
         and document.get("type") == "message"
@@ -24,25 +24,25 @@ def refuses(document: Any) -> str:
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
         return "no list of messages"
-    kinds = {b.get("type") for m in dicts(messages) for b in dicts(m.get("content"))}
-    return "" if kinds & set(_BLOCKS) else "no tool_use, tool_result or server_tool_use block"
+    types = {b.get("type") for m in dicts(messages) for b in dicts(m.get("content"))}
+    return "" if types & set(_BLOCKS) else "no tool_use, tool_result or server_tool_use block"
 
 
-def read(documents: Iterator[tuple[str, Any]], context: Context) -> Iterator[dict[str, Any]]:
-    """One conversation a list of messages, or a single response."""
+def _read(documents: Documents, context: Context) -> Conversations:
+    """One conversation per list of messages, or per response."""
     for where, document in documents:
         facts = document if isinstance(document, dict) else {}
-        single = facts.get("type") == "message"
-        messages = [facts] if single else list(dicts(facts.get("messages", document)))
-        if not single and isinstance(facts.get("response"), dict):
+        is_response = facts.get("type") == "message"
+        messages = [facts] if is_response else list(dicts(facts.get("messages", document)))
+        if not is_response and isinstance(facts.get("response"), dict):
             messages.append(facts["response"])
         builder = Builder(facts.get("id") or facts.get("conversation") or where, facts.get("model"))
         for message in messages:
-            _message(message, builder, context)
+            _add_message(message, builder, context)
         yield builder.build()
 
 
-def _message(message: dict[str, Any], builder: Builder, context: Context) -> None:
+def _add_message(message: dict[str, Any], builder: Builder, context: Context) -> None:
     content = message.get("content")
     blocks = (
         [{"type": "text", "text": content}] if isinstance(content, str) else list(dicts(content))
@@ -50,38 +50,39 @@ def _message(message: dict[str, Any], builder: Builder, context: Context) -> Non
     if message.get("role") == "user":
         results = [b for b in blocks if b.get("type") == "tool_result"]
         if len(results) < len(blocks):
-            builder.user(text_of([b for b in blocks if b.get("type") == "text"]))
+            builder.start_turn(text_of([b for b in blocks if b.get("type") == "text"]))
         for block in results:
-            _result(block, builder)
+            _add_output(block, builder)
         return
-    between = True
+    is_new = True  # whether the next call is of a new generation
     for block in blocks:
         kind = block.get("type")
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            if between:
-                builder.step()
-            between = False
+            if is_new:
+                builder.start_iteration()
+            is_new = False
             if context.is_search(block.get("name")):
-                builder.search(block.get("id"), block.get("name"), query_of(block.get("input")))
+                builder.add_search(block.get("id"), block.get("name"), query_of(block.get("input")))
         elif kind in ("web_search_tool_result", "tool_result", "mcp_tool_result"):
-            _result(block, builder)
-            between = True  # the model has seen results: what follows is a new generation
+            _add_output(block, builder)
+            is_new = True  # the model has seen results
         elif kind == "text":
-            builder.answer(block.get("text"))
+            builder.set_answer(block.get("text"))
 
 
-def _result(block: dict[str, Any], builder: Builder) -> None:
-    content = block.get("content")
+def _add_output(block: dict[str, Any], builder: Builder) -> None:
+    call, content = block.get("tool_use_id"), block.get("content")
     if isinstance(content, dict):  # web_search_tool_result_error
-        builder.output(
-            block.get("tool_use_id"), [], str(content.get("error_code") or content.get("type"))
-        )
+        builder.add_output(call, [], str(content.get("error_code") or content.get("type")))
     elif block.get("is_error") or is_failure(text_of(content)):
-        builder.output(block.get("tool_use_id"), [], text_of(content) or "error")
+        builder.add_output(call, [], text_of(content) or "error")
     else:
-        builder.output(block.get("tool_use_id"), [_visible(r) for r in results_of(content)])
+        builder.add_output(call, [_without_encrypted(r) for r in results_of(content)])
 
 
-def _visible(result: dict[str, Any]) -> dict[str, Any]:
-    """The encrypted content of a web result is no text."""
+def _without_encrypted(result: dict[str, Any]) -> dict[str, Any]:
+    """The encrypted content of a web result is not text."""
     return {k: v for k, v in result.items() if k != "encrypted_content"}
+
+
+FORMAT = TraceFormat("anthropic", "Anthropic Messages", _mismatch, _read)

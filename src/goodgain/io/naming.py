@@ -1,0 +1,71 @@
+"""What a file's name says: its compression, its format, and the name of the system it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "lzma"}
+FORMATS = {
+    ".txt": "trec", ".trec": "trec", ".run": "trec", ".res": "trec", ".qrels": "trec", ".qrel": "trec",
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+    ".parquet": "parquet", ".orc": "orc", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+STDIN = "-"
+
+
+def compression_of(path: str | os.PathLike[str]) -> str | None:
+    """The compression that the last suffix names."""
+    return COMPRESSIONS.get(Path(path).suffix.lower())
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """The format that the suffix names, compressed or not: csv for `run.csv.gz`."""
+    return FORMATS.get(_decompressed(Path(path)).suffix.lower())
+
+
+def display_name(path: str) -> str:
+    """The name of a file in messages."""
+    return "<stdin>" if path == STDIN else path
+
+
+def system_name(path: str | os.PathLike[str]) -> str:
+    """The name of the system whose output a file holds.
+
+    Without compression and one format suffix, never cut at another dot: `bm25.run.gz` is `bm25`, but
+    `gpt-4.1.jsonl` is `gpt-4.1`.
+    """
+    if os.fspath(path) in (STDIN, display_name(STDIN)):
+        return "stdin"
+    name = _decompressed(Path(path))
+    return name.stem if name.suffix.lower() in FORMATS else name.name
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """The names, with a number for each that comes more than once: `run#1`, `run#2`."""
+    listed = list(names)
+    frequency = Counter(listed)
+    used = {name for name, times in frequency.items() if times == 1}
+    numbers = {name: count(1) for name, times in frequency.items() if times > 1}
+    unique = []
+    for name in listed:
+        if name in numbers:
+            candidates = (f"{name}#{number}" for number in numbers[name])
+            name = next(candidate for candidate in candidates if candidate not in used)
+            used.add(name)
+        unique.append(name)
+    return unique
+
+
+def _decompressed(path: Path) -> Path:
+    """The name without suffixes of compression."""
+    name = Path(path.name)
+    while name.suffix.lower() in COMPRESSIONS:
+        name = name.with_suffix("")
+    return name

@@ -1,0 +1,47 @@
+"""inspect_ai: evaluation logs, with a chat in each sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.traces.builder import Builder, Context, dicts
+from goodgain.traces.chat import add_messages
+from goodgain.traces.format import TraceFormat
+
+if TYPE_CHECKING:
+    from goodgain.traces.format import Conversations, Documents
+
+_ATTACHMENT = "attachment://"
+
+
+def _mismatch(document: Any) -> str:
+    if not isinstance(document, dict) or not isinstance(document.get("samples"), list):
+        return "no samples"
+    return (
+        "" if any("messages" in s for s in dicts(document["samples"])) else "no sample has messages"
+    )
+
+
+def _read(documents: Documents, context: Context) -> Conversations:
+    """One conversation per sample and epoch."""
+    for _, log in documents:
+        system = (log.get("eval") or {}).get("model")
+        for sample in dicts(log["samples"]):
+            builder = Builder(f"{sample.get('id')}/{sample.get('epoch', 1)}", system)
+            messages = _with_attachments(sample.get("messages"), sample.get("attachments") or {})
+            add_messages(messages, builder, context)
+            yield builder.build()
+
+
+def _with_attachments(value: Any, attachments: dict[str, str]) -> Any:
+    """The messages with the attachments that they refer to in their place."""
+    if isinstance(value, str) and value.startswith(_ATTACHMENT):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value)
+    if isinstance(value, list):
+        return [_with_attachments(v, attachments) for v in value]
+    if isinstance(value, dict):
+        return {k: _with_attachments(v, attachments) for k, v in value.items()}
+    return value
+
+
+FORMAT = TraceFormat("inspect", "inspect_ai logs", _mismatch, _read)

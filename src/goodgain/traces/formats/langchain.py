@@ -1,0 +1,22 @@
+"""LangChain and LangGraph: messages with a type, and the states that hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goodgain.traces.chat import messages_of, read_chats
+from goodgain.traces.format import TraceFormat
+
+_TYPES = ("human", "ai", "tool", "AIMessageChunk")
+
+
+def _mismatch(document: Any) -> str:
+    messages = messages_of(document)
+    if messages is None:
+        return "no list of messages"
+    if not any(m.get("type") in _TYPES and "role" not in m for m in messages):
+        return "no message of type human, ai or tool"
+    return ""
+
+
+FORMAT = TraceFormat("langchain", "LangChain and LangGraph messages", _mismatch, read_chats)

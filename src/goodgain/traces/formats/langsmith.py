@@ -1,0 +1,60 @@
+"""LangSmith: exported runs of retrievers, tools and models, in the order of `dotted_order`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.traces.builder import Context, decode_json
+from goodgain.traces.format import TraceFormat
+from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodgain.traces.format import Conversations, Documents
+
+_KINDS: dict[str, Kind] = {"retriever": "retriever", "tool": "tool", "llm": "model"}
+_SESSION_NAMES = ("session_id", "thread_id", "conversation_id")
+
+
+def _mismatch(document: Any) -> str:
+    return "" if any(True for _ in _runs(document)) else "no run with a run_type"
+
+
+def _runs(document: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(document, list):
+        for item in document:
+            yield from _runs(item)
+    elif isinstance(document, dict):
+        if "run_type" in document:
+            yield document
+        if isinstance(inner := document.get("runs", document.get("child_runs")), list):
+            yield from _runs(inner)
+
+
+def _read(documents: Documents, context: Context) -> Conversations:
+    return conversations((_span(r) for _, d in documents for r in _runs(d)), context)
+
+
+def _span(r: dict[str, Any]) -> Span:
+    kind = _KINDS.get(str(r.get("run_type")), "other")
+    inputs, outputs = decode_json(r.get("inputs")) or {}, decode_json(r.get("outputs")) or {}
+    metadata = (r.get("extra") or {}).get("metadata") or {}
+    fields = exchange_fields(kind, inputs, outputs)
+    fields["call"] = fields["call"] or metadata.get("tool_call_id")
+    if isinstance(outputs, dict):
+        fields["output"] = outputs.get("documents", outputs.get("output", outputs))
+    return Span(
+        kind=kind,
+        trace=str(r.get("trace_id") or r.get("id")),
+        start=r.get("start_time"),
+        end=r.get("end_time"),
+        session=next((str(metadata[n]) for n in _SESSION_NAMES if metadata.get(n)), None),
+        name=r.get("name"),
+        error=str(r["error"]) if r.get("error") else None,
+        order=str(r.get("dotted_order") or ""),
+        **fields,
+    )
+
+
+FORMAT = TraceFormat("langsmith", "LangSmith runs", _mismatch, _read)

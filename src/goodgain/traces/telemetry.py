@@ -1,0 +1,97 @@
+"""OpenTelemetry spans: what the conventions built on them share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.traces.builder import dicts, first_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def mismatch_of_spans(document: Any, fits: Callable[[dict[str, Any]], bool], reason: str) -> str:
+    """Why these are not spans of which the attributes of one fit."""
+    spans = list(spans_of(document))
+    if not spans:
+        return "no spans with attributes"
+    return "" if any(fits(attributes) for _, attributes in spans) else reason
+
+
+def spans_of(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """(span, attributes of it and its resource) in OTLP/JSON, in lists, and in single objects."""
+    if isinstance(document, list):
+        for item in document:
+            yield from spans_of(item)
+    elif isinstance(document, dict):
+        if "resourceSpans" in document:
+            for resource in dicts(document["resourceSpans"]):
+                shared = _attributes((resource.get("resource") or {}).get("attributes"))
+                for scope in dicts(resource.get("scopeSpans")):
+                    for span in dicts(scope.get("spans")):
+                        yield span, {**shared, **_attributes(span.get("attributes"))}
+        elif isinstance(document.get("spans"), list):
+            yield from spans_of(document["spans"])
+        elif "attributes" in document:
+            yield document, _attributes(document["attributes"])
+        elif any(k.startswith("attributes.") for k in document):  # a row of a data frame
+            yield document, {k.removeprefix("attributes."): v for k, v in document.items()}
+
+
+def _attributes(attributes: Any) -> dict[str, Any]:
+    """Flat names, from OTLP's list, a flat object, or a nested one."""
+    if isinstance(attributes, list):
+        return {str(a.get("key")): _otlp_value(a.get("value")) for a in dicts(attributes)}
+    flat: dict[str, Any] = {}
+
+    def walk(prefix: str, value: Any) -> None:
+        if isinstance(value, dict) and value:
+            for k, v in value.items():
+                walk(f"{prefix}.{k}" if prefix else str(k), v)
+        elif isinstance(value, list) and any(isinstance(v, dict) for v in value):
+            flat[prefix] = value
+            for i, v in enumerate(value):
+                walk(f"{prefix}.{i}", v)
+        else:
+            flat[prefix] = value
+
+    walk("", attributes if isinstance(attributes, dict) else {})
+    if isinstance(attributes, dict):
+        flat |= {k: v for k, v in attributes.items() if "." in k}
+    return flat
+
+
+def _otlp_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "arrayValue" in value:
+        return [_otlp_value(v) for v in (value["arrayValue"] or {}).get("values", [])]
+    if "kvlistValue" in value:
+        return {
+            v.get("key"): _otlp_value(v.get("value"))
+            for v in dicts((value["kvlistValue"] or {}).get("values"))
+        }
+    return next(iter(value.values()), None)
+
+
+def common_fields(span: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a `Span` that every convention has: its trace, times and error."""
+    context: dict[str, Any] = span["context"] if isinstance(span.get("context"), dict) else {}
+    status: dict[str, Any] = span["status"] if isinstance(span.get("status"), dict) else {}
+    failed = (
+        status.get("code") in (2, "STATUS_CODE_ERROR", "ERROR")
+        or span.get("status_code") == "ERROR"
+    )
+    return {
+        "trace": str(
+            first_of(span, "traceId", "trace_id")
+            or context.get("trace_id")
+            or span.get("context.trace_id")
+            or "trace"
+        ),
+        "start": first_of(
+            span, "startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano"
+        ),
+        "end": first_of(span, "endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano"),
+        "error": (status.get("message") or "error") if failed else None,
+    }
