@@ -36,6 +36,7 @@ STAGES = (
     "cli",
 )
 FREE = {
+    "arguments",
     "cores",
     "errors",
     "plugins",

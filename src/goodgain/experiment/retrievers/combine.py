@@ -53,13 +53,13 @@ class Hybrid(Retriever):
         pool: int | None = None,
         depth: int = DEPTH,
     ) -> None:
-        from goodgain.fusion.methods import method_of
+        from goodgain.fusion.methods import find_method
 
         if isinstance(of, str) or len(of) < 2:
             raise UsageError(
                 "a hybrid needs at least two systems", hint='for example of = ["keyword", "knn"]'
             )
-        if method_of(method).trained:
+        if find_method(method).trained:
             raise UsageError(f"the fusion '{method}' learns from judgements, a retriever has none")
         self.of, self.method, self.norm, self.weights, self.params = (
             list(of),
