@@ -25,9 +25,14 @@ def parser() -> argparse.ArgumentParser:
         "KNN, hybrid and a swarm), then evaluate, time and compare them using the judgments that ship with\n"
         "goodgain. An agent answers the same questions, and Good Gain measures each of its searches.",
     )
-    p.add_argument("--folder", metavar="FOLDER", help="output folder for runs, scores and latencies")
     p.add_argument(
-        "--report", metavar="FILE", default=REPORT, help=f"write the results as one HTML page (default: {REPORT})"
+        "--folder", metavar="FOLDER", help="output folder for runs, scores and latencies"
+    )
+    p.add_argument(
+        "--report",
+        metavar="FILE",
+        default=REPORT,
+        help=f"write the results as one HTML page (default: {REPORT})",
     )
     add_output(p)
     return p

@@ -36,12 +36,13 @@ example of a file:
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    from goodgain.experiment.retrievers import BUILT_IN
+    from goodgain.experiment.retrievers import retriever_summaries
     from goodgain.stats.corrections import CORRECTIONS
     from goodgain.stats.paired import TESTS
 
-    size = max(map(len, BUILT_IN))
-    known = "".join(f"  {name:<{size}}  {what}\n" for name, (_, _, what) in BUILT_IN.items())
+    summaries = retriever_summaries()
+    size = max(map(len, summaries))
+    known = "".join(f"  {name:<{size}}  {text}\n" for name, text in summaries.items())
     p = command_parser(
         "experiment",
         "Run retrievers over the same queries, time them, measure them and compare them with a baseline.\n"
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         folder = Path(args.folder) if args.folder else chosen
         if args.check:
             print(f"{len(experiment.systems)} systems, {len(experiment.documents):,} documents, "
-                  f"{len(experiment.queries):,} queries: it can be run", file=sys.stderr)  # fmt: skip
+                  f"{len(experiment.queries):,} queries: ready to run", file=sys.stderr)  # fmt: skip
             return 0
         result = experiment.run(folder, progress=not args.quiet)
     if Path(args.file).is_dir() or args.baseline or args.test or args.correction:

@@ -13,7 +13,7 @@ from goodgain.demo.retrievers import split
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goodgain.experiment.retrievers import Hit
+    from goodgain.experiment.retrievers import ScoredDocument
 
 _WORD = re.compile(r"[a-z]{3,}")
 
@@ -28,7 +28,7 @@ class Agent:
 
     def __init__(
         self,
-        search: Callable[[str], Sequence[Hit]],
+        search: Callable[[str], Sequence[ScoredDocument]],
         documents: Mapping[str, str],
         *,
         iterations: int = 5,

@@ -291,9 +291,7 @@ METHODS = {
 def find_method(name: Any, call: str = "") -> Method:
     """The method of this name; `call` is how the caller's arguments are ordered, for the hint."""
     if not isinstance(name, str):
-        raise UsageError(
-            f"method must be the name of a fusion method, got a {type(name).__name__}", hint=call
-        )
+        raise UsageError(f"method must be a string, not {type(name).__name__}", hint=call)
     if name in METHODS:
         return METHODS[name]
     from difflib import get_close_matches
