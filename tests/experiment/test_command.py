@@ -94,6 +94,8 @@ def test_the_command(folder, capsys):
     )
     rows = json.loads(capsys.readouterr().out)
     assert {row["baseline"] for row in rows} == {"mine"}
+    assert run(["experiment", str(folder / "test"), "-q", "-m", "AP", "--format", "csv"]) == 0
+    assert ",AP," in capsys.readouterr().out
     assert run(["experiment", str(folder / "test"), "-q", "--format", "csv", "--per-query"]) == 0
     assert "swarm (seed 1),q3,MRR," in capsys.readouterr().out
     for form in ("markdown", "latex"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, beside, command_parser, write
+from goodgain.cli.options import add_folder, add_output, add_report
+from goodgain.cli.output import side_files, write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -25,15 +27,8 @@ def parser() -> argparse.ArgumentParser:
         "KNN, hybrid and a swarm), then evaluate, time and compare them using the judgments that ship with\n"
         "goodgain. An agent answers the same questions, and Good Gain measures each of its searches.",
     )
-    p.add_argument(
-        "--folder", metavar="FOLDER", help="output folder for runs, scores and latencies"
-    )
-    p.add_argument(
-        "--report",
-        metavar="FILE",
-        default=REPORT,
-        help=f"write the results as one HTML page (default: {REPORT})",
-    )
+    add_folder(p)
+    add_report(p, texts=False, default=REPORT)
     add_output(p)
     return p
 
@@ -61,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         write_texts({f"{args.folder}/traces.jsonl": lines})
     gains = agent_gains(demo, traces)
     title = "Five retrievers and an agent search Python's documentation"
-    write(args, _text(args, result, gains), beside(args, result, gains, title=title))
+    write(args, _text(args, result, gains), side_files(args, result, gains, title=title))
     if not args.quiet:
         print(f"\nFull report: {args.report}", file=sys.stderr)
     return 0

@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import command_parser, pairs, warn, write
+from goodgain.cli.options import (
+    add_measures,
+    add_name,
+    add_output,
+    add_seed,
+    add_threads,
+    listing,
+    parse_pairs,
+)
+from goodgain.cli.output import warn, write
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,19 +25,18 @@ if TYPE_CHECKING:
     from goodgain.fusion.methods import Method
 
 FORMATS = ("trec", "csv", "tsv", "jsonl")
+DEFAULT_MEASURE = "nDCG@10"
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     from goodgain.fusion.methods import METHODS, NORMS
 
-    size = max(map(len, METHODS))
-    methods = "".join(f"  {name:<{size}}  {m.summary}{_notes(m)}\n" for name, m in METHODS.items())
-    norms = "".join(f"  {name:<16}  {text}\n" for name, text in NORMS.items())
+    methods = {name: f"{m.summary}{_notes(m)}" for name, m in METHODS.items()}
     p = command_parser(
         "fuse",
         "Fuse several runs into one.",
-        f"methods:\n{methods}\nnormalisations:\n{norms}\nexamples:\n"
+        listing("methods", methods) + listing("normalisations", NORMS) + "examples:\n"
         "  goodgain fuse bm25.run dense.run -o hybrid.run\n"
         "  goodgain fuse bm25.run dense.run --method wsum --weights 0.3,0.7 -o hybrid.run\n"
         "  goodgain fuse bm25.run dense.run --method wsum --tune qrels.txt -m nDCG@10 -o hybrid.run\n"
@@ -43,10 +52,11 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--weights", metavar="W,W,...", help="one weight per run")
     p.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE",
-        help="parameter of the method, for example k=20",
+        help="parameter of the method, e.g. k=20",
     )  # fmt: skip
     p.add_argument("--depth", type=int, metavar="N", help="maximum documents per query")
-    p.add_argument("--name", metavar="NAME", help="name of the fused run (default: the method)")
+    add_name(p, "the method")
+    add_threads(p)
     group = p.add_argument_group("training and tuning")
     group.add_argument("--train", metavar="QRELS", help="judgments of the training queries")
     group.add_argument(
@@ -55,25 +65,14 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     group.add_argument(
         "--tune", metavar="QRELS",
-        help="judgments by which to choose weights or parameter, with cross-validation over queries",
+        help="choose weights or parameter by a measure, with cross-validation over queries",
     )  # fmt: skip
-    group.add_argument(
-        "-m", "--measures", default="nDCG@10", metavar="MEASURE",
-        help="measure that --tune optimises (default: nDCG@10)",
-    )  # fmt: skip
+    add_measures(group, DEFAULT_MEASURE)
     group.add_argument(
         "--folds", type=int, default=5, metavar="N", help="folds of --tune (default: 5)"
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
-    out = p.add_argument_group("output")
-    out.add_argument(
-        "--format", choices=FORMATS, default="trec", help="format of the run (default: trec)"
-    )
-    out.add_argument("-o", "--output", metavar="FILE", help="write to FILE (atomically)")
-    out.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
-    out.add_argument(
-        "-q", "--quiet", action="store_true", help="suppress warnings and the tuning table"
-    )
+    add_seed(group)
+    add_output(p, per_query=False, formats=FORMATS)
     return p
 
 
@@ -92,8 +91,9 @@ def run(args: argparse.Namespace) -> int:
                 "--tune cannot be combined with --weights, --param or --train",
                 hint="--tune chooses weights and parameters, and trains in every fold",
             )
+        measures = " ".join(args.measures or [DEFAULT_MEASURE])
         tuned = tune(
-            args.runs, args.method, args.norm, qrels=args.tune, measures=args.measures,
+            args.runs, args.method, args.norm, qrels=args.tune, measures=measures,
             folds=args.folds, seed=args.seed, depth=args.depth, name=name, threads=args.threads,
         )  # fmt: skip
         if not args.quiet:
@@ -128,7 +128,7 @@ def _weights(text: str | None) -> list[float] | None:
 
 def _params(texts: list[str]) -> dict[str, float]:
     params = {}
-    for name, value in pairs(texts, "--param").items():
+    for name, value in parse_pairs(texts, "--param").items():
         try:
             params[name] = float(value)
         except ValueError:
