@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import goodgain as gg
 from goodgain.errors import GoodgainError
 from goodgain.experiment.groups import by_targets
-from goodgain.experiment.retrievers import Graph, Hybrid, Swarm
+from goodgain.experiment.retrievers import BM25, KNN, Graph, Hybrid, Swarm
 
 DOCUMENTS = {f"d{i}": f"word{i} about topic{i % 5} and more" for i in range(40)}
 QUERIES = {f"q{i}": f"topic{i % 5} word{i}" for i in range(10)}
@@ -247,6 +248,64 @@ def test_a_folder_contains_what_its_page_needs(tmp_path):
     assert "There are no ranked lists" not in (tmp_path / "page.html").read_text()
 
 
+def test_a_result_is_a_frozen_mapping_of_its_systems():
+    systems = {"mine": first, "keyword": "bm25", "knn": "knn", "swarm": Swarm("knn")}
+    result = experiment(systems, measures="MRR DR@20", seeds=[0, 1]).run()
+    assert list(result) == list(result.systems) == list(systems)
+    assert len(result) == 4
+    assert "swarm" in result
+    assert "nothing" not in result
+    table = dict(result)
+    assert table["keyword"]["MRR"] == result["keyword"]["MRR"] == result.scores["keyword"]["MRR"]
+    assert list(dict(table["keyword"])) == ["MRR", "DR@20", "Latency"]
+    seeds = [result.scores[f"swarm (seed {seed})"]["DR@20"] for seed in (0, 1)]
+    assert result["swarm"]["DR@20"] == sum(seeds) / 2
+    assert result["swarm", "DR@20"].mean == pytest.approx(result["swarm"]["DR@20"])
+    assert result["knn"].timing is result.timings["knn"]
+    with pytest.raises(KeyError, match="unknown system 'nothing'; available: mine, keyword"):
+        result["nothing"]
+    for change in (
+        lambda: setattr(result, "plan", None),
+        lambda: setattr(result, "other", None),
+        lambda: delattr(result, "qrels"),
+        lambda: setattr(result["knn"], "name", "x"),
+        lambda: setattr(result.timings["knn"], "mean", 0.0),
+        lambda: setattr(result.plan, "baseline", "knn"),
+    ):
+        with pytest.raises(AttributeError):
+            change()
+
+
+def test_a_result_of_one_system_is_also_read_by_measure():
+    result = experiment({"keyword": "bm25"}, measures="MRR").run()
+    assert result["MRR"] == result["keyword"]["MRR"] == result.scores["MRR"]
+    with pytest.raises(KeyError, match="one system"):
+        result["keyword", "MRR"]
+
+
+def test_a_folder_of_version_0_1_opens_and_continues(tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(Path(__file__).parent / "folder_of_version_0_1", folder)
+    result = gg.ExperimentResult.open(folder)
+    assert result.settings["judgments"] == 16
+    assert result.systems == ("first", "keyword", "swarm", "knn")
+    saved = gg.Evaluation.load(folder / "scores.json")
+    assert result.scores.per_query == saved.per_query
+    assert result["first"]["MRR"] == 0.375
+    assert result["first"]["DR@20"] == pytest.approx(1 / 6)
+    assert result.timings["swarm"].calls == 16
+    assert result.timings["knn"].index_bytes == 2368
+    assert result.comparison.groups == ("simple (<= 3 targets)",)
+    assert gg.ExperimentResult.open(folder, measures="AP")["knn"]["AP"] == 1
+
+    documents = {f"d{i}": f"word{i} about topic{i % 5} and more" for i in range(20)}
+    systems = {"keyword": BM25(depth=5), "knn": KNN(depth=5), "swarm": Swarm("knn")}
+    again = gg.Experiment(
+        documents, result.queries, folder / "qrels.jsonl", systems, depth=5, seeds=[3, 4], repeats=2
+    ).run(folder)  # fmt: skip
+    assert len(again.folder.calls) == len(result.folder.calls)  # nothing was left to run
+
+
 def test_a_second_run_makes_no_calls_and_a_new_system_only_its_own(tmp_path):
     calls = []
 
@@ -267,8 +326,6 @@ def test_another_experiment_is_refused(tmp_path):
     experiment({"a": first, "b": "bm25"}).run(tmp_path)
     with pytest.raises(GoodgainError, match="with a different depth"):
         experiment({"a": first, "b": "bm25"}, depth=5).run(tmp_path)
-    from goodgain.experiment.retrievers import BM25
-
     with pytest.raises(GoodgainError, match=r"'b' in the folder .* was run with a different 'k1'"):
         experiment({"a": first, "b": BM25(k1=9)}).run(tmp_path)
     other = gg.Experiment({**DOCUMENTS, "new": "text"}, QUERIES, QRELS, {"a": first, "b": "bm25"})

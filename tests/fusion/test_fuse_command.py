@@ -79,9 +79,14 @@ def test_bad_input_is_reported(
     assert "Traceback" not in error
 
 
-@pytest.mark.parametrize("arguments", ["fuse", "fuse a.run b.run --random-seed 1"])
-def test_bad_options_exit_with_status_2(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [("fuse", "see: goodgain fuse --help"), ("fuse a.run b.run --random-seed 1", "use --seed")],
+)
+def test_bad_options_exit_with_status_2(
+    arguments: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
         run(arguments.split())
     assert stopped.value.code == 2
-    assert "goodgain fuse --help" in capsys.readouterr().err
+    assert f"hint: {hint}" in capsys.readouterr().err

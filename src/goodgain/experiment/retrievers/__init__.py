@@ -115,7 +115,7 @@ def make(name: str, parameters: Mapping[str, Any], depth: int | None = None) -> 
     retriever = cls(**{**defaults, **parameters})
     if not callable(retriever):
         raise UsageError(
-            f"the retriever '{name}' is a {cls.__name__} that cannot be called",
+            f"the retriever '{name}' cannot be called",
             hint="a retriever is a callable query -> [(document, score), ...]",
         )
     return retriever
