@@ -36,7 +36,6 @@ STAGES = (
     "cli",
 )
 FREE = {
-    "arguments",
     "cores",
     "errors",
     "plugins",

@@ -126,7 +126,7 @@ def test_parameters_reach_the_retrievers(folder):
         ('retriever = "bm25"', 'retriever = "bm26"', "unknown retriever 'bm26'"),
         ("k1 = 1.2", "kk = 1.2", "unknown parameter 'kk'"),
         ("repeats = 2", "repeat = 2", "unknown key 'repeat'"),
-        ("measures =", "metrics =", "unknown key 'metrics' in the experiment"),
+        ("measures =", "metrics =", "use measures="),
         ("corpus.jsonl", "nowhere.jsonl", "file not found"),
         ('qrels = "qrels.txt"', "", "the experiment has no 'qrels'"),
         ('of = ["keyword", "knn"]', 'of = ["keyword", "nn"]', "unknown system 'nn'"),

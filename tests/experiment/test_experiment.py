@@ -276,9 +276,14 @@ def test_a_result_is_a_frozen_mapping_of_its_systems():
             change()
 
 
-def test_a_result_of_one_system_is_also_read_by_measure():
+def test_a_result_of_one_system_is_a_mapping_of_its_measures():
     result = experiment({"keyword": "bm25"}, measures="MRR").run()
     assert result["MRR"] == result["keyword"]["MRR"] == result.scores["MRR"]
+    assert dict(result) == dict(result["keyword"])
+    assert list(result) == ["MRR", "Latency"]
+    assert len(result) == 2
+    assert "keyword" in result
+    assert "MRR" in result
     with pytest.raises(KeyError, match="one system"):
         result["keyword", "MRR"]
 
@@ -453,7 +458,7 @@ def test_own_index_is_timed():
         ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
         ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
         ({"seeds": []}, "seeds must be different numbers"),
-        ({"metrics": "AP"}, r"Experiment\(\) has no argument 'metrics'\nhint: use measures="),
+        ({"metrics": "AP"}, r"Experiment\(\) has no parameter 'metrics'\nhint: use measures="),
     ],
 )
 def test_errors_before_any_work(change, message):

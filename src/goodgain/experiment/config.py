@@ -9,8 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.arguments import METRIC_HINTS
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
@@ -47,9 +46,8 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
             raise UsageError(
                 f"unknown key '{name}' in the experiment",
                 where=str(file),
-                hint="use measures" if name in METRIC_HINTS
-                else f"available keys: {', '.join([*names, 'folder'])} and [systems.NAME]",
-            )  # fmt: skip
+                hint=keyword_hint(name, [*names, "systems", "folder"]),
+            )
     for name in _FILES:
         if not isinstance(content.get(name), str):
             raise UsageError(f"the experiment has no '{name}'", where=str(file),

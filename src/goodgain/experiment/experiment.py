@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goodgain.arguments import METRIC_HINTS, argument_hints
 from goodgain.data import Qrels
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.result import ExperimentResult, Plan
@@ -44,7 +43,7 @@ class Experiment:
     default measures. Systems that depend on a seed run once for each of `seeds`.
     """
 
-    @argument_hints(**METRIC_HINTS)
+    @suggest_keywords
     def __init__(
         self,
         corpus: Any,

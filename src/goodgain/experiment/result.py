@@ -76,10 +76,10 @@ class SystemScores:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExperimentResult(Reportable):
-    """The systems of an experiment by name.
+    """The systems of an experiment: a mapping from their names to `SystemScores`.
 
-    `result["swarm"]["MRR"]` is a mean, and with only one system `result["MRR"]` too;
-    `result["swarm", "MRR"]` is the comparison with the baseline.
+    `result["swarm"]["MRR"]` is a mean, and `result["swarm", "MRR"]` the comparison with the baseline.
+    With a single system it is a mapping from measures to means, like an `Evaluation`: `result["MRR"]`.
     """
 
     folder: Folder
@@ -172,9 +172,8 @@ class ExperimentResult(Reportable):
         scores = iter(self.scores.runs)
         systems = {}
         for name, runs in self.runs.items():
-            own = tuple(next(scores) for _ in runs)
-            renamed = tuple(scores.renamed(name) for scores in own)
-            systems[name] = SystemScores(name, renamed, self.timings[name])
+            by_seed = tuple(next(scores).renamed(name) for _ in runs)
+            systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
 
     # --- by name ---
@@ -186,20 +185,24 @@ class ExperimentResult(Reportable):
             return self.comparison[key]
         if key in self._system_scores:
             return self._system_scores[key]
-        if len(self) == 1:
-            (scores,) = self._system_scores.values()
-            return scores[key]
+        if len(self.systems) == 1:
+            return self._system_scores[self.systems[0]][key]
         raise KeyError(f"unknown system '{key}'; available: {', '.join(self.systems)}")
 
     def keys(self) -> tuple[str, ...]:
-        """The names of the systems."""
+        """The names of the systems, or the measures of a single system."""
+        if len(self.systems) == 1:
+            return self._system_scores[self.systems[0]].keys()
         return self.systems
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.systems)
+        return iter(self.keys())
 
     def __len__(self) -> int:
-        return len(self.systems)
+        return len(self.keys())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.systems or key in self.keys()
 
     @cached_property
     def timings(self) -> dict[str, Timing]:
@@ -288,7 +291,7 @@ class ExperimentResult(Reportable):
 
     def __repr__(self) -> str:
         return (
-            f"ExperimentResult({len(self)} systems: {', '.join(self.systems)}; "
+            f"ExperimentResult({len(self.systems)} systems: {', '.join(self.systems)}; "
             f"{self.settings['queries']:,} queries; baseline {self.plan.baseline})"
         )
 

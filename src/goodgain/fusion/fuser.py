@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.arguments import METRIC_HINTS, argument_hints
 from goodgain.cores import available_cores
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, core_errors
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
     from goodgain._core import RankedRun
     from goodgain.fusion.methods import Method
 
+# Keywords of other tools that are not parameters of a fusion method.
 _HINTS = {
     **dict.fromkeys(
-        (*METRIC_HINTS, "measures"),
+        ("metric", "metrics", "measure", "measures"),
         "tune(runs, method, qrels=..., measures=...) optimises a measure",
     ),
     "params": "pass parameters by name, such as k=60 or weights=[0.4, 0.6]",
 }
 
 
-@argument_hints(**_HINTS)
 def fuse(
     runs: Any,
     method: str = "rrf",
@@ -49,6 +48,9 @@ def fuse(
     `runs` themselves. `depth` limits the documents per query; `params` are parameters of the
     method, such as `k=60` for rrf.
     """
+    for keyword in params:
+        if keyword in _HINTS:
+            raise UsageError(f"fuse() has no parameter '{keyword}'", hint=_HINTS[keyword])
     usage = "fuse(runs, method, norm, qrels=...)"
     chosen = find_method(method, usage)
     ranked = rank_runs(check_runs(runs, qrels, usage))

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from goodgain.arguments import METRIC_HINTS, argument_hints
 from goodgain.data import Qrels, Run
-from goodgain.errors import UsageError
+from goodgain.errors import UsageError, suggest_keywords
 from goodgain.fusion.fuser import Fuser, check_runs, rank_runs
 from goodgain.fusion.methods import find_method
 from goodgain.ranking import Evaluator
@@ -93,7 +92,7 @@ class Tuned(Plottable):
         return self.render().rstrip("\n")
 
 
-@argument_hints(**METRIC_HINTS)
+@suggest_keywords
 def tune(
     runs: Any,
     method: str = "wsum",
