@@ -28,6 +28,20 @@ def first(query):
     return [("d0", 2.0), ("d1", 1.0)]
 
 
+def sleeping(seconds):
+    """A sync and an async retriever that take this long."""
+
+    def sleeps(query):
+        time.sleep(seconds)
+        return first(query)
+
+    async def sleeps_async(query):
+        await asyncio.sleep(seconds)
+        return first(query)
+
+    return {"sync": sleeps, "async": sleeps_async}
+
+
 def experiment(systems, **options):
     return gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **options)
 
@@ -57,18 +71,10 @@ def test_the_numbers_are_those_of_evaluate_and_compare():
 
 
 def test_a_sleeping_retriever_shows_its_sleep():
-    def sleeps(query):
-        time.sleep(0.02)
-        return first(query)
-
-    async def sleeps_async(query):
-        await asyncio.sleep(0.02)
-        return first(query)
-
     def in_time(t):
         return t.mean < 0.001 if t.system == "fast" else t.p50 < 0.03 and t.mean < 0.04
 
-    systems = {"fast": first, "sync": sleeps, "async": sleeps_async}
+    systems = {"fast": first, **sleeping(0.02)}
     result = in_time_result(systems, in_time, repeats=3)
     for name in ("sync", "async"):
         t = result.timings[name]
@@ -121,19 +127,10 @@ def test_warm_up_is_not_counted():
 
 
 def test_concurrency():
-    def sleeps(query):
-        time.sleep(0.05)
-        return first(query)
-
-    async def sleeps_async(query):
-        await asyncio.sleep(0.05)
-        return first(query)
-
     def in_time(t):  # five calls of 50 ms run at a time; one by one it would be 20 per second
         return t.mean < 0.15 and t.per_second > 30
 
-    systems = {"sync": sleeps, "async": sleeps_async}
-    result = in_time_result(systems, in_time, concurrency=5, warmup=0)
+    result = in_time_result(sleeping(0.05), in_time, concurrency=5, warmup=0)
     assert all(t.mean >= 0.05 for t in result.timings.values())
 
 
@@ -393,7 +390,7 @@ def test_killed_and_started_again(tmp_path):
 
     whole, stopped = (gg.ExperimentResult.open(tmp_path / name) for name in ("whole", "stopped"))
     for measure in ("MRR", "DR@20", "Hit@5"):
-        for ours, theirs in zip(stopped.scores, whole.scores, strict=True):
+        for ours, theirs in zip(stopped.scores.runs, whole.scores.runs, strict=True):
             assert ours.name == theirs.name
             assert ours.column(measure) == theirs.column(measure)
     calls = (tmp_path / "stopped.log").read_text().splitlines()

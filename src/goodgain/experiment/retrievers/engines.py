@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import (
-    DEPTH,
-    Retriever,
-    ScoredDocument,
-    check_ranking,
-    import_extra,
-)
-from goodgain.experiment.retrievers.embed import Embedding, embedding, require_vector_settings
+from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
+from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
 from goodgain.experiment.retrievers.http import fill_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from goodgain.experiment.retrievers.base import ScoredDocument
+    from goodgain.experiment.retrievers.embed import Embedding
 
 
 class Engine(Retriever):

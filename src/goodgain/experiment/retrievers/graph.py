@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import ScoredDocument, require_positive
 from goodgain.experiment.retrievers.combine import search_with
 from goodgain.experiment.retrievers.walks import WalkRetriever, min_max, query_generator
+
+if TYPE_CHECKING:
+    from goodgain.experiment.retrievers.base import ScoredDocument
 
 
 @dataclass(eq=False, repr=False)
@@ -21,19 +23,14 @@ class Graph(WalkRetriever):
     """
 
     name = "graph"
+    positive = (*WalkRetriever.positive, "starts", "walks")
+    shares = ("restart",)
 
     pool: int = 300
     steps: int = 8
     starts: int = 10
     walks: int = 1000
     restart: float = 0.3
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        super().__post_init__()
-        require_positive(starts=self.starts, walks=self.walks)
-        if not 0 <= self.restart < 1:
-            raise UsageError(f"restart must be at least 0 and below 1, got {self.restart}")
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """Walk, and rank documents by visits."""

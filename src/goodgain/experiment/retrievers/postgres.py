@@ -6,17 +6,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import (
-    DEPTH,
-    Retriever,
-    ScoredDocument,
-    check_ranking,
-    import_extra,
-)
-from goodgain.experiment.retrievers.embed import Embedding, embedding, require_vector_settings
+from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
+from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from goodgain.experiment.retrievers.base import ScoredDocument
+    from goodgain.experiment.retrievers.embed import Embedding
 
 MATCH = ("any", "all")
 

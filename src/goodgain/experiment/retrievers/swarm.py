@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import ScoredDocument, require_positive, require_share
 from goodgain.experiment.retrievers.combine import search_with
 from goodgain.experiment.retrievers.walks import WalkRetriever, min_max, query_generator
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from goodgain.experiment.retrievers.base import ScoredDocument
 
     Floats = NDArray[np.float64]
 
@@ -31,6 +32,8 @@ class Swarm(WalkRetriever):
     """
 
     name = "swarm"
+    positive = (*WalkRetriever.positive, "agents", "rounds")
+    shares = ("decay", "trust", "leap")
 
     agents: int = 32
     rounds: int = 6
@@ -42,8 +45,6 @@ class Swarm(WalkRetriever):
     def __post_init__(self) -> None:
         """Check the settings."""
         super().__post_init__()
-        require_positive(agents=self.agents, rounds=self.rounds)
-        require_share(decay=self.decay, trust=self.trust, leap=self.leap)
         if self.diversity < 0:
             raise UsageError(f"diversity must not be negative, got {self.diversity}")
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, SearchFunction, require_positive
+from goodgain.experiment.retrievers.base import (
+    DEPTH,
+    SearchFunction,
+    require_positive,
+    require_share,
+)
 from goodgain.experiment.retrievers.combine import DerivedRetriever
 from goodgain.experiment.retrievers.edges import NEIGHBOURS, DocumentGraph, Edges, build_graph
 
@@ -25,6 +30,8 @@ class WalkRetriever(DerivedRetriever):
     """
 
     uses_seed = True
+    positive: ClassVar[tuple[str, ...]] = ("neighbours", "pool", "steps")
+    shares: ClassVar[tuple[str, ...]] = ()  # parameters from 0 to 1
 
     of: str | SearchFunction = ""
     _: KW_ONLY
@@ -38,11 +45,12 @@ class WalkRetriever(DerivedRetriever):
     _graph: DocumentGraph = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the settings that all walks share."""
+        """Check the settings."""
         super().__init__(self.of)
         if not self.of:
             raise UsageError(f"{self.name} needs a system to start from", hint='of = "knn"')
-        require_positive(neighbours=self.neighbours, pool=self.pool, steps=self.steps)
+        require_positive(**{name: getattr(self, name) for name in self.positive})
+        require_share(**{name: getattr(self, name) for name in self.shares})
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Build the graph."""
