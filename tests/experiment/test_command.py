@@ -102,7 +102,7 @@ def test_the_command(folder, capsys):
         assert run(["experiment", str(folder / "test"), "-q", "--format", form]) == 0
         assert "keyword" in capsys.readouterr().out
     assert run(["experiment", str(folder / "test"), "-q", "--details"]) == 0
-    assert "seeds: standard deviations" in capsys.readouterr().out
+    assert "seeds: standard deviation" in capsys.readouterr().out
 
 
 def test_check_runs_nothing(folder, capsys):

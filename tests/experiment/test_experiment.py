@@ -64,7 +64,7 @@ def test_the_numbers_are_those_of_evaluate_and_compare():
     }
     theirs = gg.evaluate(QRELS, runs, "MRR DR@20")
     assert {n: dict(list(m.items())[:2]) for n, m in result.scores.means.items()} == theirs.means
-    pair = gg.compare(theirs, baselines="mine", measures="MRR DR@20")["keyword", "MRR"]
+    pair = gg.compare(theirs, baseline="mine", measures="MRR DR@20")["keyword", "MRR"]
     assert result["keyword", "MRR"].p == pair.p
     assert result["keyword", "MRR"].difference == pair.difference
     assert "mine (baseline)" in str(result)
