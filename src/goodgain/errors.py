@@ -143,8 +143,9 @@ def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
             unknown = next((name for name in kwargs if name not in known), None)
             if unknown is None or "unexpected keyword argument" not in str(error):
                 raise
+            name = function.__qualname__.removesuffix(".__init__")
             raise UsageError(
-                f"{function.__name__}() has no parameter '{unknown}'",
+                f"{name}() has no parameter '{unknown}'",
                 hint=keyword_hint(unknown, known),
             ) from None
 

@@ -1,4 +1,4 @@
-"""compare, gate and fuse on the command line."""
+"""compare and gate on the command line."""
 
 import json
 from pathlib import Path
@@ -151,34 +151,6 @@ def test_gate(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = out(capsys, "fuse", "base.run", "new.run", "--depth", "2", "--name", "both")
-    assert text.splitlines()[0].split()[:4] == ["q0", "Q0", "d0", "1"]
-    assert text.splitlines()[0].endswith(" both")
-    assert len(text.splitlines()) == 24
-    out(
-        capsys,
-        "fuse",
-        "base.run",
-        "new.run",
-        "--method",
-        "wsum",
-        "--weights",
-        "0.3,0.7",
-        "-o",
-        "f.run",
-    )
-    assert "RR" in out(capsys, "compare", "qrels.txt", "base.run", "f.run", "-m", "RR")
-    table = out(capsys, "fuse", "base.run", "new.run", "--method", "wsum", "--tune", "qrels.txt", "-m", "RR",
-                "--folds", "3", "-o", "g.run")  # fmt: skip
-    assert "held out" in table
-    for form in ("csv", "tsv", "jsonl"):
-        assert out(capsys, "fuse", "base.run", "new.run", "--format", form)
-    assert run(["fuse", "base.run", "new.run", "--method", "posfuse", "--train", "qrels.txt"]) == 0
-    assert "look too good" in capsys.readouterr().err
-    assert out(capsys, "fuse", "base.run", "new.run", "--method", "rbc", "--param", "phi=0.5")
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -199,21 +171,15 @@ def test_fuse(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "compare qrels.txt base.run new.run --permutations 0",
             "permutations must be a positive integer, got 0",
         ),
-        ("compare qrels.txt --scores scores.csv", "--scores stands in"),
-        ("compare qrels.txt --gsb labels.csv", "--gsb stands alone"),
+        ("compare qrels.txt --scores scores.csv", "--scores cannot be combined"),
+        ("compare qrels.txt --gsb labels.csv", "--gsb cannot be combined"),
         ("compare --scores none.csv", "file not found: 'none.csv'"),
         ("compare --scores scores.csv -m AP", "no scores for the measure 'AP'"),
         ("compare --scores scores.csv --query z", "column 'z' not found"),
         ("compare --gsb scores.csv", "no column for the label"),
         ("gate qrels.txt base.run", "got 1 runs"),
-        ("gate --scores scores.csv --baseline A", "name both systems"),
+        ("gate --scores scores.csv --baseline Z", "unknown system 'Z'"),
         ("gate qrels.txt base.run new.run -m nope", "unknown measure 'nope'"),
-        ("fuse base.run", "at least two runs"),
-        ("fuse base.run new.run --method x", "no fusion method 'x'"),
-        ("fuse base.run new.run --method wsum --weights a,b", "--weights 'a,b'"),
-        ("fuse base.run new.run --param k=x", "not a number"),
-        ("fuse base.run new.run --method wsum --tune qrels.txt --weights 1,1", "--tune chooses"),
-        ("fuse base.run none.run", "file not found: 'none.run'"),
     ],
 )
 def test_bad_input_is_a_sentence_and_status_2(
@@ -225,7 +191,7 @@ def test_bad_input_is_a_sentence_and_status_2(
 
 
 @pytest.mark.parametrize(
-    "arguments", ["compare --test z", "gate --test tukey", "fuse", "compare --format x"]
+    "arguments", ["compare --test z", "gate --test tukey", "compare --format x"]
 )
 def test_bad_options_leave_with_status_2(
     arguments: str, capsys: pytest.CaptureFixture[str]
@@ -236,7 +202,7 @@ def test_bad_options_leave_with_status_2(
     assert "hint: see: goodgain" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["compare", "gate", "fuse"])
+@pytest.mark.parametrize("command", ["compare", "gate"])
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         run([command, "--help"])

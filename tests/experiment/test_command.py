@@ -1,4 +1,4 @@
-"""`goodgain experiment` and the TOML behind it; the demo."""
+"""`goodgain experiment` and its TOML file; `goodgain demo`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_command(folder, capsys):
         assert word in out
     assert (folder / "test" / "runs" / "swarm.seed1.run").exists()
 
-    assert run(["experiment", str(folder / "test"), "-q"]) == 0  # opened again, nothing is run
+    assert run(["experiment", str(folder / "test"), "-q"]) == 0  # opened again: nothing runs
     assert capsys.readouterr().out == out
     assert (
         run(["experiment", str(folder / "test"), "-q", "--format", "json", "--baseline", "mine"])
@@ -94,18 +94,20 @@ def test_the_command(folder, capsys):
     )
     rows = json.loads(capsys.readouterr().out)
     assert {row["baseline"] for row in rows} == {"mine"}
+    assert run(["experiment", str(folder / "test"), "-q", "-m", "AP", "--format", "csv"]) == 0
+    assert ",AP," in capsys.readouterr().out
     assert run(["experiment", str(folder / "test"), "-q", "--format", "csv", "--per-query"]) == 0
     assert "swarm (seed 1),q3,MRR," in capsys.readouterr().out
     for form in ("markdown", "latex"):
         assert run(["experiment", str(folder / "test"), "-q", "--format", form]) == 0
         assert "keyword" in capsys.readouterr().out
     assert run(["experiment", str(folder / "test"), "-q", "--details"]) == 0
-    assert "seeds: standard deviations" in capsys.readouterr().out
+    assert "seeds: standard deviation" in capsys.readouterr().out
 
 
 def test_check_runs_nothing(folder, capsys):
     assert run(["experiment", str(folder / "test.toml"), "--check"]) == 0
-    assert "it can be run" in capsys.readouterr().err
+    assert "7 systems, 40 documents, 10 queries: ready to run" in capsys.readouterr().err
     assert not (folder / "test").exists()
 
 
@@ -120,18 +122,23 @@ def test_parameters_reach_the_retrievers(folder):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seeds = [0, 1]", "seeds = [0, 1", "is not valid TOML"),
-        ('retriever = "bm25"', 'retriever = "bm26"', "there is no retriever 'bm26'"),
-        ("k1 = 1.2", "kk = 1.2", "takes no 'kk'"),
-        ("repeats = 2", "repeat = 2", "an experiment has no 'repeat'"),
+        ("seeds = [0, 1]", "seeds = [0, 1", "invalid TOML"),
+        ('retriever = "bm25"', 'retriever = "bm26"', "unknown retriever 'bm26'"),
+        ("k1 = 1.2", "kk = 1.2", "unknown parameter 'kk'"),
+        ("repeats = 2", "repeat = 2", "unknown key 'repeat'"),
+        ("measures =", "metrics =", "use measures="),
         ("corpus.jsonl", "nowhere.jsonl", "file not found"),
         ('qrels = "qrels.txt"', "", "the experiment has no 'qrels'"),
-        ('of = ["keyword", "knn"]', 'of = ["keyword", "nn"]', "no system 'nn' to build on"),
-        ("own_search:search", "own_searches:search", "there is no module 'own_searches'"),
-        ("own_search:search", "own_search:find", "has no 'find'"),
+        ('of = ["keyword", "knn"]', 'of = ["keyword", "nn"]', "unknown system 'nn'"),
+        (
+            "own_search:search",
+            "own_searches:search",
+            "module 'own_searches' of",
+        ),
+        ("own_search:search", "own_search:find", "module 'own_search' has no attribute 'find'"),
         ("edges.csv", "edge.csv", "file not found"),
-        ('baseline = "keyword"', 'baseline = "bm25"', "no system 'bm25' to be the baseline"),
-        ('by = "kind"', 'by = "type"', "no column 'type'"),
+        ('baseline = "keyword"', 'baseline = "bm25"', "unknown baseline 'bm25'"),
+        ('by = "kind"', 'by = "type"', "column 'type' not found"),
         ("seeds = [0, 1]", "seeds = 3", "wrong type"),
     ],
 )
@@ -155,7 +162,7 @@ def test_errors_come_first(folder, capsys, old, new, message):
             "duplicate document id 'a'",
         ),
         ("queries.tsv", "query_id\ttext\tkind\n", "there are no queries"),
-        ("queries.tsv", "query_id\ttext\tkind\nother\tx\ty\n", "no query has judgements"),
+        ("queries.tsv", "query_id\ttext\tkind\nother\tx\ty\n", "no query has judgments"),
         ("queries.tsv", "number\twords\nq1\tx\n", "no column for the text of a query"),
     ],
 )
@@ -168,7 +175,7 @@ def test_bad_data_comes_first(folder, capsys, name, text, message):
 
 def test_a_folder_without_an_experiment(tmp_path, capsys):
     assert run(["experiment", str(tmp_path)]) == 2
-    assert "holds no experiment" in capsys.readouterr().err
+    assert "is not the folder of an experiment" in capsys.readouterr().err
 
 
 def test_the_demo(tmp_path, capsys):
@@ -194,7 +201,7 @@ def test_the_demo(tmp_path, capsys):
     assert "agent,5,CG," in capsys.readouterr().out
 
 
-def test_the_agent_searches_again_with_words_of_what_it_read():
+def test_the_agent_refines_its_query_with_words_it_read():
     from goodgain.demo.agent import Agent
 
     documents = {
@@ -206,17 +213,19 @@ def test_the_agent_searches_again_with_words_of_what_it_read():
 
     def search(query):
         scores = {d: sum(t.split().count(w) for w in query.split()) for d, t in documents.items()}
-        return sorted(((d, s) for d, s in scores.items() if s), key=lambda hit: (-hit[1], hit[0]))
+        return sorted(
+            ((d, s) for d, s in scores.items() if s), key=lambda pair: (-pair[1], pair[0])
+        )
 
     trace = Agent(search, documents, read=1, terms=1).answer("c1", "zebra")
     queries = [i["searches"][0]["query"] for i in trace["turns"][0]["iterations"]]
     assert queries[0] == "zebra"
     assert queries[1] == "zebra stripes"
-    found = [
+    documents_by_search = [
         {r["id"] for r in i["searches"][0]["results"]} for i in trace["turns"][0]["iterations"]
     ]
-    assert found[0] == {"a"}
-    assert found[1] == {"a", "b"}
+    assert documents_by_search[0] == {"a"}
+    assert documents_by_search[1] == {"a", "b"}
     assert trace == {
         **Agent(search, documents, read=1, terms=1).answer("c1", "zebra"),
         "turns": trace["turns"],

@@ -1,10 +1,11 @@
-"""Experiments: what they measure, how they time, that they go on after a stop, what they refuse."""
+"""Experiments: measures, latencies, continuing after a stop, and errors."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import goodgain as gg
 from goodgain.errors import GoodgainError
 from goodgain.experiment.groups import by_targets
-from goodgain.experiment.retrievers import Graph, Hybrid, Swarm
+from goodgain.experiment.retrievers import BM25, KNN, Graph, Hybrid, Swarm
 
 DOCUMENTS = {f"d{i}": f"word{i} about topic{i % 5} and more" for i in range(40)}
 QUERIES = {f"q{i}": f"topic{i % 5} word{i}" for i in range(10)}
@@ -27,15 +28,29 @@ def first(query):
     return [("d0", 2.0), ("d1", 1.0)]
 
 
+def sleeping(seconds):
+    """A sync and an async retriever that take this long."""
+
+    def sleeps(query):
+        time.sleep(seconds)
+        return first(query)
+
+    async def sleeps_async(query):
+        await asyncio.sleep(seconds)
+        return first(query)
+
+    return {"sync": sleeps, "async": sleeps_async}
+
+
 def experiment(systems, **options):
     return gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **options)
 
 
-def calm(systems, holds, **options):
-    """The first of some experiments whose times hold: a busy machine is late now and then, not always."""
+def in_time_result(systems, in_time, **options):
+    """The first of several experiments with plausible times, since a busy machine may be late."""
     for _ in range(6):
         result = experiment(systems, **options).run()
-        if all(holds(t) for t in result.timings.values()):
+        if all(in_time(t) for t in result.timings.values()):
             return result
     return pytest.fail(f"never in time: {result.timings}")
 
@@ -49,26 +64,18 @@ def test_the_numbers_are_those_of_evaluate_and_compare():
     }
     theirs = gg.evaluate(QRELS, runs, "MRR DR@20")
     assert {n: dict(list(m.items())[:2]) for n, m in result.scores.means.items()} == theirs.means
-    pair = gg.compare(theirs, baselines="mine", measures="MRR DR@20")["keyword", "MRR"]
+    pair = gg.compare(theirs, baseline="mine", measures="MRR DR@20")["keyword", "MRR"]
     assert result["keyword", "MRR"].p == pair.p
     assert result["keyword", "MRR"].difference == pair.difference
     assert "mine (baseline)" in str(result)
 
 
 def test_a_sleeping_retriever_shows_its_sleep():
-    def sleeps(query):
-        time.sleep(0.02)
-        return first(query)
-
-    async def sleeps_async(query):
-        await asyncio.sleep(0.02)
-        return first(query)
-
     def in_time(t):
         return t.mean < 0.001 if t.system == "fast" else t.p50 < 0.03 and t.mean < 0.04
 
-    systems = {"fast": first, "sync": sleeps, "async": sleeps_async}
-    result = calm(systems, in_time, repeats=3)
+    systems = {"fast": first, **sleeping(0.02)}
+    result = in_time_result(systems, in_time, repeats=3)
     for name in ("sync", "async"):
         t = result.timings[name]
         assert t.p50 >= 0.02
@@ -84,24 +91,24 @@ def test_equal_costs_show_no_difference():
     twins = {name: (lambda query: works(query)) for name in ("a", "b", "c")}
     many = {f"q{i}": "text" for i in range(100)}
     qrels = {q: {"d0": 1} for q in many}
-    found = []
-    for _ in range(4):  # chance alone may show a difference once in twenty times
+    lowest = []
+    for _ in range(4):  # one in twenty may differ by chance
         result = gg.Experiment(DOCUMENTS, many, qrels, twins, repeats=10).run()
-        found.append(min(result[name, "Latency"].p_corrected for name in "bc"))
-        if found[-1] > 0.05:
+        lowest.append(min(result[name, "Latency"].p_corrected for name in "bc"))
+        if lowest[-1] > 0.05:
             break
-    assert max(found) > 0.05, found
+    assert max(lowest) > 0.05, lowest
 
 
 def test_interleaving_orders_differ():
-    asked = []
+    calls = []
     systems = {
-        name: (lambda query, name=name: asked.append(name) or first(query)) for name in "abc"
+        name: (lambda query, name=name: calls.append(name) or first(query)) for name in "abc"
     }
     experiment(systems, warmup=0, repeats=2).run()
-    rounds = [tuple(asked[i : i + 3]) for i in range(0, len(asked), 3)]
+    rounds = [tuple(calls[i : i + 3]) for i in range(0, len(calls), 3)]
     assert all(sorted(r) == ["a", "b", "c"] for r in rounds)  # a query goes to all before the next
-    assert len(set(rounds)) > 3  # in orders drawn anew
+    assert len(set(rounds)) > 3  # in random orders
 
 
 def test_warm_up_is_not_counted():
@@ -120,25 +127,14 @@ def test_warm_up_is_not_counted():
 
 
 def test_concurrency():
-    def sleeps(query):
-        time.sleep(0.05)
-        return first(query)
-
-    async def sleeps_async(query):
-        await asyncio.sleep(0.05)
-        return first(query)
-
-    def in_time(
-        t,
-    ):  # each call is as long as it is, but five run at a time; one by one it would be 20
+    def in_time(t):  # five calls of 50 ms run at a time; one by one it would be 20 per second
         return t.mean < 0.15 and t.per_second > 30
 
-    systems = {"sync": sleeps, "async": sleeps_async}
-    result = calm(systems, in_time, concurrency=5, warmup=0)
+    result = in_time_result(sleeping(0.05), in_time, concurrency=5, warmup=0)
     assert all(t.mean >= 0.05 for t in result.timings.values())
 
 
-def test_errors_and_timeouts_are_recorded_and_end_nothing():
+def test_errors_and_timeouts_are_recorded_and_do_not_stop_the_experiment():
     def breaks(query):
         if "word3" in query:
             raise RuntimeError("no such shard")
@@ -169,7 +165,7 @@ def test_errors_and_timeouts_are_recorded_and_end_nothing():
     assert t["breaks"].errors == {"q3": "RuntimeError: no such shard"}
     assert t["hangs"].errors == {"q4": "timeout"}
     assert t["later"].errors == {"q5": "timeout"}
-    assert "retrieved twice" in t["nonsense"].errors["q6"]
+    assert "duplicate document 'd0'" in t["nonsense"].errors["q6"]
     assert (t["breaks"].failed, t["hangs"].timed_out) == (1, 1)
     assert result.runs["hangs"][0].latency["q4"] == 0.8  # its user waited that long
     assert t["breaks"].calls == 9
@@ -229,8 +225,8 @@ def test_a_folder_opens_again(tmp_path):
     assert runs["MRR"] == result.scores["keyword"]["MRR"]
 
 
-def test_a_folder_keeps_what_its_page_needs(tmp_path):
-    """The data may be elsewhere when the folder is opened; targets are judgements too."""
+def test_a_folder_contains_what_its_page_needs(tmp_path):
+    """The original data are not needed to open it; targets are saved with the judgments."""
     long = {doc: f"{text} " + "x" * 1000 for doc, text in DOCUMENTS.items()}
     rows = [
         {"query": q, "doc": d, "gain": g, "target": f"t-{d}"}
@@ -238,43 +234,104 @@ def test_a_folder_keeps_what_its_page_needs(tmp_path):
         for d, g in docs.items()
     ]
     systems = {"mine": first, "keyword": "bm25"}
-    made = gg.Experiment(long, QUERIES, rows, systems, measures="DR@20 MRR").run(tmp_path / "out")
+    result = gg.Experiment(long, QUERIES, rows, systems, measures="DR@20 MRR").run(tmp_path / "out")
     again = gg.ExperimentResult.open(tmp_path / "out")
     assert again.queries == QUERIES
     assert again.documents
     assert all(long[doc].startswith(text) for doc, text in again.documents.items())
     assert max(map(len, again.documents.values())) == 300
-    assert again.scores.per_query == made.scores.per_query
+    assert again.scores.per_query == result.scores.per_query
     again.report(tmp_path / "page.html")
     assert "There are no ranked lists" not in (tmp_path / "page.html").read_text()
 
 
-def test_a_second_run_asks_nothing_and_a_new_system_only_itself(tmp_path):
-    asked = []
+def test_a_result_is_a_frozen_mapping_of_its_systems():
+    systems = {"mine": first, "keyword": "bm25", "knn": "knn", "swarm": Swarm("knn")}
+    result = experiment(systems, measures="MRR DR@20", seeds=[0, 1]).run()
+    assert list(result) == list(result.systems) == list(systems)
+    assert len(result) == 4
+    assert "swarm" in result
+    assert "nothing" not in result
+    table = dict(result)
+    assert table["keyword"]["MRR"] == result["keyword"]["MRR"] == result.scores["keyword"]["MRR"]
+    assert list(dict(table["keyword"])) == ["MRR", "DR@20", "Latency"]
+    seeds = [result.scores[f"swarm (seed {seed})"]["DR@20"] for seed in (0, 1)]
+    assert result["swarm"]["DR@20"] == sum(seeds) / 2
+    assert result["swarm", "DR@20"].mean == pytest.approx(result["swarm"]["DR@20"])
+    assert result["knn"].timing is result.timings["knn"]
+    with pytest.raises(KeyError, match="unknown system 'nothing'; available: mine, keyword"):
+        result["nothing"]
+    for change in (
+        lambda: setattr(result, "plan", None),
+        lambda: setattr(result, "other", None),
+        lambda: delattr(result, "qrels"),
+        lambda: setattr(result["knn"], "name", "x"),
+        lambda: setattr(result.timings["knn"], "mean", 0.0),
+        lambda: setattr(result.plan, "baseline", "knn"),
+    ):
+        with pytest.raises(AttributeError):
+            change()
+
+
+def test_a_result_of_one_system_is_a_mapping_of_its_measures():
+    result = experiment({"keyword": "bm25"}, measures="MRR").run()
+    assert result["MRR"] == result["keyword"]["MRR"] == result.scores["MRR"]
+    assert dict(result) == dict(result["keyword"])
+    assert list(result) == ["MRR", "Latency"]
+    assert len(result) == 2
+    assert "keyword" in result
+    assert "MRR" in result
+    with pytest.raises(KeyError, match="one system"):
+        result["keyword", "MRR"]
+
+
+def test_a_folder_of_version_0_1_opens_and_continues(tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(Path(__file__).parent / "folder_of_version_0_1", folder)
+    result = gg.ExperimentResult.open(folder)
+    assert result.settings["judgments"] == 16
+    assert result.systems == ("first", "keyword", "swarm", "knn")
+    saved = gg.Evaluation.load(folder / "scores.json")
+    assert result.scores.per_query == saved.per_query
+    assert result["first"]["MRR"] == 0.375
+    assert result["first"]["DR@20"] == pytest.approx(1 / 6)
+    assert result.timings["swarm"].calls == 16
+    assert result.timings["knn"].index_bytes == 2368
+    assert result.comparison.groups == ("simple (<= 3 targets)",)
+    assert gg.ExperimentResult.open(folder, measures="AP")["knn"]["AP"] == 1
+
+    documents = {f"d{i}": f"word{i} about topic{i % 5} and more" for i in range(20)}
+    systems = {"keyword": BM25(depth=5), "knn": KNN(depth=5), "swarm": Swarm("knn")}
+    again = gg.Experiment(
+        documents, result.queries, folder / "qrels.jsonl", systems, depth=5, seeds=[3, 4], repeats=2
+    ).run(folder)  # fmt: skip
+    assert len(again.folder.calls) == len(result.folder.calls)  # nothing was left to run
+
+
+def test_a_second_run_makes_no_calls_and_a_new_system_only_its_own(tmp_path):
+    calls = []
 
     def counted(query):
-        asked.append(query)
+        calls.append(query)
         return first(query)
 
     before = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
     after = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
-    assert len(asked) == len(QUERIES)
+    assert len(calls) == len(QUERIES)
     assert str(after) == str(before)
     more = experiment({"a": counted, "b": first, "c": "bm25"}, warmup=0).run(tmp_path)
-    assert len(asked) == len(QUERIES)
-    assert more.systems == ["a", "b", "c"]
+    assert len(calls) == len(QUERIES)
+    assert more.systems == ("a", "b", "c")
 
 
 def test_another_experiment_is_refused(tmp_path):
     experiment({"a": first, "b": "bm25"}).run(tmp_path)
-    with pytest.raises(GoodgainError, match="with another depth"):
+    with pytest.raises(GoodgainError, match="with a different depth"):
         experiment({"a": first, "b": "bm25"}, depth=5).run(tmp_path)
-    from goodgain.experiment.retrievers import BM25
-
-    with pytest.raises(GoodgainError, match=r"'b' of the folder .* was run with another 'k1'"):
+    with pytest.raises(GoodgainError, match=r"'b' in the folder .* was run with a different 'k1'"):
         experiment({"a": first, "b": BM25(k1=9)}).run(tmp_path)
     other = gg.Experiment({**DOCUMENTS, "new": "text"}, QUERIES, QRELS, {"a": first, "b": "bm25"})
-    with pytest.raises(GoodgainError, match="with other documents or queries"):
+    with pytest.raises(GoodgainError, match="with different documents or queries"):
         other.run(tmp_path)
 
 
@@ -284,24 +341,24 @@ sys.path.insert(0, {home!r})
 import goodgain as gg
 from goodgain.experiment.retrievers import Swarm
 
-def told(name, pause):
-    def ask(query):
+def logged(name, pause):
+    def search(query):
         time.sleep(pause)
         with open({log!r}, "a") as file:
             file.write(f"{{name}} {{query}}\\n")
         return [(f"d{{(len(query) * 7 + i) % 40}}", 10.0 - i) for i in range(5)]
-    return ask
+    return search
 
 documents = {{f"d{{i}}": f"word{{i}} about topic{{i % 5}} and more" for i in range(40)}}
 queries = {{f"q{{i}}": f"topic{{i % 5}} word{{i}}" + "x" * i for i in range(40)}}
 qrels = {{q: {{f"d{{i}}": 1 for i in range(40) if i % 5 == int(q[1:]) % 5}} for q in queries}}
-systems = {{"a": told("a", 0.02), "b": told("b", 0.02), "knn": "knn", "swarm": Swarm("knn")}}
+systems = {{"a": logged("a", 0.02), "b": logged("b", 0.02), "knn": "knn", "swarm": Swarm("knn")}}
 gg.Experiment(documents, queries, qrels, systems, warmup=0, seeds=[1, 2]).run({folder!r})
 """
 
 
 def test_killed_and_started_again(tmp_path):
-    """The same final numbers, and no finished query is asked again."""
+    """The final numbers are the same, and no finished call is made again."""
 
     def script(name):
         file = tmp_path / f"{name}.py"
@@ -325,7 +382,7 @@ def test_killed_and_started_again(tmp_path):
         kills += process.wait() == -signal.SIGKILL
     assert kills == 2
     with log.open("ab") as file:
-        file.write(b'{"system":"a","seed":nu')  # what a kill within a write would leave
+        file.write(b'{"system":"a","seed":nu')  # as if killed in the middle of a write
     finished = [json.loads(line) for line in log.read_bytes().splitlines()[:-1]]
     finished = [(c["system"], c["query"]) for c in finished if c.get("system") in ("a", "b")]
     assert 20 < len(finished) < 80
@@ -333,12 +390,12 @@ def test_killed_and_started_again(tmp_path):
 
     whole, stopped = (gg.ExperimentResult.open(tmp_path / name) for name in ("whole", "stopped"))
     for measure in ("MRR", "DR@20", "Hit@5"):
-        for ours, theirs in zip(stopped.scores, whole.scores, strict=True):
+        for ours, theirs in zip(stopped.scores.runs, whole.scores.runs, strict=True):
             assert ours.name == theirs.name
             assert ours.column(measure) == theirs.column(measure)
     calls = (tmp_path / "stopped.log").read_text().splitlines()
     texts = {f"q{i}": f"topic{i % 5} word{i}" + "x" * i for i in range(40)}
-    for system, query in finished:  # a call that was cut short by the kill may be asked again
+    for system, query in finished:  # a call interrupted by the kill may be made again
         assert calls.count(f"{system} {texts[query]}") == 1
     assert len(calls) <= 80 + 2
     keys = [
@@ -349,13 +406,13 @@ def test_killed_and_started_again(tmp_path):
     assert len(keys) == len(set(keys)) == 40 * 5
 
 
-def test_repeats_that_differ_are_told():
+def test_repeats_that_differ_are_reported():
     answers = iter(range(10_000))
     result = experiment(
-        {"steady": first, "moody": lambda query: [("d0", float(next(answers)))]}, repeats=2
+        {"steady": first, "unsteady": lambda query: [("d0", float(next(answers)))]}, repeats=2
     ).run()
-    assert result.timings["moody"].unsteady == len(QUERIES)
-    assert any("answered otherwise" in text for text in result.warnings())
+    assert result.timings["unsteady"].inconsistent == len(QUERIES)
+    assert any("returned different results in a repeat" in text for text in result.warnings())
 
 
 def test_own_index_is_timed():
@@ -380,26 +437,30 @@ def test_own_index_is_timed():
         ({"queries": {}}, "there are no queries"),
         ({"corpus": [("a", "x"), ("a", "y")]}, "duplicate document id 'a'"),
         ({"queries": [("q1", "x"), ("q1", "y")]}, "duplicate query id 'q1'"),
-        ({"queries": {**QUERIES, "extra": "text"}}, "1 of 11 queries have no judgements: extra"),
-        ({"queries": {"other": "text"}}, "no query has judgements"),
+        ({"queries": {**QUERIES, "extra": "text"}}, "1 of 11 queries have no judgments: extra"),
+        ({"queries": {"other": "text"}}, "no query has judgments"),
         ({"queries": {"q1": "text"}}, "9 of 10 judged queries have no text: q0, q2, q3 and 6 more"),
         ({"queries": {**QUERIES, "q1": " "}}, "query 'q1' has no text"),
-        ({"systems": {}}, "there are no systems"),
-        ({"systems": {"a": "bm26"}}, "there is no retriever 'bm26'"),
-        ({"systems": {"a": 3}}, "cannot be asked"),
-        ({"systems": {"a": first, "h": Hybrid(["a", "b"])}}, "there is no system 'b' to build on"),
+        ({"systems": {}}, "the experiment has no systems"),
+        ({"systems": {"a": "bm26"}}, "unknown retriever 'bm26'"),
+        ({"systems": {"a": 3}}, "the system 'a' has type int and cannot be called"),
+        (
+            {"systems": {"a": first, "h": Hybrid(["a", "b"])}},
+            "unknown system 'b'\nhint: .*: a, h",
+        ),
         ({"systems": {"a": first, "h": Hybrid(["a", "h"])}}, "'h' is built on itself"),
-        ({"baseline": "x"}, "there is no system 'x' to be the baseline"),
+        ({"baseline": "x"}, "unknown baseline 'x'\nhint: available systems: a, b"),
         ({"measures": "nDCGG@10"}, "nDCGG"),
-        ({"by": "kind"}, "no column 'kind' to group by"),
-        ({"repeats": 0}, "repeats=0 is not a whole number from 1 on"),
-        ({"timeout": 0}, "the timeout 0"),
-        ({"seeds": []}, "the seeds"),
+        ({"by": "kind"}, "column 'kind' not found in the queries"),
+        ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
+        ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
+        ({"seeds": []}, "seeds must be different numbers"),
+        ({"metrics": "AP"}, r"Experiment\(\) has no parameter 'metrics'\nhint: use measures="),
     ],
 )
 def test_errors_before_any_work(change, message):
     def never(query):
-        raise AssertionError("asked")
+        raise AssertionError("called")
 
     arguments = {
         "corpus": DOCUMENTS,
@@ -419,7 +480,7 @@ def test_unjudged_queries_can_be_skipped():
     assert "MRR" in str(one.run())  # one system alone is measured and timed
 
 
-def test_progress_is_drawn_where_a_person_looks(monkeypatch):
+def test_progress_is_drawn_in_a_terminal_only(monkeypatch):
     import io
 
     from goodgain.experiment.progress import Progress
@@ -431,23 +492,23 @@ def test_progress_is_drawn_where_a_person_looks(monkeypatch):
     drawn = {}
     for kind in (Terminal, io.StringIO):
         monkeypatch.setattr("sys.stderr", kind())
-        bar = Progress("asking", 4, True)
+        bar = Progress("searching", 4, True)
         for _ in range(4):
-            bar.step()
+            bar.advance()
         drawn[kind] = sys.stderr.getvalue()
         bar.close()
-    assert "asking [########################] 4/4, 0 s left" in drawn[Terminal]
+    assert "searching [########################] 4/4, 0 s left" in drawn[Terminal]
     assert drawn[io.StringIO] == ""
 
 
-def test_more_repeats_go_on(tmp_path):
-    asked = []
+def test_more_repeats_continue(tmp_path):
+    calls = []
 
     def counted(query):
-        asked.append(query)
+        calls.append(query)
         return first(query)
 
     experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
     result = experiment({"a": counted, "b": first}, warmup=0, repeats=3).run(tmp_path)
-    assert len(asked) == 3 * len(QUERIES)
+    assert len(calls) == 3 * len(QUERIES)
     assert result.timings["a"].calls == 3 * len(QUERIES)

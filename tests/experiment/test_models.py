@@ -30,7 +30,7 @@ QUESTIONS = {  # none of them shares a content word with its document
 
 
 def test_the_model_is_what_its_makers_published():
-    """The three sentences and their similarities are those of the sentence-transformers manual."""
+    """The three sentences and their similarities are from the sentence-transformers manual."""
     texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
     vectors = minilm.embed(texts)
     near = vectors @ vectors.T
@@ -42,14 +42,14 @@ def test_the_model_is_what_its_makers_published():
 def test_knn_finds_by_meaning(method):
     ours = make("knn", {"embed": minilm.embed, "method": method})
     ours.index(DOCUMENTS)
-    documents, asked = minilm.embed([*DOCUMENTS.values()]), minilm.embed([*QUESTIONS.values()])
+    documents, questions = minilm.embed([*DOCUMENTS.values()]), minilm.embed([*QUESTIONS.values()])
     for expected, question, scores in zip(
-        QUESTIONS, QUESTIONS.values(), asked @ documents.T, strict=True
+        QUESTIONS, QUESTIONS.values(), questions @ documents.T, strict=True
     ):
-        found = ours(question)
-        assert found[0][0] == expected
+        ranking = ours(question)
+        assert ranking[0][0] == expected
         by_hand = dict(zip(DOCUMENTS, scores.tolist(), strict=True))
-        assert dict(found) == pytest.approx(by_hand, abs=1e-4)
+        assert dict(ranking) == pytest.approx(by_hand, abs=1e-4)
 
 
 def test_rerank_by_the_model():
@@ -66,11 +66,11 @@ def test_rerank_by_the_model():
 
 
 def test_an_experiment_of_the_model_against_keywords(tmp_path, capsys):
-    minilm.embed(["is it there?"])
-    rows = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
-    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = [("id", "text"), *((f"q-{key}", question) for key, question in QUESTIONS.items())]
-    (tmp_path / "queries.tsv").write_text("".join(f"{key}\t{text}\n" for key, text in asked))
+    minilm.embed(["is it installed?"])
+    corpus = [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in corpus))
+    queries = [("id", "text"), *((f"q-{key}", question) for key, question in QUESTIONS.items())]
+    (tmp_path / "queries.tsv").write_text("".join(f"{key}\t{text}\n" for key, text in queries))
     (tmp_path / "qrels.txt").write_text("".join(f"q-{k} 0 {k} 1\n" for k in QUESTIONS))
     (tmp_path / "model.toml").write_text(
         'corpus = "corpus.jsonl"\nqueries = "queries.tsv"\nqrels = "qrels.txt"\n'
@@ -79,12 +79,12 @@ def test_an_experiment_of_the_model_against_keywords(tmp_path, capsys):
     )
     assert run(["experiment", str(tmp_path / "model.toml"), "--format", "jsonl", "-q"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    found = {line["system"]: line for line in lines if line.get("measure") == "RR"}
-    assert found["meaning"]["mean"] == 1.0 > found["meaning"]["baseline_mean"]
+    rows = {line["system"]: line for line in lines if line.get("measure") == "RR"}
+    assert rows["meaning"]["mean"] == 1.0 > rows["meaning"]["baseline_mean"]
 
 
 def test_sentence_transformers_loads_the_same_model_from_its_path():
-    """Where that package is installed; it brings PyTorch."""
+    """Only where that package is installed, since it needs PyTorch."""
     pytest.importorskip("sentence_transformers")
     ours = make("knn", {"embed": str(minilm.folder())})
     by_hand = make("knn", {"embed": minilm.embed})
@@ -95,7 +95,7 @@ def test_sentence_transformers_loads_the_same_model_from_its_path():
 
 
 def test_a_cross_encoder_from_its_path(tmp_path):
-    """One that nobody has trained: what counts is that its scores decide."""
+    """An untrained one: what matters is that its scores decide the order."""
     models = pytest.importorskip("sentence_transformers")
     models.CrossEncoder(str(minilm.folder()), num_labels=1).save(str(tmp_path / "model"))
     ours = make("rerank", {"of": make("bm25", {}), "scorer": str(tmp_path / "model"), "pool": 6})

@@ -1,4 +1,4 @@
-"""The built-in retrievers give what their libraries give by hand, and the same again for the same seed."""
+"""Built-in retrievers agree with their libraries called by hand, and are reproducible by seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from goodgain.errors import GoodgainError
 from goodgain.experiment.retrievers import BUILT_IN, make, retriever_class
-from goodgain.experiment.retrievers.base import checked
+from goodgain.experiment.retrievers.base import check_ranking
 from goodgain.experiment.retrievers.edges import DocumentGraph
 
 WORDS = ["river", "mountain", "tree", "house", "garden", "light", "window", "stone", "water", "bridge",
@@ -28,9 +28,9 @@ def queries():
 
 @pytest.fixture(scope="module")
 def knn(documents):
-    found = make("knn", {"dimensions": 20})
-    found.index(documents)
-    return found
+    retriever = make("knn", {"dimensions": 20})
+    retriever.index(documents)
+    return retriever
 
 
 def test_bm25_is_bm25s(documents, queries):
@@ -44,8 +44,8 @@ def test_bm25_is_bm25s(documents, queries):
         show_progress=False,
     )
     for query in queries:
-        asked = bm25s.tokenize([query], stopwords="en", show_progress=False)
-        docs, scores = index.retrieve(asked, corpus=list(documents), k=30, show_progress=False)
+        tokens = bm25s.tokenize([query], stopwords="en", show_progress=False)
+        docs, scores = index.retrieve(tokens, corpus=list(documents), k=30, show_progress=False)
         theirs = [
             (d, round(s, 6))
             for d, s in zip(docs[0].tolist(), scores[0].tolist(), strict=True)
@@ -82,8 +82,8 @@ def test_knn_by_usearch_is_usearch(documents, queries, knn):
     index.add(np.arange(len(documents)), knn.vectors, threads=1)
     names = list(documents)
     for query in queries:
-        found = index.search(knn._embedding.embed([query])[0], 10, threads=1)
-        theirs = [names[key] for key in found.keys.tolist()]
+        matches = index.search(knn._embedding.embed([query])[0], 10, threads=1)
+        theirs = [names[key] for key in matches.keys.tolist()]
         assert [doc for doc, _ in ours(query)] == theirs
         assert dict(ours(query)).keys() <= dict(knn(query)).keys()
 
@@ -105,37 +105,37 @@ def test_knn_refuses_a_wrong_shape(documents):
         ours.index(documents)
 
 
-def test_hybrid_is_the_fusion_of_its_parts(documents, queries, knn):
+def test_hybrid_is_the_fusion_of_its_components(documents, queries, knn):
     from goodgain import fuse
 
     keyword = make("bm25", {})
     ours = make("hybrid", {"of": [keyword, knn], "method": "wsum", "weights": [0.3, 0.7]})
     ours.index(documents)
-    runs = [{q: dict(part(q)) for q in queries} for part in (keyword, knn)]
+    runs = [{q: dict(component(q)) for q in queries} for component in (keyword, knn)]
     theirs = fuse(runs, "wsum", weights=[0.3, 0.7], depth=100).to_dict()
     assert {q: dict(ours(q)) for q in queries} == theirs
 
 
-def test_hybrid_of_one_that_found_nothing(documents, knn):
+def test_hybrid_of_one_empty_ranking(documents, knn):
     ours = make("hybrid", {"of": [make("bm25", {}), knn]})
     ours.index(documents)
     assert dict(ours("zzzz")).keys() == dict(knn("zzzz")).keys()
 
 
 def test_rerank_scores_the_pool(documents, knn):
-    def longest_word_last(query, texts):
+    def count_stones(query, texts):
         return [text.count("stone") for text in texts]
 
-    ours = make("rerank", {"of": knn, "scorer": longest_word_last, "pool": 20})
+    ours = make("rerank", {"of": knn, "scorer": count_stones, "pool": 20})
     ours.index(documents)
-    found = ours("stone bridge")
-    assert {d for d, _ in found} == {d for d, _ in knn("stone bridge")[:20]}
-    assert [s for _, s in found] == sorted(
-        (documents[d].count("stone") for d, _ in found), reverse=True
+    ranking = ours("stone bridge")
+    assert {d for d, _ in ranking} == {d for d, _ in knn("stone bridge")[:20]}
+    assert [s for _, s in ranking] == sorted(
+        (documents[d].count("stone") for d, _ in ranking), reverse=True
     )
 
 
-def test_async_parts(documents, knn):
+def test_async_components(documents, knn):
     async def later(query):
         return [("d1", 1.0), ("d2", 0.5)]
 
@@ -151,25 +151,25 @@ def test_walks_are_the_same_for_the_same_seed(name, documents, queries, knn):
     again = make(name, {"of": knn})
     again.index(documents)
     forwards = {q: ours(q) for q in queries}
-    backwards = {q: again(q) for q in reversed(queries)}  # what was asked before changes nothing
+    backwards = {q: again(q) for q in reversed(queries)}  # earlier queries change nothing
     assert forwards == backwards
     assert any(ours.seeded(1)(q) != forwards[q] for q in queries)
 
 
-def test_chance_is_that_of_the_parts(documents, knn):
-    from goodgain.experiment.retrievers.base import has_chance
+def test_seeds_reach_the_components(documents, knn):
+    from goodgain.experiment.retrievers.base import depends_on_seed
 
     plain = make("hybrid", {"of": [make("bm25", {}), knn]})
-    moody = make("hybrid", {"of": [make("swarm", {"of": knn}), knn]})
-    moody.index(documents)
-    assert (has_chance(plain), has_chance(moody)) == (False, True)
-    twin = moody.seeded(5)
-    assert [part.seed for part in twin.parts()[:1]] == [5]
-    assert moody.parts()[0].seed == 0  # the first one stays what it was
-    assert twin("river stone") != moody("river stone")
+    random = make("hybrid", {"of": [make("swarm", {"of": knn}), knn]})
+    random.index(documents)
+    assert (depends_on_seed(plain), depends_on_seed(random)) == (False, True)
+    twin = random.seeded(5)
+    assert twin.components()[0].seed == 5
+    assert random.components()[0].seed == 0  # the original is unchanged
+    assert twin("river stone") != random("river stone")
 
 
-def test_graph_finds_what_only_an_edge_leads_to():
+def test_graph_reaches_documents_by_edges_only():
     documents = {"a": "red apple", "b": "green pear", "c": "blue plum", "far": "nothing alike"}
     knn = make(
         "knn",
@@ -177,9 +177,9 @@ def test_graph_finds_what_only_an_edge_leads_to():
     )
     ours = make("graph", {"of": knn, "edges": [("a", "far")], "starts": 1, "restart": 0.0})
     ours.index(documents)
-    found = dict(ours("red"))
-    assert list(found)[:2] == ["a", "far"] or found["far"] > 0.3
-    assert "b" not in found
+    scores = dict(ours("red"))
+    assert list(scores)[:2] == ["a", "far"] or scores["far"] > 0.3
+    assert "b" not in scores
 
 
 def test_graph_ranks_by_visits():
@@ -197,9 +197,9 @@ def test_graph_ranks_by_visits():
         },
     )
     ours.index({"a": "a", "b": "b", "c": "c"})
-    found = dict(ours("a"))
-    assert found["b"] == pytest.approx(0.5, abs=0.01)
-    assert found["a"] + found["c"] == pytest.approx(0.5, abs=0.01)
+    scores = dict(ours("a"))
+    assert scores["b"] == pytest.approx(0.5, abs=0.01)
+    assert scores["a"] + scores["c"] == pytest.approx(0.5, abs=0.01)
 
 
 def test_swarm_stays_in_the_pool_and_diversity_spreads_the_votes(documents, knn):
@@ -230,13 +230,15 @@ def test_small_pools_and_graphs_without_edges():
         assert [d for d, _ in one("x")] == ["a"]
 
 
-def test_edges_lead_both_ways_and_must_meet_documents():
-    graph = DocumentGraph.of(["a", "b", "c"], [("a", "b", 2.0), ("b", "a", 1.0), ("c", "c")])
+def test_edges_lead_both_ways_and_connect_documents():
+    graph = DocumentGraph.from_edges(
+        ["a", "b", "c"], [("a", "b", 2.0), ("b", "a", 1.0), ("c", "c")]
+    )
     assert graph.starts.tolist() == [0, 1, 2, 2]
     assert graph.ends.tolist() == [1, 0]
     assert graph.weights.tolist() == [2.0, 2.0]
-    with pytest.raises(GoodgainError, match="'x', which is no document"):
-        DocumentGraph.of(["a"], [("a", "x")])
+    with pytest.raises(GoodgainError, match="unknown document 'x' in an edge"):
+        DocumentGraph.from_edges(["a"], [("a", "x")])
 
 
 def test_edges_from_a_table(tmp_path, documents, knn):
@@ -267,19 +269,27 @@ def test_index_once_and_size(documents, knn):
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("bm26", {}, "there is no retriever 'bm26'"),
-        ("bm25", {"k2": 1}, "takes no 'k2'"),
-        ("knn", {"method": "magic"}, "no method 'magic'"),
+        ("bm26", {}, "unknown retriever 'bm26'\nhint: did you mean 'bm25'"),
+        (
+            "bm25",
+            {"k2": 1},
+            "unknown parameter 'k2' for the retriever 'bm25'\nhint: .*: k1, b",
+        ),
+        ("knn", {"method": "magic"}, "unknown nearest-neighbour method 'magic'"),
         ("hybrid", {"of": ["a"]}, "at least two systems"),
-        ("hybrid", {"of": ["a", "b"], "method": "posfuse"}, "learns from judgements"),
+        ("hybrid", {"of": ["a", "b"], "method": "posfuse"}, "needs training judgments"),
         ("graph", {}, "needs a system to start from"),
-        ("swarm", {"of": "knn", "decay": 2}, "decay=2 is not from 0 to 1"),
-        ("http", {"url": "nowhere"}, "is not the URL of a service"),
+        ("swarm", {}, "swarm needs a system to start from"),
+        ("graph", {"of": "knn", "restart": -1}, "restart must be between 0 and 1, got -1"),
+        ("graph", {"of": "knn", "walks": 0}, "walks must be positive, got 0"),
+        ("swarm", {"of": "knn", "diversity": -1}, "diversity must not be negative, got -1"),
+        ("swarm", {"of": "knn", "decay": 2}, "decay must be between 0 and 1, got 2"),
+        ("http", {"url": "nowhere"}, "invalid url='nowhere'"),
         ("elasticsearch", {}, "needs the name of an index"),
         ("postgres", {}, "postgres needs a table"),
     ],
 )
-def test_wrong_parameters_are_told(name, parameters, message):
+def test_wrong_parameters_are_reported(name, parameters, message):
     with pytest.raises(GoodgainError, match=message):
         make(name, parameters)
 
@@ -292,13 +302,13 @@ def test_every_built_in_has_its_name(name):
 @pytest.mark.parametrize(
     "answer", [[("a", float("nan"))], [("a", 1), ("a", 2)], [1, 2], "text", [("a", "high")], None]
 )
-def test_answers_that_are_none(answer):
+def test_invalid_rankings_are_refused(answer):
     with pytest.raises(GoodgainError):
-        checked(answer, 10)
+        check_ranking(answer, 10)
 
 
 def test_models_of_sentence_transformers(monkeypatch, documents):
-    """A stand-in for the package shows what is asked of it; no model is downloaded in tests."""
+    """A stand-in for the package, so that tests download no model."""
     import sys
     from types import SimpleNamespace
 
@@ -321,7 +331,7 @@ def test_models_of_sentence_transformers(monkeypatch, documents):
     again = make("rerank", {"of": near, "scorer": "a/model", "pool": 10})
     again.index(documents)
     assert [s for _, s in again("bridge")] == sorted((s for _, s in again("bridge")), reverse=True)
-    with pytest.raises(GoodgainError, match="the model 'no/model' cannot be loaded: not found"):
+    with pytest.raises(GoodgainError, match="cannot load the model 'no/model': not found"):
         make("knn", {"embed": "no/model"}).index(documents)
 
 
@@ -334,7 +344,7 @@ def test_models_of_sentence_transformers(monkeypatch, documents):
         ("sentence_transformers", "knn", {"embed": "a/model"}, "embed"),
     ],
 )
-def test_a_missing_package_says_its_install_command(
+def test_a_missing_package_names_its_install_command(
     monkeypatch, documents, module, name, parameters, extra
 ):
     import sys

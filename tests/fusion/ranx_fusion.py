@@ -1,6 +1,6 @@
-"""Fuses with ranx and prints the result as JSON: {method: {norm: {query: {doc: score}}}}.
+"""Fuse with ranx and print the result as JSON: {method: {norm: {query: {doc: score}}}}.
 
-A program of its own, since numba is told by NUMBA_DISABLE_JIT not to compile, which takes minutes.
+Run as a subprocess with NUMBA_DISABLE_JIT set, because compilation takes minutes.
 """
 
 import json
@@ -18,9 +18,9 @@ from ranx.normalization import norm_switch
 
 
 def main() -> None:
-    given = json.load(sys.stdin)
-    qrels = Qrels(given["qrels"])
-    found: dict[str, dict[str, object]] = {}
+    case = json.load(sys.stdin)
+    qrels = Qrels(case["qrels"])
+    fused_runs: dict[str, dict[str, object]] = {}
     train = {
         "posfuse": lambda runs: {"probs": posfuse_train(qrels, runs)},
         "probfuse": lambda runs: {"probs": probfuse_train(qrels, runs, 5)},
@@ -29,16 +29,16 @@ def main() -> None:
         "mapfuse": lambda runs: {"map_scores": mapfuse_train(qrels, runs)},
         "bayesfuse": lambda runs: {"log_odds": bayesfuse_train(qrels, runs)},
     }
-    for method, norm, params in given["cases"]:
-        runs = [Run(run) for run in given["runs"]]
+    for method, norm, params in case["cases"]:
+        runs = [Run(run) for run in case["runs"]]
         params = {name: value for name, value in params.items() if method not in train}
         if method in train:
             params = train[method]([norm_switch(norm)(run) for run in runs] if norm else runs)
         fused = ranx_fuse(runs, norm=norm, method=method, params=params)
-        found.setdefault(method, {})[norm or "none"] = {
+        fused_runs.setdefault(method, {})[norm or "none"] = {
             q: {d: float(s) for d, s in docs.items()} for q, docs in fused.run.items()
         }
-    print(json.dumps(found))
+    print(json.dumps(fused_runs))
 
 
 main()

@@ -1,10 +1,12 @@
-"""All fusion methods and normalisations, against ranx."""
+"""Fusion: every method and normalisation against ranx, tuning, and the forms of its arguments."""
 
+import inspect
 import json
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,7 @@ CONDORCET = ("condorcet", "w_condorcet")
 Runs = list[dict[str, dict[str, float]]]
 
 
-def made(
+def random_collection(
     seed: int = 1, queries: int = 6, depth: int = 40
 ) -> tuple[dict[str, dict[str, int]], Runs]:
     rng = random.Random(seed)
@@ -49,7 +51,7 @@ def made(
 
 
 def clear_majorities() -> Runs:
-    """Three runs over the same documents whose majorities make one order: two agree, one differs."""
+    """Three runs over the same documents with one majority order: two agree, one differs."""
     ids = [f"d{i}" for i in range(12)]
     rng = random.Random(3)
     agreed = {d: 12.0 - i for i, d in enumerate(ids)}
@@ -58,7 +60,7 @@ def clear_majorities() -> Runs:
 
 @pytest.fixture(scope="module")
 def by_ranx() -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    qrels, runs = made()
+    qrels, runs = random_collection()
     cases = []
     for method, entry in METHODS.items():
         params = {**PARAMS.get(method, {}), **({"weights": WEIGHTS} if entry.weighted else {})}
@@ -67,29 +69,29 @@ def by_ranx() -> dict[str, dict[str, dict[str, dict[str, float]]]]:
         norms = list(NORMS) if entry.uses_scores else ["none", "min-max-inverted"]
         for norm in norms:
             if norm == "borda" and method == "segfuse":
-                continue  # ranx leaves the order of a borda-normalised run to a set
+                continue  # ranx takes the order of a borda-normalised run from a set
             cases.append((method, None if norm == "none" else norm, params))
-    given = json.dumps({"qrels": qrels, "runs": runs, "cases": cases})
-    return ranx(given)
+    case = json.dumps({"qrels": qrels, "runs": runs, "cases": cases})
+    return ranx(case)
 
 
-def ranx(given: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+def ranx(case: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
     pytest.importorskip("ranx")
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("ranx_fusion.py")],
-        input=given, capture_output=True, text=True,
+        input=case, capture_output=True, text=True,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, dict[str, dict[str, float]]]] = json.loads(done.stdout)
-    return found
+    fused: dict[str, dict[str, dict[str, dict[str, float]]]] = json.loads(done.stdout)
+    return fused
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m not in CONDORCET])
 def test_agrees_with_ranx(
     method: str, by_ranx: dict[str, dict[str, dict[str, dict[str, float]]]]
 ) -> None:
-    qrels, runs = made()
+    qrels, runs = random_collection()
     entry = METHODS[method]
     assert by_ranx[method]
     for norm, expected in by_ranx[method].items():
@@ -108,8 +110,8 @@ def test_agrees_with_ranx(
 def test_condorcet_agrees_with_ranx_where_majorities_are_clear(method: str) -> None:
     runs = clear_majorities()
     params = {"weights": [0.4, 0.3, 0.3]} if method == "w_condorcet" else {}
-    given = json.dumps({"qrels": {"q": {"d1": 1}}, "runs": runs, "cases": [(method, None, params)]})
-    expected = ranx(given)[method]["none"]["q"]
+    case = json.dumps({"qrels": {"q": {"d1": 1}}, "runs": runs, "cases": [(method, None, params)]})
+    expected = ranx(case)[method]["none"]["q"]
     fused = fuse(runs, method, "none", weights=params.get("weights"))
     assert fused.to_dict()["q"] == expected
 
@@ -120,17 +122,17 @@ def test_there_are_25_methods_and_7_normalisations() -> None:
 
 
 def test_condorcet_does_not_depend_on_the_order_of_the_input() -> None:
-    _, runs = made(5)
+    _, runs = random_collection(5)
     turned = [{q: dict(reversed(docs.items())) for q, docs in run.items()} for run in runs]
     assert fuse(runs, "condorcet").to_dict() == fuse(turned, "condorcet").to_dict()
 
 
 def test_same_result_for_any_number_of_threads() -> None:
-    _, runs = made(2, queries=40)
+    _, runs = random_collection(2, queries=40)
     assert fuse(runs, threads=1).to_dict() == fuse(runs, threads=8).to_dict()
 
 
-def test_a_query_that_one_run_lacks_is_fused_from_the_others() -> None:
+def test_a_query_missing_from_one_run_is_fused_from_the_others() -> None:
     fused = fuse([{"q1": {"a": 1.0}}, {"q1": {"a": 2.0}, "q2": {"b": 1.0}}], "rrf").to_dict()
     assert fused == {"q1": {"a": pytest.approx(2 / 61)}, "q2": {"b": pytest.approx(1 / 61)}}
 
@@ -146,29 +148,110 @@ def test_constant_scores_do_not_divide_by_zero() -> None:
         assert all(s - s == 0 for s in fused["q"].values()), norm
 
 
+ONE = {"q": {"a": 1.0}}
+TWO = [ONE, ONE]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: fuse([{"q": {"a": 1.0}}]), "at least two runs"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "rff"), "did you mean 'rrf'"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, norm="minmax"), "no normalisation"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, weights=[1, 2]), "takes no weights"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "wsum", weights=[1]), "1 weights for 2 runs"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "wsum", weights=[0, 0]), "above 0"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "posfuse"), "learns from judged queries"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "rbc", phi=2), "no value of rbc"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "rrf", phi=2), "no parameter 'phi'"),
-        (lambda: fuse([{"q": {"a": 1.0}}] * 2, "sum", depth=0), "depth 0"),
-        (lambda: tune({"q": {"a": 1}, "p": {"a": 1}}, [{"q": {"a": 1.0}}] * 2, "sum", folds=2), "nothing"),
-        (lambda: tune({"q": {"a": 1}}, [{"q": {"a": 1.0}}] * 2, "wsum"), "5 folds of 1 queries"),
+        (lambda: fuse([ONE]), "at least two runs, got 1"),
+        (lambda: fuse(TWO, "rff"), "unknown fusion method 'rff'\nhint: did you mean 'rrf'"),
+        (lambda: fuse(TWO, norm="minmax"), "unknown normalisation 'minmax'"),
+        (lambda: fuse(TWO, weights=[1, 2]), "rrf takes no weights"),
+        (lambda: fuse(TWO, "wsum", weights=[1]), "1 weights for 2 runs"),
+        (lambda: fuse(TWO, "wsum", weights=[0, 0]), "not all zero, got 0, 0"),
+        (lambda: fuse(TWO, "posfuse"), "posfuse needs training judgments"),
+        (lambda: fuse(TWO, "rbc", phi=2), "invalid phi=2 for rbc\nhint: a number from 0 to 1"),
+        (lambda: fuse(TWO, "rrf", phi=2), "unknown parameter 'phi' for rrf\nhint: available: k"),
+        (lambda: fuse(TWO, "sum", depth=0), "depth must be a positive integer, got 0"),
+        (lambda: fuse(TWO, params={"k": 2}), "no parameter 'params'\nhint: pass parameters by name"),
+        (lambda: tune(TWO, "sum", qrels={"q": {"a": 1}, "p": {"a": 1}}, folds=2), "nothing to tune"),
+        (lambda: tune(TWO, qrels={"q": {"a": 1}}), "cannot split 1 queries into 5 folds"),
+        (lambda: tune(TWO, qrels=ONE, measures="AP RR"), "optimises one measure, got AP, RR"),
+        (lambda: tune(TWO), "tuning needs judgments"),
     ],
 )  # fmt: skip
-def test_bad_use_is_a_sentence(call: object, words: str) -> None:
+def test_bad_arguments_are_reported(call: Callable[[], object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        call()  # type: ignore[operator]
+        call()
 
 
-def test_a_document_twice_or_a_score_that_is_no_number_is_an_error() -> None:
+@pytest.mark.parametrize("name", ["metric", "metrics", "measure"])
+def test_names_of_other_tools_get_a_hint(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"no parameter '{name}'\nhint: use measures="):
+        tune(TWO, "wsum", qrels=ONE, **{name: "ndcg@10"})
+    with pytest.raises(UsageError, match=rf"no parameter '{name}'\nhint: tune\(.*measures="):
+        fuse(TWO, **{name: "ndcg@10"})
+    with pytest.raises(UsageError, match=r"no parameter 'fold'\nhint: did you mean folds="):
+        tune(TWO, qrels=ONE, fold=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda qrels, runs: tune(qrels, runs), "method must be a string, not list"),
+        (lambda qrels, runs: fuse(qrels, runs), "method must be a string, not list"),
+        (lambda qrels, runs: tune(qrels, qrels=runs), "runs and qrels look swapped"),
+        (lambda qrels, runs: tune(qrels, qrels=dict(zip("abc", runs, strict=True))), "swapped"),
+        (lambda qrels, runs: fuse(qrels, "posfuse", qrels=runs), "runs and qrels look swapped"),
+    ],
+)
+def test_swapped_runs_and_judgments_are_noticed(
+    call: Callable[[object, object], object], words: str
+) -> None:
+    qrels, runs = random_collection()
+    with pytest.raises(
+        UsageError, match=words + r".*\nhint: (tune|fuse)\(runs, method, norm, qrels="
+    ):
+        call(qrels, runs)
+
+
+def test_fuse_and_tune_take_arguments_in_the_same_order() -> None:
+    fuse_names, tune_names = (list(inspect.signature(f).parameters) for f in (fuse, tune))
+    assert fuse_names[:4] == tune_names[:4] == ["runs", "method", "norm", "qrels"]
+    shared = [name for name in fuse_names if name in tune_names]
+    assert shared == [name for name in tune_names if name in fuse_names]
+
+
+def test_every_form_of_runs_and_judgments(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    qrels, runs = random_collection(queries=5)
+    expected = fuse(runs, "rrf").to_dict()
+    rows = [[(q, d, s) for q, docs in run.items() for d, s in docs.items()] for run in runs]
+    paths = [tmp_path / f"{i}.run" for i in range(len(runs))]
+    for path, lines in zip(paths, rows, strict=True):
+        path.write_text("".join(f"{q} Q0 {d} 0 {s!r} x\n" for q, d, s in lines))
+    judgments = [(q, d, g) for q, docs in qrels.items() for d, g in docs.items()]
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in judgments))
+    frames = [pd.DataFrame(lines, columns=["query", "doc", "score"]) for lines in rows]
+    forms = [
+        paths, list(map(str, paths)), tuple(paths), {p.stem: p for p in paths},
+        {f"run{i}": lines for i, lines in enumerate(rows)}, rows, frames, [gg.Run(run) for run in runs],
+        {"a": runs[0], "b": paths[1], "c": frames[2]},
+    ]  # fmt: skip
+    for form in forms:
+        assert fuse(form, "rrf").to_dict() == expected
+    best = tune(runs, qrels=qrels).best
+    frame = pd.DataFrame(judgments, columns=["query", "doc", "gain"])
+    for form in (
+        tmp_path / "qrels.txt",
+        str(tmp_path / "qrels.txt"),
+        judgments,
+        frame,
+        gg.Qrels(qrels),
+    ):
+        assert tune(paths, qrels=form).best == best
+
+
+def test_tuned_results_are_frozen() -> None:
+    qrels, runs = random_collection(queries=5)
+    tuned = tune(runs, qrels=qrels, measures=["nDCG@10"])
+    with pytest.raises(AttributeError):
+        tuned.measure = "AP"  # type: ignore[misc]
+
+
+def test_duplicate_documents_and_invalid_scores_are_errors() -> None:
     with pytest.raises(InputError, match="ranked twice"):
         fuse([[("q", "a", 1.0), ("q", "a", 2.0)], {"q": {"a": 1.0}}])
     with pytest.raises(InputError, match="not a number"):
@@ -185,10 +268,10 @@ def test_weight_grid_sums_to_one_and_stays_small() -> None:
 
 
 @pytest.mark.parametrize("method", ["wsum", "rrf", "posfuse"])
-def test_tuning_scores_each_query_by_a_setting_that_has_not_seen_it(method: str) -> None:
-    qrels, runs = made(7, queries=20)
+def test_tuning_scores_each_query_by_a_setting_chosen_without_it(method: str) -> None:
+    qrels, runs = random_collection(7, queries=20)
     names = {"good": runs[0], "fair": runs[1], "poor": runs[2]}
-    tuned = tune(qrels, names, method, measure="nDCG@10", folds=4)
+    tuned = tune(names, method, qrels=qrels, measures="nDCG@10", folds=4)
     assert set(tuned.held_out) == set(qrels)
     assert sum(fold.held_out_queries for fold in tuned.folds) == 20
     assert tuned.training_mean >= tuned.held_out_mean - 0.05
@@ -199,10 +282,10 @@ def test_tuning_scores_each_query_by_a_setting_that_has_not_seen_it(method: str)
     assert comparison.systems == ("good", "fair", "poor", f"{method} (held out)")
 
 
-def test_tuning_finds_the_run_that_is_worth_its_weight() -> None:
-    qrels, runs = made(9, queries=20)
+def test_tuning_gives_the_better_run_more_weight() -> None:
+    qrels, runs = random_collection(9, queries=20)
     rng = random.Random(0)
     noise = {q: {d: rng.random() for d in docs} for q, docs in runs[0].items()}
-    tuned = tune(qrels, [runs[0], noise], "wsum", measure="nDCG@10")
+    tuned = tune([runs[0], noise], "wsum", qrels=qrels, measures="nDCG@10")
     assert tuned.best.weights is not None
     assert tuned.best.weights[0] > tuned.best.weights[1]

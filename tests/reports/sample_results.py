@@ -136,7 +136,7 @@ def every_result(folder: Any) -> dict[str, Any]:
         "Labels": labels(folder / "labels.db"),
         "GSB": gg.gsb_counts(12, 5, 4),
         "Gate": gg.gate(evaluated, systems=("keyword", "hybrid"), measures="nDCG@10"),
-        "Tuned": gg.tune(qrels, runs),
+        "Tuned": gg.tune(runs, qrels=qrels),
         "Explanation": explain(qrels, runs["dense"], "nDCG@10", "q0"),
         "Difference": explain_difference(qrels, runs["dense"], "nDCG@10", "beir"),
     }

@@ -1,31 +1,42 @@
-"""`goodgain fuse`: several runs made into one."""
+"""`goodgain fuse`: fuse several runs into one."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goodgain.cli.options import command_parser, pairs, write
+from goodgain.cli.options import (
+    add_measures,
+    add_name,
+    add_output,
+    add_seed,
+    add_threads,
+    listing,
+    parse_pairs,
+)
+from goodgain.cli.output import warn, write
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from goodgain.fusion.methods import Method
+
 FORMATS = ("trec", "csv", "tsv", "jsonl")
+DEFAULT_MEASURE = "nDCG@10"
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     from goodgain.fusion.methods import METHODS, NORMS
 
-    size = max(map(len, METHODS))
-    methods = "".join(f"  {name:<{size}}  {m.summary}{_more(m)}\n" for name, m in METHODS.items())
-    norms = "".join(f"  {name:<16}  {text}\n" for name, text in NORMS.items())
+    methods = {name: f"{m.summary}{_notes(m)}" for name, m in METHODS.items()}
     p = command_parser(
         "fuse",
-        "Fuse runs into one and write it as a run.",
-        f"methods:\n{methods}\nnormalisations:\n{norms}\nexamples:\n"
+        "Fuse several runs into one.",
+        listing("methods", methods) + listing("normalisations", NORMS) + "examples:\n"
         "  goodgain fuse bm25.run dense.run -o hybrid.run\n"
         "  goodgain fuse bm25.run dense.run --method wsum --weights 0.3,0.7 -o hybrid.run\n"
         "  goodgain fuse bm25.run dense.run --method wsum --tune qrels.txt -m nDCG@10 -o hybrid.run\n"
@@ -33,87 +44,74 @@ def parser() -> argparse.ArgumentParser:
         "      --train-runs bm25.train.run dense.train.run -o hybrid.run\n",
     )
     p.add_argument("runs", metavar="RUN", nargs="+", help="two or more runs")
-    p.add_argument("--method", default="rrf", metavar="NAME", help="(default: rrf)")
+    p.add_argument("--method", default="rrf", metavar="NAME", help="fusion method (default: rrf)")
     p.add_argument(
-        "--norm", metavar="NAME", help="(default: min-max where scores matter, else none)"
-    )
-    p.add_argument("--weights", metavar="W,W,...", help="one for each run")
+        "--norm", metavar="NAME",
+        help="normalisation of scores (default: min-max for methods that use scores, else none)",
+    )  # fmt: skip
+    p.add_argument("--weights", metavar="W,W,...", help="one weight per run")
     p.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="the method's, for example k=20",
-    )
-    p.add_argument("--depth", type=int, metavar="N", help="keep the best N of each query")
-    p.add_argument("--name", metavar="NAME", help="the run's name (default: the method)")
-    group = p.add_argument_group("learning")
-    group.add_argument("--train", metavar="QRELS", help="judgements of training queries")
+        "--param", action="append", default=[], metavar="NAME=VALUE",
+        help="parameter of the method, e.g. k=20",
+    )  # fmt: skip
+    p.add_argument("--depth", type=int, metavar="N", help="maximum documents per query")
+    add_name(p, "the method")
+    add_threads(p)
+    group = p.add_argument_group("training and tuning")
+    group.add_argument("--train", metavar="QRELS", help="judgments of the training queries")
     group.add_argument(
-        "--train-runs",
-        nargs="+",
-        metavar="RUN",
-        help="runs over training queries (default: the runs)",
-    )
+        "--train-runs", nargs="+", metavar="RUN",
+        help="runs over the training queries (default: the runs to fuse)",
+    )  # fmt: skip
     group.add_argument(
-        "--tune",
-        metavar="QRELS",
-        help="choose weights or parameter by cross-validation over queries",
-    )
+        "--tune", metavar="QRELS",
+        help="choose weights or parameter by a measure, with cross-validation over queries",
+    )  # fmt: skip
+    add_measures(group, DEFAULT_MEASURE)
     group.add_argument(
-        "-m", "--measure", default="nDCG@10", metavar="MEASURE", help="(default: nDCG@10)"
+        "--folds", type=int, default=5, metavar="N", help="folds of --tune (default: 5)"
     )
-    group.add_argument("--folds", type=int, default=5, metavar="N", help="(default: 5)")
-    group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
-    out = p.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, default="trec", help="of the run (default: trec)")
-    out.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
-    out.add_argument("--threads", type=int, metavar="N", help="(default: all cores)")
-    out.add_argument("-q", "--quiet", action="store_true", help="no report of the tuning")
+    add_seed(group)
+    add_output(p, per_query=False, formats=FORMATS)
     return p
 
 
-def _more(method: object) -> str:
-    from goodgain.fusion.methods import Method
-
-    assert isinstance(method, Method)
-    notes = []
-    if method.param:
-        notes.append(f"{method.param.name}={method.param.default:g}")
-    if method.weighted:
-        notes.append("weights")
-    if method.trained:
-        notes.append("learns")
-    return f" ({', '.join(notes)})" if notes else ""
+def _notes(method: Method) -> str:
+    return f" ({method.notes})" if method.notes else ""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fuse and write."""
+    """Fuse the runs and write the result."""
     from goodgain.fusion import fuse, tune
 
-    params: Mapping[str, Any] = _params(args.param)
+    name = args.name or args.method
     if args.tune:
         if args.weights or args.param or args.train:
-            raise UsageError("--tune chooses what --weights, --param and --train would give")
-        tuned = tune(args.tune, args.runs, args.method, args.norm, measure=args.measure, folds=args.folds,
-                     seed=args.random_seed, depth=args.depth, threads=args.threads)  # fmt: skip
+            raise UsageError(
+                "--tune cannot be combined with --weights, --param or --train",
+                hint="--tune chooses weights and parameters, and trains in every fold",
+            )
+        measures = " ".join(args.measures or [DEFAULT_MEASURE])
+        tuned = tune(
+            args.runs, args.method, args.norm, qrels=args.tune, measures=measures,
+            folds=args.folds, seed=args.seed, depth=args.depth, name=name, threads=args.threads,
+        )  # fmt: skip
         if not args.quiet:
-            to = sys.stdout if args.output and args.output != "-" else sys.stderr
-            print(tuned, file=to)
+            to_file = args.output and args.output != "-"
+            print(tuned, file=sys.stdout if to_file else sys.stderr)
         fused = tuned.run
     else:
         fused = fuse(
-            args.runs, args.method, args.norm,
-            weights=_weights(args.weights), qrels=args.train, training_runs=args.train_runs,
-            depth=args.depth, threads=args.threads, **params,
+            args.runs, args.method, args.norm, qrels=args.train, training_runs=args.train_runs,
+            weights=_weights(args.weights), depth=args.depth, name=name, threads=args.threads,
+            **_params(args.param),
         )  # fmt: skip
-        if args.train and not args.train_runs and not args.quiet:
-            print(
-                "warning: the method learnt from the runs that it fuses; scores on these queries will "
-                "look too good (--tune tells held-out ones)",
-                file=sys.stderr,
-            )
-    write(args, _text(fused.source.value, args.format, args.name or args.method))
+        if args.train and not args.train_runs:
+            warn(args, [
+                "the method was trained on the runs that it fuses, so scores on these queries will be "
+                "optimistic (--tune reports held-out scores)"
+            ])  # fmt: skip
+    write(args, _text(fused.source.value, args.format, name))
     return 0
 
 
@@ -123,17 +121,19 @@ def _weights(text: str | None) -> list[float] | None:
     try:
         return [float(w) for w in text.split(",")]
     except ValueError:
-        raise UsageError(f"--weights '{text}' is not W,W,...", hint="for example 0.3,0.7") from None
+        raise UsageError(
+            f"--weights must be comma-separated numbers, got '{text}'", hint="for example 0.3,0.7"
+        ) from None
 
 
 def _params(texts: list[str]) -> dict[str, float]:
-    found = {}
-    for name, value in pairs(texts, "--param").items():
+    params = {}
+    for name, value in parse_pairs(texts, "--param").items():
         try:
-            found[name] = float(value)
+            params[name] = float(value)
         except ValueError:
-            raise UsageError(f"--param {name}='{value}' is not a number") from None
-    return found
+            raise UsageError(f"--param {name} must be a number, got '{value}'") from None
+    return params
 
 
 def _text(table: Mapping[str, Mapping[str, float]], format: str, name: str) -> str:  # noqa: A002

@@ -6,7 +6,7 @@ from goodgain.comparison.comparer import compare
 from goodgain.comparison.comparison import Comparison, Pair
 from goodgain.comparison.gates import Gate, gate
 from goodgain.comparison.gsb import GSB, gsb_counts, gsb_differences, gsb_labels
-from goodgain.comparison.power import Power, power
+from goodgain.comparison.power_analysis import Power, power
 from goodgain.comparison.scores import HasUnitScores
 
 __all__ = [

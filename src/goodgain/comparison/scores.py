@@ -85,8 +85,8 @@ class ScoreSet:
             known = self.measures.setdefault(measure.label, measure)
             if known != measure:
                 raise UsageError(
-                    f"'{measure.label}' is a {known.namespace} measure in one source and a "
-                    f"{measure.namespace} measure in another",
+                    f"'{measure.label}' is {_article(known.namespace)} measure in one source and "
+                    f"{_article(measure.namespace)} measure in another",
                     hint="compare results of one kind at a time",
                 )
 
@@ -142,6 +142,10 @@ class ScoreSet:
         """False only where it is known that nothing of the system is judged or labelled."""
         coverage = self.label_coverage.get(system)
         return coverage is None or coverage > 0
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def other_spellings(measure: Measure) -> tuple[str, ...]:

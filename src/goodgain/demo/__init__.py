@@ -1,11 +1,11 @@
-"""A collection of our own to try everything on: search in the standard library's documentation."""
+"""A small collection to try goodgain on: search in the documentation of the standard library."""
 
 from goodgain.demo.collection import (
-    Judgement,
-    Judgements,
+    Judgment,
+    Judgments,
     Question,
     documents,
-    judgements,
+    judgments,
     questions,
 )
 from goodgain.demo.experiments import Demo, agent_gains, agent_traces, experiment
@@ -13,14 +13,14 @@ from goodgain.demo.retrievers import systems
 
 __all__ = [
     "Demo",
-    "Judgement",
-    "Judgements",
+    "Judgment",
+    "Judgments",
     "Question",
     "agent_gains",
     "agent_traces",
     "documents",
     "experiment",
-    "judgements",
+    "judgments",
     "questions",
     "systems",
 ]

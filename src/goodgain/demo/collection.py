@@ -1,7 +1,7 @@
-"""The demo collection: questions about the standard library, and its docstrings as documents.
+"""The demo collection: questions about the standard library, with its docstrings as documents.
 
-The documents are read from the running interpreter, so the package stores no text of others;
-the questions and the judgements are ours and stand beside this file as tab-separated tables.
+The documents are read from the running interpreter, so none of them ship with the package; the
+questions and judgments are tab-separated tables next to this file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-# In every Python from 3.11 to 3.14, known to many programmers, and silent when imported.
+# Modules of Python 3.11 to 3.14 that many programmers know and that import without side effects.
 MODULES = """
 builtins abc argparse array ast asyncio atexit base64 bdb binascii bisect bz2 calendar cmath cmd
 code codecs collections collections.abc colorsys compileall concurrent.futures configparser
@@ -46,7 +46,7 @@ MEMBERS = (property, classmethod, staticmethod)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a programmer asks, with the groups it belongs to."""
+    """A programmer's question and the groups it belongs to."""
 
     id: str
     text: str
@@ -54,8 +54,8 @@ class Question:
     difficulty: str
 
 
-class Judgement(NamedTuple):
-    """How well a document answers a question (0 not at all .. 4 fully), and what it documents."""
+class Judgment(NamedTuple):
+    """How well a document answers a question (0 not at all, 4 fully), and the target it describes."""
 
     query: str
     doc: str
@@ -63,49 +63,49 @@ class Judgement(NamedTuple):
     target: str
 
 
-class Judgements(NamedTuple):
-    """The judgements whose document this interpreter has, and how many it lacks."""
+class Judgments(NamedTuple):
+    """The judgments of documents that this interpreter has, and how many others were left out."""
 
-    rows: list[Judgement]
+    rows: list[Judgment]
     left_out: int
 
 
 def documents() -> dict[str, str]:
     """Read the docstrings of the standard library: dotted name -> name, parameters and docstring.
 
-    A name stands under each module that makes it public (`os.path.join` and `posixpath.join`),
-    a builtin without its module (`str.split`). Names with no docstring of their own are left out.
+    A name is listed under each module that makes it public (`os.path.join` and `posixpath.join`),
+    a builtin without its module (`str.split`). Names without a docstring of their own are left out.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some names warn, when looked at, that they will go
+        warnings.simplefilter("ignore")  # looking at a deprecated name warns
         public = {name: value for module in MODULES for name, value in _public(module)}
         classes = {value for value in public.values() if inspect.isclass(value)}
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name, value in public.items():
-            found[name] = _text(name, value)
+            texts[name] = _text(name, value)
             for member, raw in (
                 sorted(_members(value, classes).items()) if inspect.isclass(value) else ()
             ):
                 if not member.startswith("_") and (
                     inspect.isroutine(raw) or isinstance(raw, MEMBERS)
                 ):
-                    found[f"{name}.{member}"] = _text(f"{name}.{member}", raw)
-    return {name: text for name, text in found.items() if text}
+                    texts[f"{name}.{member}"] = _text(f"{name}.{member}", raw)
+    return {name: text for name, text in texts.items() if text}
 
 
 def questions() -> list[Question]:
-    """Return all questions, in the order of their ids."""
+    """All questions, in the order of their ids."""
     return [Question(*row) for row in _table("questions.tsv")]
 
 
-def judgements(documents: Container[str]) -> Judgements:
-    """Return the judgements of these documents; a target not named is the document itself."""
+def judgments(documents: Container[str]) -> Judgments:
+    """The judgments of these documents; without a target, the document is its own."""
     rows = [
-        Judgement(query, doc, int(gain), target or doc)
+        Judgment(query, doc, int(gain), target or doc)
         for query, doc, gain, target in _table("judgments.tsv")
     ]
     present = [row for row in rows if row.doc in documents]
-    return Judgements(present, len(rows) - len(present))
+    return Judgments(present, len(rows) - len(present))
 
 
 def _table(name: str) -> list[list[str]]:
@@ -114,10 +114,10 @@ def _table(name: str) -> list[list[str]]:
 
 
 def _public(module_name: str) -> Iterator[tuple[str, object]]:
-    """Yield a module, and its classes and functions: those in `__all__`, or else those at home."""
+    """A module with its classes and functions: those in `__all__`, or else those defined in it."""
     try:
         module = importlib.import_module(module_name)
-    except ImportError:  # an optional part of this Python, or another platform's
+    except ImportError:  # optional, or for another platform
         return
     builtin = module_name == "builtins"
     yield module_name, module
@@ -131,9 +131,9 @@ def _public(module_name: str) -> Iterator[tuple[str, object]]:
             and value.__name__ != name
             and getattr(module, value.__name__, None) is value
         ):
-            continue  # another name of the same class
+            continue  # an alias of the same class
         home = getattr(value, "__module__", None) or module_name
-        # a function of any private module (`hmac.compare_digest`), a class of our own (`_ssl`)
+        # a function of any private module (`hmac.compare_digest`), a class of our own private module (`_ssl`)
         private = home.startswith("_") and (
             inspect.isroutine(value) or module_name.partition(".")[0] in home
         )
@@ -142,21 +142,21 @@ def _public(module_name: str) -> Iterator[tuple[str, object]]:
 
 
 def _members(cls: type, public: Container[type]) -> dict[str, object]:
-    """Return what a class defines, and what it has from private bases, at home nowhere else."""
+    """The members that a class defines, and those it inherits from private bases only."""
     homes = [base for base in cls.__bases__ if base in public]
-    found: dict[str, object] = {}
+    inherited: dict[str, object] = {}
     for base in reversed(cls.__bases__):
         if base not in homes:
-            found |= _members(base, public)
+            inherited |= _members(base, public)
     return {
         name: value
-        for name, value in found.items()
+        for name, value in inherited.items()
         if not any(hasattr(home, name) for home in homes)
     } | vars(cls)
 
 
 def _text(name: str, value: object) -> str:
-    """Write the document of one object; empty if it has no docstring of its own worth the name."""
+    """The document about one object; empty without a docstring of its own of at least two words."""
     inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
     doc = getattr(inner, "__doc__", None)
     own = not inspect.isclass(inner) or "__doc__" in vars(inner)
@@ -166,7 +166,7 @@ def _text(name: str, value: object) -> str:
 
 
 def _parameters(value: object) -> str:
-    """List the parameters but `self`, as far as they are to be had without running anything."""
+    """The parameters except `self`, as far as they can be read without running anything."""
     plain = inspect.unwrap(value) if callable(value) else value
     plain = plain.__func__ if inspect.ismethod(plain) else plain
     if inspect.isfunction(plain):

@@ -1,4 +1,4 @@
-"""The demo's experiment: its systems over its questions, compared with graph search."""
+"""The demo's experiment: five systems, with graph search as the baseline, and an agent."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
     from goodgain.experiment import Experiment
 
-RELEVANT = 2  # below that a document is only on topic
+RELEVANT = 2  # a document with a lower gain is merely related
 
 
 class Demo(NamedTuple):
-    """The experiment, and how many judgements this interpreter has no document for."""
+    """The experiment, and how many judgments were left out because this Python lacks the document."""
 
     experiment: Experiment
     left_out: int
 
 
 def experiment(repeats: int = 1) -> Demo:
-    """Read the collection and make the experiment ready to run."""
+    """Read the collection and set up the experiment."""
     from goodgain.data import Qrels
     from goodgain.experiment import Experiment
 
     documents = collection.documents()
-    judged = collection.judgements(documents)
+    judgments = collection.judgments(documents)
     questions = {question.id: question.text for question in collection.questions()}
-    made = Experiment(
+    demo = Experiment(
         documents,
         questions,
-        Qrels(judged.rows, name="demo judgements"),
+        Qrels(judgments.rows, name="demo judgments"),
         systems(documents),
         baseline=BASELINE,
         by="targets",
@@ -40,11 +40,11 @@ def experiment(repeats: int = 1) -> Demo:
         seeds=(0, 1, 2),
         repeats=repeats,
     )
-    return Demo(made, judged.left_out)
+    return Demo(demo, judgments.left_out)
 
 
 def agent_traces(experiment: Experiment, system: str = "hybrid") -> list[dict[str, Any]]:
-    """Let the agent answer every question with one of the systems, indexed already or now."""
+    """Let the agent answer every question with one of the systems."""
     from goodgain.demo.agent import Agent
 
     search = experiment.systems[system]
@@ -54,7 +54,7 @@ def agent_traces(experiment: Experiment, system: str = "hybrid") -> list[dict[st
 
 
 def agent_gains(experiment: Experiment, traces: list[dict[str, Any]]) -> GoodGain:
-    """What each search of the agent was worth by the judgements; ended conversations are carried on."""
+    """Good Gain of the agent's searches; conversations that ended keep their last value."""
     from goodgain.agentic import good_gain
 
     return good_gain(traces, labels=experiment.qrels, threshold=RELEVANT, align="carry")

@@ -1,4 +1,4 @@
-"""The demo's graph of documents: what contains what, and what mentions what."""
+"""The demo's graph of documents: edges for containment and for mentions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\(?)")
 
 
 def edges(documents: Mapping[str, str]) -> list[tuple[str, str, float]]:
-    """Edges from a name to what contains it (`os.path` and `os.path.join`) and to names in its text."""
-    found = []
+    """Edges from a name to what contains it (`os.path.join` to `os.path`) and to names in its text."""
+    links = []
     for name, text in documents.items():
         parent = name.rpartition(".")[0]
         while parent and parent not in documents:
             parent = parent.rpartition(".")[0]
         if parent:
-            found.append((name, parent, 1.0))
+            links.append((name, parent, 1.0))
         mentioned = {_mention(name, word, call, documents) for word, call in _NAME.findall(text)}
-        found += [(name, other, 1.0) for other in sorted(mentioned - {"", name, parent})]
-    return found
+        links += [(name, other, 1.0) for other in sorted(mentioned - {"", name, parent})]
+    return links
 
 
 def _mention(name: str, word: str, call: str, documents: Mapping[str, str]) -> str:
-    """The document that a word names, first inside the same class or module; empty if it is a plain word."""
+    """The document that a word names, in the nearest class or module; empty for a plain word."""
     if "." not in word and not call:
         return ""
     home = name

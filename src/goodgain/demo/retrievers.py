@@ -1,4 +1,4 @@
-"""The demo's systems: keyword, nearest neighbours, both fused, graph walks and a swarm."""
+"""The demo's systems: keyword, nearest neighbours, their fusion, graph walks and a swarm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BASELINE = "graph"
 
 
 def systems(documents: Mapping[str, str]) -> dict[str, Retriever]:
-    """The five systems, by name; graph and swarm walk over containment and mentions."""
+    """The five systems by name; graph and swarm follow containment and mentions."""
     from goodgain.experiment.retrievers import make
 
     links = edges(documents)
@@ -31,5 +31,5 @@ def systems(documents: Mapping[str, str]) -> dict[str, Retriever]:
 
 
 def split(text: str) -> str:
-    """Part the words of a name: `os.path.isfile` and `TextIOWrapper` are searched word by word."""
+    """Split names into words, so that `os.path.isfile` and `TextIOWrapper` match word by word."""
     return _JOINTS.sub(" ", text)

@@ -1,7 +1,7 @@
-"""Retrieval experiments: run the retrievers, time them, compare them."""
+"""Retrieval experiments: run retrievers, time them, compare them."""
 
 from goodgain.experiment.config import read_experiment
-from goodgain.experiment.result import ExperimentResult
-from goodgain.experiment.run import Experiment
+from goodgain.experiment.experiment import Experiment
+from goodgain.experiment.result import ExperimentResult, SystemScores
 
-__all__ = ["Experiment", "ExperimentResult", "read_experiment"]
+__all__ = ["Experiment", "ExperimentResult", "SystemScores", "read_experiment"]

@@ -1,4 +1,4 @@
-"""An experiment written as TOML."""
+"""Read an experiment from a TOML file."""
 
 from __future__ import annotations
 
@@ -9,62 +9,62 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError, UsageError, keyword_hint
+from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
-from goodgain.experiment.run import Experiment
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-_FUNCTION = re.compile(r"[\w.]+:[\w.]+")
-# Parameters of retrievers that may name a function of the user's.
+_REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
+# Parameters of retrievers that may refer to a function.
 _FUNCTIONS = ("embed", "scorer", "prepare")
 _FILES = ("corpus", "queries", "qrels")
 
 
-class Configured(NamedTuple):
-    """An experiment, and the folder that keeps it."""
+class ExperimentFile(NamedTuple):
+    """An experiment and its output folder."""
 
     experiment: Experiment
     folder: Path
 
 
-def read_experiment(path: str | os.PathLike[str]) -> Configured:
-    """Read an experiment from a TOML file; files in it are found beside it.
+def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
+    """Read an experiment from a TOML file; paths in it are relative to it.
 
-    Its keys are the parameters of `Experiment` and `folder` (by default the file's name without its
-    ending); `[systems.NAME]` has the retriever, a built-in name or "module:function", and its parameters.
+    Its keys are the parameters of `Experiment` and `folder` (by default the name of the file without
+    its suffix); `[systems.NAME]` has the retriever, a name or "module:function", and its parameters.
     """
     file = Path(path)
     content = _load(file)
     home = file.parent
-    known = [name for name in inspect.signature(Experiment).parameters if name != "systems"]
+    names = [name for name in inspect.signature(Experiment).parameters if name != "systems"]
     for name in content:
-        if name not in (*known, "systems", "folder"):
+        if name not in (*names, "systems", "folder"):
             raise UsageError(
-                f"an experiment has no '{name}'",
+                f"unknown key '{name}' in the experiment",
                 where=str(file),
-                hint=f"it has: {', '.join([*known, 'folder'])} and [systems.NAME]",
+                hint=keyword_hint(name, [*names, "systems", "folder"]),
             )
     for name in _FILES:
         if not isinstance(content.get(name), str):
             raise UsageError(f"the experiment has no '{name}'", where=str(file),
-                             hint=f'{name} = "a path beside this file"')  # fmt: skip
+                             hint=f'{name} = "path"')  # fmt: skip
         if not (home / content[name]).exists():
             raise InputError(f"file not found: '{home / content[name]}'", where=str(file),
                              hint="check the spelling and the folder")  # fmt: skip
     systems = content.pop("systems", {})
     if not isinstance(systems, dict) or not systems:
         raise UsageError("the experiment has no systems", where=str(file),
-                         hint='[systems.keyword] and under it retriever = "bm25"')  # fmt: skip
+                         hint='[systems.keyword] with retriever = "bm25"')  # fmt: skip
     folder = home / content.pop("folder", file.stem)
     files: dict[str, Any] = {name: str(home / content.pop(name)) for name in _FILES}
     depth = content.get("depth")
-    built = {name: _system(name, table, depth, file) for name, table in systems.items()}
+    retrievers = {name: _system(name, table, depth, file) for name, table in systems.items()}
     try:
-        return Configured(Experiment(**files, systems=built, **content), folder)
+        return ExperimentFile(Experiment(**files, systems=retrievers, **content), folder)
     except TypeError as error:
         raise UsageError(f"a setting has the wrong type: {error}", where=str(file)) from None
 
@@ -78,58 +78,58 @@ def _load(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot read '{file}': {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        found = re.search(r" \(at line (\d+), column \d+\)", str(error))
-        where = f"{file}:{found[1]}" if found else str(file)
-        reason = str(error).replace(found[0], "") if found else str(error)
-        raise InputError(f"the file is not valid TOML: {reason}", where=where) from None
+        place = re.search(r" \(at line (\d+), column \d+\)", str(error))
+        where = f"{file}:{place[1]}" if place else str(file)
+        reason = str(error).replace(place[0], "") if place else str(error)
+        raise InputError(f"invalid TOML: {reason}", where=where) from None
 
 
 def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     where = f"{file}, [systems.{name}]"
     if not isinstance(table, dict) or not isinstance(table.get("retriever"), str):
-        raise UsageError(f"the system '{name}' names no retriever", where=where,
+        raise UsageError(f"the system '{name}' has no retriever", where=where,
                          hint='retriever = "bm25"')  # fmt: skip
     parameters = {key: value for key, value in table.items() if key != "retriever"}
-    chosen = table["retriever"]
+    retriever = table["retriever"]
     try:
-        if _FUNCTION.fullmatch(chosen):
-            own = function(chosen, file.parent)
-            return own(**parameters) if parameters or inspect.isclass(own) else own
-        return make(chosen, _settled(parameters, depth, file.parent))
+        if _REFERENCE.fullmatch(retriever):
+            value = import_reference(retriever, file.parent)
+            return value(**parameters) if parameters or inspect.isclass(value) else value
+        return make(retriever, _resolve(parameters, file.parent), depth)
     except (UsageError, InputError) as error:
         raise type(error)(error.message, where=error.where or where, hint=error.hint) from None
     except TypeError as error:
         raise UsageError(
-            f"the system '{name}' has a wrong parameter: {error}", where=where
+            f"the system '{name}' has an invalid parameter: {error}", where=where
         ) from None
 
 
-def _settled(parameters: Mapping[str, Any], depth: int | None, home: Path) -> dict[str, Any]:
-    """Functions imported, files found beside the experiment, and the common depth."""
-    found = dict(parameters)
+def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
+    """The parameters with references imported and paths relative to the experiment."""
+    resolved = dict(parameters)
     for name in _FUNCTIONS:
-        if isinstance(found.get(name), str) and _FUNCTION.fullmatch(found[name]):
-            found[name] = function(found[name], home)
-    edges = found.get("edges")
+        if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
+            resolved[name] = import_reference(resolved[name], home)
+    edges = resolved.get("edges")
     if isinstance(edges, str) and edges != NEIGHBOURS:
         if not (home / edges).exists():
             raise InputError(f"file not found: '{home / edges}'")
-        found["edges"] = str(home / edges)
-    return found if depth is None else {"depth": depth, **found}
+        resolved["edges"] = str(home / edges)
+    return resolved
 
 
-def function(text: str, home: Path) -> Any:
-    """What "module:name" stands for; modules beside the experiment are found too."""
-    module, _, name = text.partition(":")
+def import_reference(reference: str, home: Path) -> Any:
+    """The object that "module:name" refers to; modules in the folder of the experiment come first."""
+    module, _, name = reference.partition(":")
     sys.path.insert(0, str(home.resolve()))
     try:
-        found: Any = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        value: Any = import_module(module)
+        for attribute in name.split("."):
+            value = getattr(value, attribute)
     except ModuleNotFoundError as error:
-        raise UsageError(f"there is no module '{error.name}' for '{text}'") from None
+        raise UsageError(f"module '{error.name}' of '{reference}' not found") from None
     except AttributeError:
-        raise UsageError(f"the module '{module}' has no '{name}'") from None
+        raise UsageError(f"module '{module}' has no attribute '{name}'") from None
     finally:
         sys.path.remove(str(home.resolve()))
-    return found
+    return value

@@ -1,10 +1,10 @@
-"""Where an experiment is kept: what was run, every call, and what was made of them.
+"""The folder of an experiment.
 
 experiment.json  settings, versions, seeds, hash of the data
-calls.jsonl      a line for each call (and each indexing), written when it is done
+calls.jsonl      one line per call (and per index), written when it finishes
 runs/            a TREC run for each system and seed
 scores.json      measures per query; comparison.json  the tests; latency.csv  every latency
-qrels.jsonl      the judgements; queries.jsonl  the texts; documents.jsonl  beginnings of what was found
+qrels.jsonl      the judgments; queries.jsonl  texts of queries; documents.jsonl  beginnings of documents
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from goodgain.errors import InputError, UsageError
 from goodgain.io.atomic import write_texts
 
 FORMAT = 1
-# Settings that must not change when an experiment goes on; measures, baseline and groups may.
+# Settings that must stay the same when an experiment continues; measures, baseline and groups may change.
 FIXED = ("data", "depth", "concurrency", "timeout")
 
 
 class Folder:
-    """A folder on disk, or with no path the same in memory."""
+    """A folder on disk or, without a path, in memory."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
@@ -32,46 +32,48 @@ class Folder:
         self._log: IO[bytes] | None = None
 
     @classmethod
-    def existing(cls, path: str | os.PathLike[str]) -> Folder:
-        """A folder that an experiment has written."""
+    def open(cls, path: str | os.PathLike[str]) -> Folder:
+        """The folder of an experiment that was run."""
         folder = cls(path)
         folder.read()
         if not folder.settings:
             raise InputError(
-                f"'{path}' holds no experiment",
-                hint="a folder that goodgain experiment has written",
+                f"'{path}' is not the folder of an experiment",
+                hint="goodgain experiment FILE.toml writes one",
             )
         return folder
 
     def read(self) -> None:
-        """Read settings and calls; a line cut short by a stop is dropped."""
+        """Read settings and calls; an incomplete last line is dropped."""
         if self.path is None:
             return
-        known = self.path / "experiment.json"
-        if known.exists():
+        file = self.path / "experiment.json"
+        if file.exists():
             try:
-                self.settings = json.loads(known.read_text(encoding="utf-8"))
+                self.settings = json.loads(file.read_text(encoding="utf-8"))
             except ValueError:
-                raise InputError("the file is not JSON", where=str(known)) from None
+                raise InputError("invalid JSON", where=str(file)) from None
             if self.settings.get("format", 0) > FORMAT:
                 raise InputError(
-                    "the experiment was written by a later version of goodgain", where=str(known)
+                    "the experiment was written by a later version of goodgain", where=str(file)
                 )
+            if "judgements" in self.settings:  # version 0.1
+                self.settings["judgments"] = self.settings.pop("judgements")
         log = self.path / "calls.jsonl"
         if log.exists():
             content = log.read_bytes()
-            whole = content[: content.rfind(b"\n") + 1]
-            for number, line in enumerate(whole.splitlines(), 1):
+            complete = content[: content.rfind(b"\n") + 1]
+            for number, line in enumerate(complete.splitlines(), 1):
                 try:
                     self.calls.append(json.loads(line))
                 except ValueError:
-                    raise InputError("the line is not JSON", where=f"{log}:{number}") from None
+                    raise InputError("invalid JSON", where=f"{log}:{number}") from None
 
     def begin(self, settings: dict[str, Any]) -> None:
-        """Begin, or go on with the same experiment; another one is refused."""
+        """Begin the experiment or continue it; a different one is refused."""
         self.read()
         if self.settings:
-            self._same(settings)
+            self._require_same(settings)
             systems = {**self.settings["systems"], **settings["systems"]}
             settings = {**settings, "systems": systems, "created": self.settings["created"]}
         self.settings = settings
@@ -83,35 +85,35 @@ class Folder:
             log = self.path / "calls.jsonl"
             if log.exists():
                 content = log.read_bytes()
-                if len(content) > (whole := content.rfind(b"\n") + 1):
-                    os.truncate(log, whole)
+                if len(content) > (complete := content.rfind(b"\n") + 1):
+                    os.truncate(log, complete)
             self._log = log.open("ab")
         except OSError as error:
             raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
 
-    def _same(self, settings: dict[str, Any]) -> None:
-        hint = "give another folder, or delete this one to start again"
+    def _require_same(self, settings: dict[str, Any]) -> None:
+        hint = "use another folder, or delete this one to start over"
         for name in FIXED:
             if self.settings.get(name) != settings[name]:
-                what = "other documents or queries" if name == "data" else f"another {name}"
+                what = "different documents or queries" if name == "data" else f"a different {name}"
                 raise UsageError(
-                    f"the folder '{self.path}' holds an experiment with {what}", hint=hint
+                    f"the folder '{self.path}' contains an experiment with {what}", hint=hint
                 )
         for system, own in settings["systems"].items():
             before = self.settings["systems"].get(system, own)
             if before != own:
                 changed = [k for k in {**before, **own} if before.get(k) != own.get(k)]
                 raise UsageError(
-                    f"the system '{system}' of the folder '{self.path}' was run with another "
+                    f"the system '{system}' in the folder '{self.path}' was run with a different "
                     f"'{changed[0]}'",
-                    hint=f"{hint}; or give the system another name",
+                    hint=f"{hint}, or rename the system",
                 )
 
     def add(self, record: dict[str, Any]) -> None:
-        """Keep what is done; a kill at any moment loses no line that was added."""
+        """Append a record; once this returns, killing the process does not lose it."""
         self.calls.append(record)
         if self._log is not None:
-            line = json.dumps(record, separators=(",", ":"))  # ASCII: any id survives
+            line = json.dumps(record, separators=(",", ":"))  # ASCII, so that any id survives
             self._log.write(line.encode() + b"\n")
             self._log.flush()
 

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where a person looks."""
+"""A progress bar on standard error, drawn only in a terminal."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import sys
 import time
 
 _WIDTH = 24
-_EVERY = 0.1  # seconds between two pictures
+_INTERVAL = 0.1  # seconds between two updates
 
 
 class Progress:
-    """How far a piece of work is, and how long it will take; silent where nobody looks."""
+    """How much of a task is done and how long the rest will take."""
 
-    def __init__(self, what: str, total: int, shown: bool) -> None:
-        self._what = what
+    def __init__(self, label: str, total: int, enabled: bool) -> None:
+        self._label = label
         self._total = total
         self._done = 0
         self._start = self._last = time.monotonic()
-        self._shown = shown and total > 0 and sys.stderr.isatty()
+        self._enabled = enabled and total > 0 and sys.stderr.isatty()
 
-    def step(self) -> None:
-        """One more is done."""
+    def advance(self) -> None:
+        """Count one more as done."""
         self._done += 1
         now = time.monotonic()
-        if self._shown and (now - self._last > _EVERY or self._done == self._total):
+        if self._enabled and (now - self._last > _INTERVAL or self._done == self._total):
             self._last = now
             left = (now - self._start) / self._done * (self._total - self._done)
             filled = round(_WIDTH * self._done / self._total)
             print(
-                f"\r{self._what} [{'#' * filled}{'.' * (_WIDTH - filled)}] "
+                f"\r{self._label} [{'#' * filled}{'.' * (_WIDTH - filled)}] "
                 f"{self._done:,}/{self._total:,}, {left:.0f} s left ",
                 end="", file=sys.stderr, flush=True,
             )  # fmt: skip
 
     def close(self) -> None:
-        """Take the bar away."""
-        if self._shown:
+        """Remove the bar."""
+        if self._enabled:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

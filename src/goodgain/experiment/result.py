@@ -1,4 +1,4 @@
-"""What an experiment found: runs, scores, latencies, and the comparison with the baseline."""
+"""The result of an experiment: runs, scores, latencies, and the comparison with the baseline."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from typing import TYPE_CHECKING, Any
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError
 from goodgain.experiment.folder import Folder
-from goodgain.experiment.snapshot import DOCUMENTS, QUERIES, kept_of, kept_qrels, kept_texts
-from goodgain.experiment.timing import TIMEOUT, Timing, timing
+from goodgain.experiment.snapshot import (
+    DOCUMENTS,
+    QUERIES,
+    load_qrels,
+    load_texts,
+    snapshot_files,
+)
+from goodgain.experiment.timing import TIMEOUT, Timing, latency_statistics
 from goodgain.io.atomic import write_texts
-from goodgain.ranking import Evaluation, Evaluator
+from goodgain.ranking import Evaluation, Evaluator, RunScores
 from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from goodgain.comparison import Comparison
+    from goodgain.measures import Measure
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is made of the runs; it may change when an experiment is opened again."""
+    """How the runs are measured and compared; it may change when an experiment is opened again."""
 
     measures: str
     baseline: str
@@ -40,94 +47,107 @@ class Plan:
         return asdict(self)
 
 
-class ExperimentResult(Reportable):
-    """The systems side by side. `result["swarm", "MRR"]` is the pair against the baseline."""
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """One system of an experiment. `scores["MRR"]` is its mean over queries and seeds."""
 
-    def __init__(
-        self,
-        folder: Folder,
-        plan: Plan,
-        qrels: Qrels | None = None,
-        queries: Mapping[str, str] | None = None,
-        documents: Mapping[str, str] | None = None,
-    ) -> None:
-        self._folder = folder
-        self._qrels = qrels
-        self.plan = plan
-        self.queries = queries or {}  # their texts
-        self.documents = documents or {}
+    name: str
+    runs: tuple[RunScores, ...]  # one for each seed
+    timing: Timing
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        values = [run[measure] for run in self.runs]
+        return math.fsum(values) / len(values)
+
+    def keys(self) -> tuple[str, ...]:
+        """The measures."""
+        return tuple(measure.label for measure in self.runs[0].measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{measure}={self[measure]:.4f}" for measure in self.keys()[:4])
+        return f"SystemScores('{self.name}', {len(self.runs)} runs, {means})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExperimentResult(Reportable):
+    """The systems of an experiment: a mapping from their names to `SystemScores`.
+
+    `result["swarm"]["MRR"]` is a mean, and `result["swarm", "MRR"]` the comparison with the baseline.
+    With a single system it is a mapping from measures to means, like an `Evaluation`: `result["MRR"]`.
+    """
+
+    folder: Folder
+    plan: Plan
+    qrels: Qrels | None = None
+    queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
+    documents: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
         test: str | None = None, correction: str | None = None, measures: str | None = None,
     ) -> ExperimentResult:  # fmt: skip
-        """Open a saved experiment; another baseline, test or correction compares it anew.
-
-        `qrels` are other judgements than those that the folder keeps.
-        """
-        folder = Folder.existing(path)
-        saved = folder.settings["plan"]
-        changed = {
+        """Open a saved experiment, by default with the judgments and the plan of its folder."""
+        folder = Folder.open(path)
+        changes = {
             "baseline": baseline, "test": test, "correction": correction, "measures": measures,
         }  # fmt: skip
-        plan = Plan(**{**saved, **{k: v for k, v in changed.items() if v is not None}})
+        changes = {name: value for name, value in changes.items() if value is not None}
+        plan = Plan(**{**folder.settings["plan"], **changes})
         assert folder.path is not None
-        judged = kept_qrels(folder.path) if qrels is None else Qrels.of(qrels)
-        if measures is not None and judged is None:
-            raise UsageError("other measures need the judgements again", hint="qrels=...")
-        texts = (kept_of(folder.path, name) for name in (QUERIES, DOCUMENTS))
-        return cls(folder, plan, judged, *texts)
+        judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
+        if measures is not None and judgments is None:
+            raise UsageError("other measures need the judgments", hint="pass qrels=...")
+        texts = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
+        return cls(folder, plan, judgments, *texts)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What was run: systems, seeds, versions, hash of the data."""
-        return self._folder.settings
+        return self.folder.settings
 
-    @property
-    def systems(self) -> list[str]:
-        """The names of the systems, in their order."""
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems, in the order of the experiment."""
         called = {call["system"] for call in self._calls}
-        return [name for name in self.settings["systems"] if name in called]
+        return tuple(name for name in self.settings["systems"] if name in called)
 
     @cached_property
     def _calls(self) -> list[dict[str, Any]]:
-        return [call for call in self._folder.calls if "query" in call]
+        return [call for call in self.folder.calls if "query" in call]
 
     @cached_property
     def runs(self) -> dict[str, list[Run]]:
         """The runs of each system, one for each seed, with the mean latency of each query."""
-        found: dict[str, dict[int | None, dict[str, Any]]] = {name: {} for name in self.systems}
+        by_system: dict[str, dict[int | None, _RunTable]] = {name: {} for name in self.systems}
         for call in self._calls:
-            one = found[call["system"]].setdefault(call["seed"], {"hits": {}, "seconds": {}})
-            if "hits" in call:
-                one["hits"][call["query"]] = {doc: score for doc, score in call["hits"]}  # noqa: C416
-            if _is_timed(call):
-                one["seconds"].setdefault(call["query"], []).append(call["seconds"])
+            by_system[call["system"]].setdefault(call["seed"], _RunTable()).add(call)
         return {
             name: [
-                Run(
-                    one["hits"],
-                    name=name if seed is None or len(seeds) == 1 else f"{name} (seed {seed})",
-                    latency={q: math.fsum(s) / len(s) for q, s in one["seconds"].items()},
-                )
-                for seed, one in sorted(seeds.items(), key=lambda item: item[0] or 0)
+                table.run(name if seed is None or len(by_seed) == 1 else f"{name} (seed {seed})")
+                for seed, table in sorted(by_seed.items(), key=lambda item: item[0] or 0)
             ]
-            for name, seeds in found.items()
+            for name, by_seed in by_system.items()
         }
 
     @cached_property
     def scores(self) -> Evaluation:
         """The measures of every run, per query."""
-        if self._qrels is None:
-            assert self._folder.path is not None
-            return Evaluation.load(self._folder.path / "scores.json")
+        if self.qrels is None:
+            assert self.folder.path is not None
+            return Evaluation.load(self.folder.path / "scores.json")
         runs = [run for seeds in self.runs.values() for run in seeds]
-        return Evaluator(self._qrels, self.plan.measures).evaluate(runs)
+        return Evaluator(self.qrels, self.plan.measures).evaluate(runs)
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """All systems against the baseline; None where there is only one."""
+        """All systems against the baseline; None with a single system."""
         from goodgain.comparison import compare
 
         if len(self.systems) < 2:
@@ -141,73 +161,109 @@ class ExperimentResult(Reportable):
         )
 
     def sources(self) -> list[Any]:
-        """The scores of each system, those of several seeds as a list: what `compare` takes."""
-        scores = iter(self.scores.runs)
-        sources: list[Any] = []
-        for name, seeds in self.runs.items():
-            own = [next(scores).renamed(name) for _ in seeds]
-            sources.append(own if len(own) > 1 else own[0])
-        return sources
+        """The scores of each system, with several seeds as a list: the arguments of `compare`."""
+        return [
+            list(scores.runs) if len(scores.runs) > 1 else scores.runs[0]
+            for scores in self._system_scores.values()
+        ]
 
-    def __getitem__(self, key: tuple[str, ...]) -> Any:
-        if self.comparison is None:
-            raise KeyError(key)
-        return self.comparison[key]
+    @cached_property
+    def _system_scores(self) -> dict[str, SystemScores]:
+        scores = iter(self.scores.runs)
+        systems = {}
+        for name, runs in self.runs.items():
+            by_seed = tuple(next(scores).renamed(name) for _ in runs)
+            systems[name] = SystemScores(name, by_seed, self.timings[name])
+        return systems
+
+    # --- by name ---
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            if self.comparison is None:
+                raise KeyError(f"no comparison {key}: the experiment has one system")
+            return self.comparison[key]
+        if key in self._system_scores:
+            return self._system_scores[key]
+        if len(self.systems) == 1:
+            return self._system_scores[self.systems[0]][key]
+        raise KeyError(f"unknown system '{key}'; available: {', '.join(self.systems)}")
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the systems, or the measures of a single system."""
+        if len(self.systems) == 1:
+            return self._system_scores[self.systems[0]].keys()
+        return self.systems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.systems or key in self.keys()
 
     @cached_property
     def timings(self) -> dict[str, Timing]:
-        """Latency of each system over all its calls, and what indexing took."""
-        found = {}
-        several = self.settings["concurrency"] > 1
-        for name in self.systems:
-            calls = [call for call in self._calls if call["system"] == name]
-            timed = [call for call in calls if _is_timed(call)]
-            one = timing(name, [c["seconds"] for c in timed], _span(timed) if several else None)
-            index = next((c for c in self._folder.calls if c.get("index") == name), None)
-            if index is not None:
-                one.index_seconds, one.index_bytes = index["seconds"], index["bytes"]
-            for call in calls:
-                if "error" in call:
-                    one.errors.setdefault(call["query"], call["error"])
-                    one.timed_out += call["error"] == TIMEOUT
-                    one.failed += call["error"] != TIMEOUT
-            one.unsteady = len({c["query"] for c in calls if c.get("differs")})
-            found[name] = one
-        return found
+        """The latency of each system over all its calls, and the cost of its index."""
+        return {name: self._timing(name) for name in self.systems}
+
+    def _timing(self, system: str) -> Timing:
+        calls = [call for call in self._calls if call["system"] == system]
+        timed = [call for call in calls if _is_timed(call)]
+        span = _span(timed) if self.settings["concurrency"] > 1 else None
+        index = next((c for c in self.folder.calls if c.get("index") == system), {})
+        failures = [call for call in calls if "error" in call]
+        errors: dict[str, str] = {}
+        for call in failures:
+            errors.setdefault(call["query"], call["error"])
+        timeouts = sum(call["error"] == TIMEOUT for call in failures)
+        return Timing(
+            system=system,
+            **latency_statistics([call["seconds"] for call in timed], span),
+            index_seconds=index.get("seconds"),
+            index_bytes=index.get("bytes"),
+            failed=len(failures) - timeouts,
+            timed_out=timeouts,
+            errors=errors,
+            inconsistent=len({call["query"] for call in calls if call.get("differs")}),
+        )
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
-        found = []
-        for name, one in self.timings.items():
-            if one.errors:
-                query, error = next(iter(one.errors.items()))
-                found.append(
-                    f"{name}: {one.failed + one.timed_out} calls gave no answer and count as empty "
-                    f"lists ('{query}': {error})"
+        messages = []
+        for name, timing in self.timings.items():
+            if timing.errors:
+                query, error = next(iter(timing.errors.items()))
+                messages.append(
+                    f"{name}: {timing.failed + timing.timed_out} calls failed and count as empty lists "
+                    f"('{query}': {error})"
                 )
-            if one.unsteady:
-                found.append(f"{name}: {one.unsteady} queries were answered otherwise in a repeat")
+            if timing.inconsistent:
+                messages.append(
+                    f"{name}: {timing.inconsistent} queries returned different results in a repeat"
+                )
         compared = self.comparison.warnings() if self.comparison else []
-        return found + self.scores.warnings() + compared
+        return messages + self.scores.warnings() + compared
 
     def write(self) -> None:
-        """Write runs, scores, latencies and comparison into the folder, if there is one."""
+        """Write runs, scores, latencies and comparison to the folder, if there is one on disk."""
         from goodgain.results.text import render
 
-        path = self._folder.path
+        path = self.folder.path
         if path is None:
             return
         (path / "runs").mkdir(exist_ok=True)
         texts = {}
-        for seeds in self.runs.values():
-            for number, run in enumerate(seeds):
-                own = run.name.partition(" (seed")[0]
-                name = own if len(seeds) == 1 else f"{own}.seed{self.settings['seeds'][number]}"
-                texts[str(path / "runs" / f"{_file_name(name)}.run")] = _trec(run, own)
-        if self._qrels is not None:
-            runs = (seeds[0] for seeds in self.runs.values())
-            kept = kept_texts(self._qrels, self.queries, self.documents, runs)
-            texts |= {str(path / name): text for name, text in kept.items()}
+        for system, runs in self.runs.items():
+            for number, run in enumerate(runs):
+                seed = "" if len(runs) == 1 else f".seed{self.settings['seeds'][number]}"
+                texts[str(path / "runs" / f"{_file_name(system + seed)}.run")] = _trec(run, system)
+        if self.qrels is not None:
+            runs_of_first_seed = (runs[0] for runs in self.runs.values())
+            files = snapshot_files(self.qrels, self.queries, self.documents, runs_of_first_seed)
+            texts |= {str(path / name): text for name, text in files.items()}
         self.scores.save(path / "scores.json")
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
@@ -217,7 +273,7 @@ class ExperimentResult(Reportable):
             self.comparison.save(path / "comparison.json")
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """As text: tables for people, or the comparison's rows for machines."""
+        """The result as text: tables for people, or the rows of the comparison for machines."""
         from goodgain.experiment.tables import experiment_text
         from goodgain.results.text import WIDE_FORMATS
 
@@ -240,18 +296,38 @@ class ExperimentResult(Reportable):
         )
 
 
+class _RunTable:
+    """The documents and latencies of one run, collected from its calls."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, dict[str, float]] = {}
+        self._seconds: dict[str, list[float]] = {}
+
+    def add(self, call: dict[str, Any]) -> None:
+        """Add what one call returned and how long it took."""
+        if "hits" in call:
+            self._documents[call["query"]] = {doc: score for doc, score in call["hits"]}  # noqa: C416
+        if _is_timed(call):
+            self._seconds.setdefault(call["query"], []).append(call["seconds"])
+
+    def run(self, name: str) -> Run:
+        """The run, with the mean latency of each query."""
+        latency = {query: math.fsum(s) / len(s) for query, s in self._seconds.items()}
+        return Run(self._documents, name=name, latency=latency)
+
+
 def _is_timed(call: dict[str, Any]) -> bool:
     return bool(call.get("error", TIMEOUT) == TIMEOUT)
 
 
 def _span(calls: list[dict[str, Any]]) -> float:
-    """How long calls took together: from first to last of each round, rounds apart."""
+    """The duration of overlapping calls: from first to last of each round, summed over rounds."""
     rounds: dict[tuple[Any, ...], list[float]] = {}
     for call in calls:
         key = (call["session"], call["seed"], call["repeat"])
-        one = rounds.setdefault(key, [math.inf, -math.inf])
-        one[0] = min(one[0], call["start"])
-        one[1] = max(one[1], call["start"] + call["seconds"])
+        span = rounds.setdefault(key, [math.inf, -math.inf])
+        span[0] = min(span[0], call["start"])
+        span[1] = max(span[1], call["start"] + call["seconds"])
     return math.fsum(end - start for start, end in rounds.values())
 
 

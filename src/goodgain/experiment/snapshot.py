@@ -1,6 +1,6 @@
-"""What a folder keeps of an experiment's data, so that its page can be made when the data are elsewhere.
+"""The data that an experiment's folder stores, so that its page needs no other files.
 
-The judgements whole, the texts of the queries, and the beginnings of the documents that were found.
+All judgments, the texts of the queries, and the beginnings of the retrieved documents.
 """
 
 from __future__ import annotations
@@ -18,47 +18,47 @@ if TYPE_CHECKING:
     from goodgain.data import Qrels, Run
 
 QRELS, QUERIES, DOCUMENTS = "qrels.jsonl", "queries.jsonl", "documents.jsonl"
-RANKS = 20  # of each query, whose documents are kept
-CHARACTERS = 300  # of each document
+RANKS = 20  # documents stored per query
+CHARACTERS = 300  # stored per document
 
 
-def kept_texts(
+def snapshot_files(
     qrels: Qrels, queries: Mapping[str, str], documents: Mapping[str, str], runs: Iterable[Run]
 ) -> dict[str, str]:
-    """File name to content."""
-    found = dict.fromkeys(
+    """The content of each file by its name."""
+    retrieved = dict.fromkeys(
         doc for run in runs for docs in run.source.value.values() for doc in list(docs)[:RANKS]
     )
-    beginnings = [[doc, documents[doc][:CHARACTERS]] for doc in found if doc in documents]
+    beginnings = [[doc, documents[doc][:CHARACTERS]] for doc in retrieved if doc in documents]
     return {
-        QRELS: _judged(qrels),
+        QRELS: _qrels_text(qrels),
         QUERIES: render("jsonl", ["id", "text"], list(queries.items())),
         DOCUMENTS: render("jsonl", ["id", "text"], beginnings),
     }
 
 
-def _judged(qrels: Qrels) -> str:
-    """All columns of the judgements; gains alone where they came by a stream that is spent."""
+def _qrels_text(qrels: Qrels) -> str:
+    """All columns of the judgments; only gains where the source is a stream that cannot be read again."""
     try:
         rows = rows_of(qrels.source, "qrels")._asdict()
     except InputError:
-        plain = [[q, d, gain] for q, docs in qrels.to_dict().items() for d, gain in docs.items()]
-        return render("jsonl", ["query", "doc", "gain"], plain)
+        gains = [[q, d, gain] for q, docs in qrels.to_dict().items() for d, gain in docs.items()]
+        return render("jsonl", ["query", "doc", "gain"], gains)
     rows["gain"] = rows.pop("value")
     columns = {name: values for name, values in rows.items() if set(values) != {None}}
     return render("jsonl", list(columns), list(zip(*columns.values(), strict=True)))
 
 
-def kept_qrels(folder: Path) -> Qrels | None:
-    """The judgements, where the folder has them."""
+def load_qrels(folder: Path) -> Qrels | None:
+    """The judgments, if the folder has them."""
     from goodgain.data import Qrels
 
     path = folder / QRELS
     return Qrels(str(path)) if path.exists() else None
 
 
-def kept_of(folder: Path, name: str) -> dict[str, Any]:
-    """Id to text of `QUERIES` or `DOCUMENTS`, where the folder has them."""
+def load_texts(folder: Path, name: str) -> dict[str, Any]:
+    """Text by id from `QUERIES` or `DOCUMENTS`, if the folder has that file."""
     import json
 
     path = folder / name

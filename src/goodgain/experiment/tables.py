@@ -1,4 +1,4 @@
-"""An experiment as text: the means with stars, the latencies, and the groups."""
+"""An experiment as text: means with significance stars, latencies, and groups."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
 
 
 def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
-    """The tables of an experiment and how to read them."""
-    parts = [block_text(block, format) for block in _shown(result)]
+    """The tables of an experiment with their legend."""
+    tables = [block_text(block, format) for block in _blocks(result)]
     if result.comparison is None:
-        parts.insert(0, result.scores.render(format))
+        tables.insert(0, result.scores.render(format))
     mark = "% " if format == "latex" else ""
-    return "\n".join(parts) + "\n" + "".join(f"{mark}{line}\n" for line in _foot(result))
+    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
 
 
 def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
     scores = result.scores._repr_html_() if result.comparison is None else ""
-    return scores + blocks_html(_shown(result), _foot(result))
+    return scores + blocks_html(_blocks(result), _legend(result))
 
 
-def _shown(result: ExperimentResult) -> list[Block]:
+def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
         return [_timings(result)]
     means, *groups = (
-        _short(block, result.plan.rel)
+        _without_rel(block, result.plan.rel)
         for block in (blocks(c)[0], *(_group(c, g) for g in c.groups))
     )
     return [means, _timings(result), *groups]
 
 
-def _foot(result: ExperimentResult) -> list[str]:
-    """How to read the tables."""
+def _legend(result: ExperimentResult) -> list[str]:
+    """The lines below the tables."""
     c = result.comparison
     lines = []
     if c is not None:
@@ -47,15 +47,15 @@ def _foot(result: ExperimentResult) -> list[str]:
         if c.seeds:
             names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
             lines.append(
-                f"Means over {c.seeds[0].seeds} seeds of {names}; their spread: --details."
+                f"Means over {c.seeds[0].seeds} seeds of {names}; experiment --details shows their spread."
             )
     if result.plan.rel != 1:
-        lines.append(f"Relevant is a document with a gain from {result.plan.rel:g} on.")
+        lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
     return lines
 
 
-def _short(block: Block, rel: float) -> Block:
-    """The parameter that all measures share is told once, below the tables."""
+def _without_rel(block: Block, rel: float) -> Block:
+    """Without the parameter that all measures share, which the legend explains."""
     if rel == 1:
         return block
     mark = f"(rel={rel:g})"
@@ -87,18 +87,8 @@ def _group(c: Comparison, group: str) -> Block:
 
 
 def _timings(result: ExperimentResult) -> Block:
-    columns = [
-        "system",
-        "mean ms",
-        "p50",
-        "p95",
-        "p99",
-        "queries/s",
-        "index s",
-        "index MB",
-        "calls",
-        "failed",
-    ]
+    columns = ["system", "mean ms", "p50", "p95", "p99", "queries/s", "index s", "index MB", "calls",
+               "failed"]  # fmt: skip
     block = Block("latency", columns)
     for name, t in result.timings.items():
         times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]

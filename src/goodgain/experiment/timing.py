@@ -1,4 +1,4 @@
-"""Asking a retriever one query: timed, with a limit, and whatever goes wrong kept as an outcome."""
+"""Timed calls of retrievers, with a time limit and with errors recorded as outcomes."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from goodgain.experiment.retrievers.base import Hit, checked
+from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goodgain.experiment.retrievers.base import Search
+    from goodgain.experiment.retrievers.base import SearchFunction
 
 TIMEOUT = "timeout"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one call gave: hits, or what went wrong; and how long it took, in seconds.
+    """What one call returned, or its error, and how long it took in seconds.
 
     A call that timed out counts with the time that its user waited; one that raised has no latency.
     """
 
-    hits: list[Hit]
+    ranking: list[ScoredDocument]
     start: float
     seconds: float
     error: str = ""
 
     @property
     def timed(self) -> bool:
-        """Whether its time is a latency."""
+        """Whether its duration is a latency."""
         return not self.error or self.error == TIMEOUT
 
 
 class Caller:
-    """Asks sync and async retrievers alike.
+    """Calls sync and async retrievers.
 
-    Coroutines run on one event loop of their own thread, so that a client may keep its connections.
-    A limit of time needs a thread for sync retrievers; one that does not come back is left behind.
+    Coroutines run on one event loop in a thread of its own, so that a client can reuse its connections.
+    With a time limit, sync retrievers run in a worker thread, which is abandoned after a timeout.
     """
 
     def __init__(self, depth: int, timeout: float | None = None) -> None:
@@ -54,8 +54,8 @@ class Caller:
         self._local = threading.local()
         self._lock = threading.Lock()
 
-    def ask(self, search: Search, query: str) -> Outcome:
-        """Ask, and measure the time between question and answer."""
+    def call(self, search: SearchFunction, query: str) -> Outcome:
+        """Call a retriever and measure the time until it returns."""
         start = time.perf_counter()
         try:
             if self._timeout is not None and not _is_async(search):
@@ -66,23 +66,23 @@ class Caller:
                 seconds = time.perf_counter() - start
                 if inspect.isawaitable(answer):
                     answer, start, seconds = self._awaited(answer)
-            return Outcome(checked(answer, self._depth), start, seconds)
+            return Outcome(check_ranking(answer, self._depth), start, seconds)
         except TimeoutError:
             limit = self._timeout
             waited = time.perf_counter() - start
             return Outcome([], start, waited if limit is None else limit, TIMEOUT)
-        except Exception as error:  # a retriever may raise anything; the experiment goes on
+        except Exception as error:  # a retriever may raise anything; the experiment continues
             text = f"{type(error).__name__}: {error}".splitlines()[0]
             return Outcome([], start, time.perf_counter() - start, text[:300])
 
-    def _in_thread(self, search: Search, query: str) -> tuple[Any, float, float]:
+    def _in_thread(self, search: SearchFunction, query: str) -> tuple[Any, float, float]:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             worker = self._local.worker = _Worker()
         try:
-            answer, start, seconds = worker.do(search, query).result(self._timeout)
+            answer, start, seconds = worker.submit(search, query).result(self._timeout)
         except TimeoutError:
-            self._local.worker = None  # it is still busy: leave it behind
+            self._local.worker = None  # abandon it: it is still busy
             raise
         if inspect.isawaitable(answer):
             return self._awaited(answer)
@@ -112,20 +112,20 @@ class Caller:
             self._loop.close()
 
 
-def _is_async(search: Search) -> bool:
+def _is_async(search: SearchFunction) -> bool:
     return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(
         getattr(search, "__call__", None)  # noqa: B004
     )
 
 
 class _Worker:
-    """A thread that does one thing after another; it dies with the process."""
+    """A daemon thread that makes one call after another."""
 
     def __init__(self) -> None:
-        self._tasks: SimpleQueue[tuple[Search, str, Future[Any]]] = SimpleQueue()
+        self._tasks: SimpleQueue[tuple[SearchFunction, str, Future[Any]]] = SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
-    def do(self, search: Search, query: str) -> Future[Any]:
+    def submit(self, search: SearchFunction, query: str) -> Future[Any]:
         future: Future[Any] = Future()
         self._tasks.put((search, query, future))
         return future
@@ -137,13 +137,13 @@ class _Worker:
             try:
                 answer = search(query)
                 future.set_result((answer, start, time.perf_counter() - start))
-            except BaseException as error:  # handed to who waits for it
+            except BaseException as error:  # raised again where the future is awaited
                 future.set_exception(error)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The latencies of one system in seconds, and what it took to index."""
+    """The latencies of one system in seconds, and the cost of its index."""
 
     system: str
     calls: int
@@ -156,19 +156,19 @@ class Timing:
     index_bytes: int | None = None
     failed: int = 0
     timed_out: int = 0
-    errors: dict[str, str] = field(default_factory=dict)  # query -> what went wrong, first
-    unsteady: int = 0  # queries whose repeats were answered otherwise
+    errors: dict[str, str] = field(default_factory=dict)  # query -> its first error
+    inconsistent: int = 0  # queries with different results in a repeat
 
 
-def timing(system: str, seconds: Sequence[float], span: float | None) -> Timing:
-    """Statistics of latencies; `span` is how long all calls together took where they overlapped."""
+def latency_statistics(seconds: Sequence[float], span: float | None) -> dict[str, Any]:
+    """The statistics of latencies; `span` is the duration of all calls where they overlapped."""
     import math
 
     from goodgain.stats.pareto import percentiles
 
     if not seconds:
-        return Timing(system, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
+        names = ("mean", "p50", "p95", "p99", "per_second")
+        return {"calls": 0, **dict.fromkeys(names, math.nan)}
     total = span if span is not None else math.fsum(seconds)
     rate = len(seconds) / total if total > 0 else math.nan
-    p = percentiles(seconds)
-    return Timing(system, len(seconds), p["mean"], p["p50"], p["p95"], p["p99"], rate)
+    return {"calls": len(seconds), **percentiles(seconds), "per_second": rate}

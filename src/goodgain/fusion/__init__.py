@@ -1,4 +1,4 @@
-"""Run fusion: 25 methods, 7 normalisations, and tuning with held-out queries."""
+"""Run fusion: 25 methods, 7 normalisations, and tuning by cross-validation."""
 
 from __future__ import annotations
 

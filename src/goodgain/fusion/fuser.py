@@ -1,4 +1,4 @@
-"""Several runs made into one."""
+"""Fuse several runs into one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from goodgain.cores import thread_count
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, core_errors
 from goodgain.fusion import training
-from goodgain.fusion.methods import checked, method_of, norm_of
+from goodgain.fusion.methods import check_params, find_method, find_norm
+from goodgain.ranking.evaluator import several_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,87 +17,115 @@ if TYPE_CHECKING:
     from goodgain._core import RankedRun
     from goodgain.fusion.methods import Method
 
+# Keywords of other tools that are not parameters of a fusion method.
+_HINTS = {
+    **dict.fromkeys(
+        ("metric", "metrics", "measure", "measures"),
+        "tune(runs, method, qrels=..., measures=...) optimises a measure",
+    ),
+    "params": "pass parameters by name, such as k=60 or weights=[0.4, 0.6]",
+}
+
 
 def fuse(
-    runs: Sequence[Any] | Mapping[str, Any],
+    runs: Any,
     method: str = "rrf",
     norm: str | None = None,
     *,
-    weights: Sequence[float] | None = None,
     qrels: Any = None,
-    training_runs: Sequence[Any] | None = None,
+    training_runs: Any = None,
+    weights: Sequence[float] | None = None,
     depth: int | None = None,
     name: str | None = None,
     threads: int | None = None,
     **params: float,
 ) -> Run:
-    """Fuse runs (paths, dictionaries, frames, Run objects) by a method of `METHODS`.
+    """Fuse runs, in any form that `evaluate` takes, by one of `METHODS`.
 
-    `norm` puts scores on one scale first: min-max by default where scores matter. Methods that learn
-    (posfuse, probfuse, segfuse, slidefuse, mapfuse, bayesfuse) need `qrels` of training queries and,
-    unless they learn from the runs themselves, `training_runs`. `depth` keeps the best documents of
-    each query.
+    `norm` puts the scores of all runs on one scale first (default: min-max for methods that use
+    scores). Methods that need training (posfuse, probfuse, segfuse, slidefuse, mapfuse, bayesfuse)
+    take the judgments of training queries as `qrels`, and `training_runs` unless they train on
+    `runs` themselves. `depth` limits the documents per query; `params` are parameters of the
+    method, such as `k=60` for rrf.
     """
-    chosen = method_of(method)
-    ranked = rank_runs(runs)
-    learn_from = ranked if training_runs is None else rank_runs(training_runs)
-    if len(learn_from) != len(ranked):
-        raise UsageError(f"there are {len(learn_from)} training runs for {len(ranked)} runs")
-    fused = Fuser(chosen, norm, ranked).fused(
-        weights, params, None if qrels is None else Qrels.of(qrels), learn_from, depth, threads
+    for keyword in params:
+        if keyword in _HINTS:
+            raise UsageError(f"fuse() has no parameter '{keyword}'", hint=_HINTS[keyword])
+    usage = "fuse(runs, method, norm, qrels=...)"
+    chosen = find_method(method, usage)
+    ranked = rank_runs(check_runs(runs, qrels, usage))
+    trained_on = ranked if training_runs is None else rank_runs(several_runs(training_runs))
+    if len(trained_on) != len(ranked):
+        raise UsageError(f"{len(trained_on)} training runs for {len(ranked)} runs")
+    scores = Fuser(chosen, norm, ranked).fuse(
+        weights,
+        params,
+        qrels=None if qrels is None else Qrels.of(qrels),
+        training_runs=trained_on,
+        depth=depth,
+        threads=threads,
     )
-    return Run(fused, name=name or method)
+    return Run(scores, name=name or method)
 
 
-def rank_runs(runs: Sequence[Any] | Mapping[str, Any]) -> list[RankedRun]:
-    """Runs read and ranked by the core."""
-    from collections.abc import Mapping as AnyMapping
+def check_runs(runs: Any, qrels: Any, usage: str) -> list[Run]:
+    """The runs to fuse, at least two; runs and judgments passed in each other's place are noticed."""
+    named = several_runs(runs)
+    if len(named) < 2:
+        if isinstance(qrels, list | tuple | dict) and len(several_runs(qrels)) > 1:
+            raise UsageError(
+                f"runs and qrels look swapped: qrels holds {len(qrels)} runs", hint=usage
+            )
+        raise UsageError(
+            "fusion needs at least two runs, got 1", hint="pass a list of runs, or {name: run}"
+        )
+    return named
 
+
+def rank_runs(runs: Sequence[Run]) -> list[RankedRun]:
+    """Read the runs and rank their documents in the core."""
     from goodgain._core import RankedRun
 
-    items = list(runs.items()) if isinstance(runs, AnyMapping) else [(None, run) for run in runs]
-    if len(items) < 2:
-        raise UsageError(f"fusion needs at least two runs, and there is {len(items)}")
     ranked = []
-    for name, source in items:
-        run = Run.of(source, name)
+    for run in runs:
         with core_errors():
             ranked.append(RankedRun.of(*run.rows(), run.source.name))
     return ranked
 
 
 class Fuser:
-    """A method over runs that are ranked once; for tuning, which fuses again and again."""
+    """A fusion method over runs that are ranked once, so that tuning can fuse them many times."""
 
     def __init__(self, method: Method, norm: str | None, runs: list[RankedRun]) -> None:
         self.method = method
-        self.norm = norm_of(norm, method)
+        self.norm = find_norm(norm, method)
         self.runs = runs
 
-    def fused(
+    def fuse(
         self,
         weights: Sequence[float] | None,
         params: Mapping[str, Any],
+        *,
         qrels: Qrels | None = None,
-        learn_from: list[RankedRun] | None = None,
+        training_runs: list[RankedRun] | None = None,
         depth: int | None = None,
         threads: int | None = None,
     ) -> dict[str, dict[str, float]]:
-        """{query: {document: score}}, best first."""
+        """{query: {document: score}}, best documents first."""
         from goodgain._core import fuse as core_fuse
 
-        method, values = self.method, checked(self.method, params)
+        method, values = self.method, check_params(self.method, params)
         if depth is not None and depth < 1:
-            raise UsageError(f"the depth {depth} is not a whole number from 1 on")
+            raise UsageError(f"depth must be a positive integer, got {depth}")
         tables: list[list[float]] = []
         if method.trained:
             if qrels is None:
                 raise UsageError(
-                    f"{method.name} learns from judged queries and has none",
-                    hint="qrels=... (--train QRELS), or a method that does not learn, such as rrf",
+                    f"{method.name} needs training judgments",
+                    hint="pass qrels=... (--train QRELS), or use an untrained method such as rrf",
                 )
             tables = training.tables(
-                method, learn_from or self.runs, qrels, values, self.norm == "min-max-inverted"
+                method, training_runs or self.runs, qrels, values, self.norm == "min-max-inverted"
             )
         options: dict[str, Any] = {
             "norm": self.norm, "points": method.points, "combine": method.combine, "parameter": 0.0,
@@ -105,10 +134,10 @@ class Fuser:
         }  # fmt: skip
         if method.param is not None and method.param.slot in options:
             options[method.param.slot] = values[method.param.name]
-        found: dict[str, dict[str, float]] = core_fuse(
+        scores: dict[str, dict[str, float]] = core_fuse(
             self.runs, options, depth or 0, thread_count(threads)
         )
-        return found
+        return scores
 
     def _weights(self, weights: Sequence[float] | None) -> list[float]:
         if weights is None:
@@ -116,13 +145,13 @@ class Fuser:
         if not self.method.weighted:
             raise UsageError(
                 f"{self.method.name} takes no weights",
-                hint="wsum, wmnz, mixed, w_bordafuse and w_condorcet do",
+                hint="weighted methods: wsum, wmnz, mixed, w_bordafuse, w_condorcet",
             )
         if len(weights) != len(self.runs):
-            raise UsageError(f"there are {len(weights)} weights for {len(self.runs)} runs")
+            raise UsageError(f"{len(weights)} weights for {len(self.runs)} runs")
         numbers = [float(w) for w in weights]
         if any(not 0 <= w < float("inf") for w in numbers) or not any(numbers):
             raise UsageError(
-                f"the weights {weights} are not numbers from 0 on, one of them above 0"
+                f"weights must be non-negative and not all zero, got {', '.join(map(str, weights))}"
             )
         return numbers

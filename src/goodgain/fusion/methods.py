@@ -1,6 +1,6 @@
-"""The one table of fusion methods and normalisations; help, docs and checks are made from it.
+"""The table of fusion methods and normalisations, from which help, docs and checks are generated.
 
-Each method is points that a run gives a document, and how the points of several runs are combined; the
+A method is the points that a run gives a document and the way the points of several runs are combined; the
 core does both. Names and numbers are those of ranx.
 """
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NORMS = {
-    "none": "scores as they are",
+    "none": "scores unchanged",
     "min-max": "(s - min) / (max - min)",
-    "min-max-inverted": "(max - s) / (max - min): for distances, where less is nearer",
+    "min-max-inverted": "(max - s) / (max - min): for distances, where lower is closer",
     "max": "s / max",
     "sum": "(s - min) / sum of (s - min)",
     "zmuv": "(s - mean) / standard deviation",
     "rank": "1 - (rank - 1) / documents",
-    "borda": "1 - (rank - 1) / candidates; documents that a run lacks share what is left",
+    "borda": "1 - (rank - 1) / candidates; documents missing from a run share the remaining points",
 }
 
-ABSENT_ODDS = math.log(0.001 / 0.999)  # of a document that a run does not have
+ABSENT_ODDS = math.log(0.001 / 0.999)  # log odds of a document that is missing from a run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Param:
-    """A number that a method takes."""
+    """A numeric parameter of a method."""
 
     name: str
     default: float
     low: float
     high: float
     meaning: str
-    grid: tuple[float, ...]  # what tuning tries
+    grid: tuple[float, ...]  # values that tuning tries
     whole: bool = False
-    slot: str = "parameter"  # where the core takes it
+    slot: str = "parameter"  # the core's name for it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to fuse: what it does, for people and for the core."""
+    """A fusion method: its description for people, its options for the core."""
 
     name: str
     summary: str
@@ -62,6 +62,14 @@ class Method:
         """Whether scores matter, not only ranks."""
         return self.points in ("score", "segments_times_score") and self.combine != "condorcet"
 
+    @property
+    def notes(self) -> str:
+        """What the method takes, for lists of methods: "k=60", "weights", "trained"."""
+        notes = [f"{self.param.name}={self.param.default:g}"] if self.param else []
+        notes += ["weights"] if self.weighted else []
+        notes += ["trained"] if self.trained else []
+        return ", ".join(notes)
+
 
 _FOX = "Fox & Shaw, Combination of multiple searches, TREC-2 1993"
 _LEE = "Lee, Analyses of multiple evidence combination, SIGIR 1997"
@@ -72,115 +80,137 @@ _ASLAM = "Aslam & Montague, Models for metasearch, SIGIR 2001"
 _LILLIS = "Lillis et al., Estimating probabilities for effective data fusion, SIGIR 2010"
 _WU = "Wu & Crestani, Data fusion with estimated weights, CIKM 2002"
 _MONTAGUE = "Montague & Aslam, Condorcet fusion for improved retrieval, CIKM 2002"
+_SHOKOUHI = "Shokouhi, Segmentation of search engine results for effective data-fusion, ECIR 2007"
+_BAILEY = "Bailey et al., Retrieval consistency in the presence of query variations, SIGIR 2017"
 _TENTHS = tuple(i / 10 for i in range(1, 10))
 
 METHODS = {
     m.name: m
     for m in (
-        Method("min", "The lowest score of any run.", _FOX, combine="min"),
-        Method("max", "The highest score of any run.", _FOX, combine="max"),
-        Method("med", "The median of the runs that have the document.", _FOX, combine="median"),
-        Method("sum", "The sum of the scores.", _FOX),
-        Method("anz", "The mean of the runs that have the document.", _FOX, combine="mean"),
-        Method("mnz", "The sum times the number of runs that have the document.", _FOX,
-               combine="times_count"),
-        Method("gmnz", "The sum times that number to the power gamma.", _LEE, combine="times_count",
-               param=Param("gamma", 1.0, 0, 100, "the power of the number of runs",
-                           tuple(i / 10 for i in range(0, 21, 2)), slot="exponent")),
-        Method("isr", "The sum of 1 / rank^2, times the number of runs.", _MOURAO, "inverse_square",
-               "times_count"),
-        Method("log_isr", "The sum of 1 / rank^2, times the logarithm of the number of runs.", _MOURAO,
-               "inverse_square", "times_log_count"),
-        Method("logn_isr", "The same with sigma added to the number, so that one run is not 0.", _MOURAO,
-               "inverse_square", "times_log_count",
-               Param("sigma", 0.01, 0, 1, "what is added before the logarithm",
-                     (0.01, 0.05, *_TENTHS), slot="log_shift")),
-        Method("rrf", "Reciprocal rank fusion: the sum of 1 / (k + rank).",
-               "Cormack et al., Reciprocal rank fusion outperforms Condorcet, SIGIR 2009", "reciprocal",
-               param=Param("k", 60, 0, 1e9, "how little the first ranks stand out",
-                           (1, 2, 5, 10, 20, 40, 60, 80, 100, 200))),
-        Method("posfuse", "The sum of the chances that a rank is relevant, seen in training.", _LILLIS,
-               "table", trained=True),
-        Method("probfuse", "The same by segments of the list, over the segment's number.",
-               "Lillis et al., ProbFuse: a probabilistic approach to data fusion, SIGIR 2006",
-               "segments", trained=True,
-               param=Param("n_segments", 25, 1, 100_000, "how many segments a list has",
-                           (1, 2, 5, 10, 25, 50, 100), whole=True, slot="training")),
-        Method("segfuse", "The same by segments that double in size, times the score + 1.",
-               "Shokouhi, Segmentation of search engine results for effective data-fusion, ECIR 2007",
-               "segments_times_score", trained=True),
-        Method("slidefuse", "The chances averaged over a window of neighbouring ranks.",
-               "Lillis et al., Extending probabilistic data fusion using sliding windows, ECIR 2008",
-               "window", trained=True,
-               param=Param("w", 5, 0, 100_000, "how many ranks on each side", tuple(range(1, 11)),
-                           whole=True)),
-        Method("mapfuse", "The sum of a run's AP in training over the rank.", _LILLIS, "inverse",
-               trained=True),
-        Method("bordafuse", "Each run gives points by rank; documents it lacks share the rest.", _ASLAM,
-               "borda"),
-        Method("w_bordafuse", "The same with a weight for each run.", _ASLAM, "borda", weighted=True),
-        Method("condorcet", "Between two documents the majority of runs decides.", _MONTAGUE,
-               combine="condorcet"),
-        Method("w_condorcet", "The same with a weight for each run.", _MONTAGUE, combine="condorcet",
-               weighted=True),
-        Method("bayesfuse", "The sum of the log odds of a rank's relevance, seen in training.", _ASLAM,
-               "table", trained=True, options={"absent": ABSENT_ODDS}),
-        Method("mixed", "The weighted sum times the root of the number of runs.", _WU,
-               combine="times_root_count", weighted=True),
-        Method("wmnz", "The sum times the weights of the runs that have the document.", _WU,
-               combine="times_weight", weighted=True),
-        Method("wsum", "The weighted sum of the scores.", _FOX, weighted=True),
-        Method("rbc", "Rank-biased centroid: the sum of (1 - phi) phi^(rank - 1).",
-               "Bailey et al., Retrieval consistency in the presence of query variations, SIGIR 2017",
-               "geometric",
-               param=Param("phi", 0.8, 0, 1, "how far a reader goes on", (*_TENTHS, 0.95, 0.98))),
+        Method(name="min", summary="The lowest score of any run.", citation=_FOX, combine="min"),
+        Method(name="max", summary="The highest score of any run.", citation=_FOX, combine="max"),
+        Method(name="med", summary="The median over the runs that contain the document.", citation=_FOX,
+               combine="median"),
+        Method(name="sum", summary="The sum of the scores.", citation=_FOX),
+        Method(name="anz", summary="The mean over the runs that contain the document.", citation=_FOX,
+               combine="mean"),
+        Method(name="mnz", summary="The sum times the number of runs that contain the document.",
+               citation=_FOX, combine="times_count"),
+        Method(name="gmnz",
+               summary="The sum times the number of runs that contain the document, to the power gamma.",
+               citation=_LEE, combine="times_count",
+               param=Param(name="gamma", default=1.0, low=0, high=100,
+                           meaning="exponent of the number of runs",
+                           grid=tuple(i / 10 for i in range(0, 21, 2)), slot="exponent")),
+        Method(name="isr", summary="The sum of 1 / rank^2, times the number of runs.", citation=_MOURAO,
+               points="inverse_square", combine="times_count"),
+        Method(name="log_isr",
+               summary="The sum of 1 / rank^2, times the logarithm of the number of runs.",
+               citation=_MOURAO, points="inverse_square", combine="times_log_count"),
+        Method(name="logn_isr",
+               summary="As log_isr, with sigma added to the number of runs so that one run does not score 0.",
+               citation=_MOURAO, points="inverse_square", combine="times_log_count",
+               param=Param(name="sigma", default=0.01, low=0, high=1,
+                           meaning="added before the logarithm", grid=(0.01, 0.05, *_TENTHS),
+                           slot="log_shift")),
+        Method(name="rrf", summary="Reciprocal rank fusion: the sum of 1 / (k + rank).",
+               citation="Cormack et al., Reciprocal rank fusion outperforms Condorcet, SIGIR 2009",
+               points="reciprocal",
+               param=Param(name="k", default=60, low=0, high=1e9,
+                           meaning="rank constant; the larger, the less the top ranks stand out",
+                           grid=(1, 2, 5, 10, 20, 40, 60, 80, 100, 200))),
+        Method(name="posfuse",
+               summary="The sum of the probabilities of relevance at each rank, from training queries.",
+               citation=_LILLIS, points="table", trained=True),
+        Method(name="probfuse",
+               summary="As posfuse by segments of the list, divided by the segment's number.",
+               citation="Lillis et al., ProbFuse: a probabilistic approach to data fusion, SIGIR 2006",
+               points="segments", trained=True,
+               param=Param(name="n_segments", default=25, low=1, high=100_000,
+                           meaning="segments per list", grid=(1, 2, 5, 10, 25, 50, 100), whole=True,
+                           slot="training")),
+        Method(name="segfuse",
+               summary="As probfuse with segments that double in size, times the score + 1.",
+               citation=_SHOKOUHI,
+               points="segments_times_score", trained=True),
+        Method(name="slidefuse", summary="As posfuse, averaged over a window of neighbouring ranks.",
+               citation="Lillis et al., Extending probabilistic data fusion using sliding windows, ECIR 2008",
+               points="window", trained=True,
+               param=Param(name="w", default=5, low=0, high=100_000, meaning="ranks on each side",
+                           grid=tuple(range(1, 11)), whole=True)),
+        Method(name="mapfuse", summary="The sum of each run's training AP divided by the rank.",
+               citation=_LILLIS, points="inverse", trained=True),
+        Method(name="bordafuse",
+               summary="Each run gives points by rank; documents missing from it share the remaining points.",
+               citation=_ASLAM, points="borda"),
+        Method(name="w_bordafuse", summary="As bordafuse, with a weight for each run.", citation=_ASLAM,
+               points="borda", weighted=True),
+        Method(name="condorcet", summary="Ranks documents by pairwise majority votes of the runs.",
+               citation=_MONTAGUE, combine="condorcet"),
+        Method(name="w_condorcet", summary="As condorcet, with a weight for each run.",
+               citation=_MONTAGUE, combine="condorcet", weighted=True),
+        Method(name="bayesfuse",
+               summary="The sum of the log odds of relevance at each rank, from training queries.",
+               citation=_ASLAM, points="table", trained=True, options={"absent": ABSENT_ODDS}),
+        Method(name="mixed", summary="The weighted sum times the square root of the number of runs.",
+               citation=_WU, combine="times_root_count", weighted=True),
+        Method(name="wmnz", summary="The sum times the weights of the runs that contain the document.",
+               citation=_WU, combine="times_weight", weighted=True),
+        Method(name="wsum", summary="The weighted sum of the scores.", citation=_FOX, weighted=True),
+        Method(name="rbc", summary="Rank-biased centroid: the sum of (1 - phi) phi^(rank - 1).",
+               citation=_BAILEY,
+               points="geometric",
+               param=Param(name="phi", default=0.8, low=0, high=1, meaning="persistence of the reader",
+                           grid=(*_TENTHS, 0.95, 0.98))),
     )
 }  # fmt: skip
 
 
-def method_of(name: str) -> Method:
-    """The entry of a method."""
+def find_method(name: Any, call: str = "") -> Method:
+    """The method of this name; `call` is how the caller's arguments are ordered, for the hint."""
+    if not isinstance(name, str):
+        raise UsageError(f"method must be a string, not {type(name).__name__}", hint=call)
     if name in METHODS:
         return METHODS[name]
     from difflib import get_close_matches
 
     near = get_close_matches(name, METHODS, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    suggestion = f"did you mean '{near[0]}'? " if near else ""
     raise UsageError(
-        f"there is no fusion method '{name}'", hint=f"{hint}one of: {', '.join(METHODS)}"
+        f"unknown fusion method '{name}'", hint=f"{suggestion}available: {', '.join(METHODS)}"
     )
 
 
-def norm_of(name: str | None, method: Method) -> str:
-    """The normalisation asked for; without one, min-max where scores matter, else none."""
+def find_norm(name: str | None, method: Method) -> str:
+    """The normalisation of this name; by default min-max for methods that use scores, else none."""
     if name is None:
         return "min-max" if method.uses_scores else "none"
-    plain = name.replace("_", "-")
-    if plain not in NORMS:
-        raise UsageError(f"there is no normalisation '{name}'", hint=f"one of: {', '.join(NORMS)}")
-    return plain
+    dashed = name.replace("_", "-")
+    if dashed not in NORMS:
+        raise UsageError(f"unknown normalisation '{name}'", hint=f"available: {', '.join(NORMS)}")
+    return dashed
 
 
-def checked(method: Method, params: Mapping[str, Any]) -> dict[str, float]:
-    """The method's parameter, given or by default."""
-    known = method.param
+def check_params(method: Method, params: Mapping[str, Any]) -> dict[str, float]:
+    """The method's parameter and its value, by default its default."""
+    param = method.param
     for name in params:
-        if known is None or name != known.name:
-            own = known.name if known else "none"
+        if param is None or name != param.name:
             raise UsageError(
-                f"{method.name} has no parameter '{name}'", hint=f"its parameters: {own}"
+                f"unknown parameter '{name}' for {method.name}",
+                hint=f"available: {param.name if param else 'none'}",
             )
-    if known is None:
+    if param is None:
         return {}
-    value = params.get(known.name, known.default)
+    value = params.get(param.name, param.default)
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not known.low <= number <= known.high or (known.whole and number != int(number)):
-        kind = "whole number" if known.whole else "number"
+    if not param.low <= number <= param.high or (param.whole and number != int(number)):
+        kind = "an integer" if param.whole else "a number"
         raise UsageError(
-            f"{known.name}={value} is no value of {method.name}",
-            hint=f"a {kind} from {known.low:g} to {known.high:g}",
+            f"invalid {param.name}={value} for {method.name}",
+            hint=f"{kind} from {param.low:g} to {param.high:g}",
         )
-    return {known.name: number}
+    return {param.name: number}

@@ -1,4 +1,4 @@
-"""What methods learn from judged queries: chances of relevance by rank, as ranx estimates them."""
+"""Training of fusion methods: probabilities of relevance by rank, estimated as in ranx."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goodgain.data import Qrels
     from goodgain.fusion.methods import Method
 
-    Hits = list[list[int]]  # for each query 1 at the ranks that are relevant
+    Relevance = list[list[int]]  # for each query, 1 at every rank with a relevant document
 
 _DOUBLING = [0] + [10 * 2 ** (k - 1) - 5 for k in range(1, 11)]
 _ODDS = [0, 5, 10, 15, 20, 30, 100, 200, 500, 1000]
@@ -26,73 +26,75 @@ def tables(
     params: Mapping[str, float],
     inverted: bool,
 ) -> list[list[float]]:
-    """A table for each run: points by rank, or by segment; `inverted` runs have their best last."""
-    found = []
+    """One table per run: points by rank or by segment; `inverted` runs have their best document last."""
+    by_run = []
     for run in runs:
-        hits = [row[::-1] if inverted else row for row in run.hits(qrels.core, 1.0)]
+        relevance = [row[::-1] if inverted else row for row in run.hits(qrels.core, 1.0)]
         match method.name:
             case "posfuse" | "slidefuse":
-                table = _by_rank(hits)
+                table = _by_rank(relevance)
             case "probfuse":
-                table = _by_segment(hits, int(params["n_segments"]))
+                table = _by_segment(relevance, int(params["n_segments"]))
             case "segfuse":
-                table = _by_doubling(hits)
+                table = _by_doubling(relevance)
             case "bayesfuse":
-                table = _log_odds(hits)
+                table = _log_odds(relevance)
             case _:
-                table = [_mean_precision(hits, qrels, run)]
-        found.append(table)
-    return found
+                table = [_mean_average_precision(relevance, qrels, run)]
+        by_run.append(table)
+    return by_run
 
 
-def _by_rank(hits: Hits) -> list[float]:
-    longest = max(map(len, hits), default=0)
-    found, counts = [0] * longest, [0] * longest
-    for row in hits:
-        for i, hit in enumerate(row):
-            found[i] += hit
+def _by_rank(relevance: Relevance) -> list[float]:
+    longest = max(map(len, relevance), default=0)
+    relevant, counts = [0] * longest, [0] * longest
+    for row in relevance:
+        for i, value in enumerate(row):
+            relevant[i] += value
             counts[i] += 1
-    return [f / c for f, c in zip(found, counts, strict=True)]
+    return [r / c for r, c in zip(relevant, counts, strict=True)]
 
 
-def _by_segment(hits: Hits, segments: int) -> list[float]:
-    chances = [0.0] * segments
-    for row in hits:
+def _by_segment(relevance: Relevance, segments: int) -> list[float]:
+    totals = [0.0] * segments
+    for row in relevance:
         size = math.ceil(len(row) / segments)
         for k in range(segments):
-            part = row[k * size : (k + 1) * size]
-            if part:
-                chances[k] += sum(part) / len(part)
-    return [c / max(1, len(hits)) for c in chances]
+            segment = row[k * size : (k + 1) * size]
+            if segment:
+                totals[k] += sum(segment) / len(segment)
+    return [total / max(1, len(relevance)) for total in totals]
 
 
-def _by_doubling(hits: Hits) -> list[float]:
-    return [
-        math.fsum(sum(row[start:end]) / (end - start) for row in hits) / max(1, len(hits))
-        for start, end in pairwise(_DOUBLING)
-    ]
+def _by_doubling(relevance: Relevance) -> list[float]:
+    return [_probability(relevance, start, end) for start, end in pairwise(_DOUBLING)]
 
 
-def _log_odds(hits: Hits) -> list[float]:
+def _log_odds(relevance: Relevance) -> list[float]:
     odds: list[float] = []
     for start, end in pairwise(_ODDS):
-        chance = math.fsum(sum(row[start:end]) / (end - start) for row in hits) / max(1, len(hits))
-        chance = chance or 0.001
-        odds += [math.log(chance / ((1 - chance) or 0.001))] * (end - start)
+        probability = _probability(relevance, start, end) or 0.001
+        odds += [math.log(probability / ((1 - probability) or 0.001))] * (end - start)
     return odds
 
 
-def _mean_precision(hits: Hits, qrels: Qrels, run: RankedRun) -> float:
-    """AP over the queries of the run, from its hits and the number of relevant documents."""
-    known = set(run.queries())
-    queries = [q for q in qrels.queries if q in known]
+def _probability(relevance: Relevance, start: int, end: int) -> float:
+    """The share of relevant documents between two ranks, averaged over queries."""
+    shares = (sum(row[start:end]) / (end - start) for row in relevance)
+    return math.fsum(shares) / max(1, len(relevance))
+
+
+def _mean_average_precision(relevance: Relevance, qrels: Qrels, run: RankedRun) -> float:
+    """AP over the judged queries of the run."""
+    in_run = set(run.queries())
+    queries = [q for q in qrels.queries if q in in_run]
     total = 0.0
-    for query, row in zip(queries, hits, strict=True):
+    for query, row in zip(queries, relevance, strict=True):
         relevant = sum(gain >= 1 for gain in qrels[query].values())
-        found, precision = 0, 0.0
-        for i, hit in enumerate(row, 1):
-            if hit:
-                found += 1
-                precision += found / i
+        so_far, precision = 0, 0.0
+        for i, value in enumerate(row, 1):
+            if value:
+                so_far += 1
+                precision += so_far / i
         total += precision / relevant if relevant else 0.0
     return total / max(1, len(queries))

@@ -1,31 +1,30 @@
-"""Tuning of fusion on training queries, told by queries that it has not seen."""
+"""Tune a fusion by cross-validation over queries."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
-from goodgain.errors import UsageError
-from goodgain.fusion.fuser import Fuser, rank_runs
-from goodgain.fusion.methods import method_of
+from goodgain.errors import UsageError, suggest_keywords
+from goodgain.fusion.fuser import Fuser, check_runs, rank_runs
+from goodgain.fusion.methods import find_method
 from goodgain.ranking import Evaluator
 from goodgain.results.text import html_table, number, render
 from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from goodgain.ranking.evaluator import Measures
 
-    from goodgain.measures import Measure
-
-_MOST = 300  # settings that are tried
+_MAX_SETTINGS = 300
+_Setting = tuple[tuple[float, ...] | None, dict[str, float]]  # weights, parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen on some queries, and its mean there and on the rest."""
+    """The setting chosen on some queries, with its mean on those and on the held-out ones."""
 
     weights: tuple[float, ...] | None
     params: dict[str, float]
@@ -34,37 +33,37 @@ class Choice:
     held_out_queries: int
 
     def __str__(self) -> str:
-        parts = [f"{name}={value:g}" for name, value in self.params.items()]
+        texts = [f"{name}={value:g}" for name, value in self.params.items()]
         if self.weights is not None:
-            parts.append("weights=" + ",".join(f"{w:g}" for w in self.weights))
-        return " ".join(parts) or "-"
+            texts.append("weights=" + ",".join(f"{w:g}" for w in self.weights))
+        return " ".join(texts) or "-"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tuned(Plottable):
-    """A tuned fusion. `held_out_mean` is what to expect; `training_mean` is what to distrust."""
+    """A tuned fusion; report `held_out_mean`, since `training_mean` is optimistic."""
 
     method: str
     norm: str
     measure: str
-    best: Choice  # chosen on all queries: what `run` was made with
+    best: Choice  # chosen on all queries, and used for `run`
     folds: tuple[Choice, ...]
-    held_out: dict[str, float]  # query -> value, by the setting that did not see the query
+    held_out: dict[str, float]  # query -> value, from the setting chosen without that query
     singles: dict[str, dict[str, float]]  # run -> query -> value
     run: Run
 
     @property
     def held_out_mean(self) -> float:
-        """The mean over all queries of the values by settings that had not seen them."""
+        """The mean over all queries, each scored by a setting chosen without it."""
         return _mean(self.held_out.values())
 
     @property
     def training_mean(self) -> float:
-        """The mean of the best setting on the queries that chose it."""
+        """The mean of the best setting on the queries it was chosen on."""
         return self.best.training_mean
 
     def per_unit_scores(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The single runs and the held-out fusion, for `compare`."""
+        """The values of the single runs and of the held-out fusion, for `compare`."""
         systems = {**self.singles, f"{self.method} (held out)": self.held_out}
         return {name: {self.measure: values} for name, values in systems.items()}
 
@@ -78,107 +77,136 @@ class Tuned(Plottable):
         )
         return ["tuned on", "chosen", "training", "held out", "queries"], rows
 
-    def _alone(self) -> str:
-        alone = ", ".join(f"{name} {number(_mean(v.values()))}" for name, v in self.singles.items())
-        return f"{self.measure}; {self.method} over {self.norm}. Runs alone: {alone}."
+    def _footer(self) -> str:
+        means = ", ".join(f"{name} {number(_mean(v.values()))}" for name, v in self.singles.items())
+        return f"{self.measure}; {self.method}, {self.norm} normalisation. Single runs: {means}."
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """The folds, the final choice, and the runs alone."""
-        return f"{render(format, *self._table())}\n{self._alone()}\n"
+        """The choice of each fold, the final choice, and the means of the single runs."""
+        return f"{render(format, *self._table())}\n{self._footer()}\n"
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), self._alone())
+        return html_table(*self._table(), self._footer())
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")
 
 
+@suggest_keywords
 def tune(
-    qrels: Any,
-    runs: Sequence[Any] | Mapping[str, Any],
+    runs: Any,
     method: str = "wsum",
     norm: str | None = None,
     *,
-    measure: str | Measure = "nDCG@10",
+    qrels: Any = None,
+    measures: Measures = "nDCG@10",
     folds: int = 5,
     seed: int = 0,
     depth: int | None = None,
+    name: str | None = None,
     threads: int | None = None,
 ) -> Tuned:
-    """Choose weights or the parameter of a method by cross-validation over queries.
+    """Choose the weights or the parameter of a fusion method by cross-validation over queries.
 
-    Each query is scored by a setting that was chosen (and, for methods that learn, learnt) without
-    it. The run that is returned uses the setting that is best on all queries.
+    Runs and judgments come in any form that `evaluate` takes; `measures` is the one to optimise.
+    Each query is scored by a setting that was chosen (and, for trained methods, trained) without
+    it. The run in the result uses the setting that is best on all queries.
     """
-    from collections.abc import Mapping as AnyMapping
+    usage = "tune(runs, method, norm, qrels=..., measures=...)"
+    chosen = find_method(method, usage)
+    if qrels is None:
+        raise UsageError("tuning needs judgments", hint=usage)
+    named = check_runs(runs, qrels, usage)
+    return _Tuning(
+        Fuser(chosen, norm, rank_runs(named)), Qrels.of(qrels), measures, depth, threads
+    ).run(named, folds, seed, name or method)
 
-    from goodgain.ranking.evaluator import named_runs
 
-    chosen = method_of(method)
-    judged = Qrels.of(qrels)
-    named = (
-        [Run.of(r, n) for n, r in runs.items()]
-        if isinstance(runs, AnyMapping)
-        else named_runs(runs)
-    )
-    fuser = Fuser(chosen, norm, rank_runs(named))
-    evaluator = Evaluator(judged, [measure], threads=threads)
-    label = evaluator.measures[0].label
-    less = evaluator.measures[0].lower_is_better
-    singles = {
-        s.name: dict(zip(s.queries, s.column(label), strict=True))
-        for s in evaluator.evaluate(named).runs
-    }
-    queries = judged.queries
-    parts = _folds(queries, folds, seed)
-    settings = _settings(fuser)
-    if len(settings) == 1 and not chosen.trained:
-        raise UsageError(f"{method} has nothing to tune", hint="wsum, rrf and posfuse have")
+class _Tuning:
+    """The values of every setting, and what is chosen from them."""
 
-    def values(setting: _Setting, learn: Qrels | None) -> dict[str, float]:
-        fused = fuser.fused(setting[0], setting[1], learn, depth=depth, threads=threads)
-        scores = evaluator.evaluate(fused).runs[0]
-        return dict(zip(scores.queries, scores.column(label), strict=True))
+    def __init__(
+        self,
+        fuser: Fuser,
+        qrels: Qrels,
+        measures: Measures,
+        depth: int | None,
+        threads: int | None,
+    ) -> None:
+        self._fuser = fuser
+        self._qrels = qrels
+        self._depth, self._threads = depth, threads
+        self._evaluator = Evaluator(qrels, measures, threads=threads)
+        if len(self._evaluator.measures) != 1:
+            labels = ", ".join(measure.label for measure in self._evaluator.measures)
+            raise UsageError(f"tuning optimises one measure, got {labels}")
+        self._measure = self._evaluator.measures[0]
+        self._settings = _settings(fuser)
+        if len(self._settings) == 1 and not fuser.method.trained:
+            raise UsageError(
+                f"{fuser.method.name} has nothing to tune",
+                hint="use a method with weights, a parameter or training, such as wsum, rrf or posfuse",
+            )
 
-    def choose(
-        train: list[str], test: list[str], known: list[dict[str, float]] | None
-    ) -> tuple[Choice, dict[str, float]]:
-        table = known
-        if table is None:
-            learn = Qrels({q: judged[q] for q in train})
-            table = [values(setting, learn) for setting in settings]
-        means = [_mean(t[q] for q in train) for t in table]
-        pick = (min if less else max)(
-            range(len(settings)), key=lambda i: (means[i], i if less else -i)
+    def run(self, runs: list[Run], folds: int, seed: int, name: str) -> Tuned:
+        """Cross-validate, then fuse with the setting that is best on all queries."""
+        queries = self._qrels.queries
+        untrained = None if self._fuser.method.trained else self._values_of_settings(None)
+        choices: list[Choice] = []
+        held_out: dict[str, float] = {}
+        for fold in _folds(queries, folds, seed):
+            inside = set(fold)
+            choice, values = self._choose([q for q in queries if q not in inside], fold, untrained)
+            choices.append(choice)
+            held_out |= values
+        best, _ = self._choose(queries, [], untrained)
+        best = replace(best, held_out_mean=_mean(held_out.values()), held_out_queries=len(held_out))
+        return Tuned(
+            method=self._fuser.method.name,
+            norm=self._fuser.norm,
+            measure=self._measure.label,
+            best=best,
+            folds=tuple(choices),
+            held_out={q: held_out[q] for q in queries},
+            singles={
+                scores.name: dict(zip(scores.queries, scores.column(self._measure), strict=True))
+                for scores in self._evaluator.evaluate(runs).runs
+            },
+            run=Run(self._fuse((best.weights, best.params), self._qrels), name=name),
         )
-        weights, params = settings[pick]
-        rest = {q: table[pick][q] for q in test}
-        return Choice(weights, params, means[pick], _mean(rest.values()), len(test)), rest
 
-    shared = None if chosen.trained else [values(setting, None) for setting in settings]
-    found: list[Choice] = []
-    held_out: dict[str, float] = {}
-    for part in parts:
-        inside = set(part)
-        choice, rest = choose([q for q in queries if q not in inside], part, shared)
-        found.append(choice)
-        held_out |= rest
-    best, _ = choose(queries, [], shared)
-    best = Choice(
-        best.weights, best.params, best.training_mean, _mean(held_out.values()), len(held_out)
-    )
-    final = fuser.fused(best.weights, best.params, judged, depth=depth, threads=threads)
-    ordered = {q: held_out[q] for q in queries}
-    return Tuned(
-        method, fuser.norm, label, best, tuple(found), ordered, singles, Run(final, name=method)
-    )
+    def _choose(
+        self, train: list[str], test: list[str], values: list[dict[str, float]] | None
+    ) -> tuple[Choice, dict[str, float]]:
+        """The best setting on the training queries, and its values on the test queries."""
+        if values is None:
+            values = self._values_of_settings(Qrels({q: self._qrels[q] for q in train}))
+        means = [_mean(by_query[q] for q in train) for by_query in values]
+        lower_is_better = self._measure.lower_is_better
+        pick = (min if lower_is_better else max)(
+            range(len(means)), key=lambda i: (means[i], i if lower_is_better else -i)
+        )
+        weights, params = self._settings[pick]
+        tested = {q: values[pick][q] for q in test}
+        return Choice(weights, params, means[pick], _mean(tested.values()), len(test)), tested
 
+    def _values_of_settings(self, training_qrels: Qrels | None) -> list[dict[str, float]]:
+        """For each setting, the measure of its fusion by query."""
+        by_setting = []
+        for setting in self._settings:
+            scores = self._evaluator.evaluate(self._fuse(setting, training_qrels)).runs[0]
+            values = scores.column(self._measure)
+            by_setting.append(dict(zip(scores.queries, values, strict=True)))
+        return by_setting
 
-_Setting = tuple[tuple[float, ...] | None, dict[str, float]]
+    def _fuse(self, setting: _Setting, training_qrels: Qrels | None) -> dict[str, dict[str, float]]:
+        return self._fuser.fuse(
+            *setting, qrels=training_qrels, depth=self._depth, threads=self._threads
+        )
 
 
 def _settings(fuser: Fuser) -> list[_Setting]:
-    """All that is tried: weights on a grid whose sum is 1, or values of the parameter."""
+    """Every setting to try: weights on a grid with sum 1, or values of the parameter."""
     if fuser.method.weighted:
         return [(weights, {}) for weights in weight_grid(len(fuser.runs))]
     param = fuser.method.param
@@ -186,22 +214,25 @@ def _settings(fuser: Fuser) -> list[_Setting]:
 
 
 def weight_grid(runs: int) -> list[tuple[float, ...]]:
-    """All weights in equal steps that sum to 1; steps of a tenth, coarser for many runs."""
-    steps = 10
-    while steps > 1 and math.comb(steps + runs - 1, runs - 1) > _MOST:
-        steps -= 1
-    found = []
-    for bars in combinations(range(steps + runs - 1), runs - 1):
-        edges = (-1, *bars, steps + runs - 1)
-        found.append(tuple((b - a - 1) / steps for a, b in pairwise(edges)))
-    return sorted(found, key=lambda w: max(w) - min(w))  # of equally good weights the most even
+    """All weights on an even grid with sum 1: in tenths, coarser for many runs."""
+    divisions = 10
+    while divisions > 1 and math.comb(divisions + runs - 1, runs - 1) > _MAX_SETTINGS:
+        divisions -= 1
+    grid = []
+    for bars in combinations(range(divisions + runs - 1), runs - 1):
+        edges = (-1, *bars, divisions + runs - 1)
+        grid.append(tuple((b - a - 1) / divisions for a, b in pairwise(edges)))
+    return sorted(grid, key=lambda w: max(w) - min(w))  # equally good weights: the most even win
 
 
 def _folds(queries: list[str], folds: int, seed: int) -> list[list[str]]:
     import random
 
     if not 2 <= folds <= len(queries):
-        raise UsageError(f"{folds} folds of {len(queries)} queries", hint="from 2 to one a query")
+        raise UsageError(
+            f"cannot split {len(queries)} queries into {folds} folds",
+            hint="folds must be at least 2 and at most the number of judged queries",
+        )
     order = sorted(queries)
     random.Random(seed).shuffle(order)
     return [order[i::folds] for i in range(folds)]

@@ -351,7 +351,7 @@ def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
 def _is_row(item: Any) -> bool:
     """A row of a run, (query, doc, score) or an object with such fields, rather than a run."""
     if isinstance(item, tuple | list):
-        return True
+        return not item or not isinstance(item[0], tuple | list | Mapping)
     return isinstance(item, Mapping) and not any(isinstance(v, Mapping) for v in item.values())
 
 

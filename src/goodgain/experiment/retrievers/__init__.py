@@ -1,69 +1,128 @@
-"""Built-in retrievers, by name. Any callable `query -> [(document, score)]` is one too, sync or async."""
+"""Retrievers by name: built-in ones, and plug-ins in the entry-point group `goodgain.retrievers`.
+
+Any callable `query -> [(document, score)]`, sync or async, is a retriever too.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Hits, Retriever, Search
+from goodgain.experiment.retrievers.base import (
+    DEPTH,
+    Ranking,
+    Retriever,
+    ScoredDocument,
+    SearchFunction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BUILT_IN", "DEPTH", "Hit", "Hits", "Retriever", "Search", "make", "retriever_class"]
+__all__ = [
+    "BUILT_IN",
+    "DEPTH",
+    "GROUP",
+    "Ranking",
+    "Retriever",
+    "ScoredDocument",
+    "SearchFunction",
+    "make",
+    "retriever_class",
+    "retriever_summaries",
+]
 
-_HERE = "goodgain.experiment.retrievers"
-# Name: its module, its class, what it is.
+GROUP = "goodgain.retrievers"
+
+
+class BuiltIn(NamedTuple):
+    """Where a built-in retriever is defined, and a line about it for lists."""
+
+    module: str
+    class_name: str
+    summary: str
+
+    def load(self) -> type[Retriever]:
+        """Import the class."""
+        module = import_module(f"goodgain.experiment.retrievers.{self.module}")
+        cls: type[Retriever] = getattr(module, self.class_name)
+        return cls
+
+
 BUILT_IN = {
-    "bm25": ("bm25", "BM25", "keyword search by BM25 (bm25s)"),
-    "knn": ("knn", "KNN", "nearest neighbours of embeddings, exact or by usearch"),
-    "hybrid": ("combine", "Hybrid", "any fusion of other systems"),
-    "rerank": (
-        "combine",
-        "Rerank",
-        "the best of a system, ranked again by a function or cross-encoder",
-    ),
-    "graph": ("graph", "Graph", "flow-guided walks over a graph of documents, ranked by visits"),
-    "swarm": ("swarm", "Swarm", "agents with pheromone that vote on the pool of another system"),
-    "http": ("http", "Http", "a JSON endpoint"),
-    "opensearch": ("engines", "OpenSearch", "an index of OpenSearch"),
-    "elasticsearch": ("engines", "Elasticsearch", "an index of Elasticsearch"),
-    "postgres": ("postgres", "Postgres", "a table of PostgreSQL: full text or pgvector"),
+    "bm25": BuiltIn("bm25", "BM25", "keyword search by BM25 (bm25s)"),
+    "knn": BuiltIn("knn", "KNN", "nearest neighbours of embeddings, exact or with usearch"),
+    "hybrid": BuiltIn("combine", "Hybrid", "fusion of other systems"),
+    "rerank": BuiltIn("combine", "Rerank", "reranking of a system by a function or cross-encoder"),
+    "graph": BuiltIn("graph", "Graph", "flow-guided walks over a graph of documents"),
+    "swarm": BuiltIn("swarm", "Swarm", "agents with pheromone that vote on the pool of a system"),
+    "http": BuiltIn("http", "Http", "a service with a JSON endpoint"),
+    "opensearch": BuiltIn("engines", "OpenSearch", "an OpenSearch index"),
+    "elasticsearch": BuiltIn("engines", "Elasticsearch", "an Elasticsearch index"),
+    "postgres": BuiltIn("postgres", "Postgres", "a PostgreSQL table: full text or pgvector"),
 }
 
 
-def retriever_class(name: str) -> type[Retriever]:
-    """The class of a built-in retriever."""
-    if name not in BUILT_IN:
-        from difflib import get_close_matches
+def retriever_class(name: str) -> type[Any]:
+    """The class of a retriever: a built-in one, or that of a plug-in."""
+    from goodgain.plugins import load_plugin, plugin_names
 
-        near = get_close_matches(name, BUILT_IN, n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise UsageError(
-            f"there is no retriever '{name}'",
-            hint=f"{hint}one of: {', '.join(BUILT_IN)}, or your own as 'module:function'",
-        )
-    module, cls, _ = BUILT_IN[name]
-    found: type[Retriever] = getattr(import_module(f"{_HERE}.{module}"), cls)
-    return found
+    if name in BUILT_IN:
+        return BUILT_IN[name].load()
+    plugin: type[Any] | None = load_plugin(GROUP, name, type)
+    if plugin is not None:
+        return plugin
+    from difflib import get_close_matches
+
+    names = [*BUILT_IN, *(plugin for plugin in plugin_names(GROUP) if plugin not in BUILT_IN)]
+    near = get_close_matches(name, [each for each in names if each != name], n=1)
+    suggestion = f"did you mean '{near[0]}'? " if near else ""
+    raise UsageError(
+        f"unknown retriever '{name}'",
+        hint=f"{suggestion}available: {', '.join(names)}; or your own as 'module:function'",
+    )
 
 
-def make(name: str, parameters: Mapping[str, Any]) -> Retriever:
-    """A built-in retriever with these parameters; what it does not take is an error."""
+def retriever_summaries() -> dict[str, str]:
+    """Every retriever with a line about it; plug-ins are described by the start of their docstring."""
+    from goodgain.plugins import load_plugins
+
+    plugins = load_plugins(GROUP, BUILT_IN, type)
+    return {
+        **{name: entry.summary for name, entry in BUILT_IN.items()},
+        **{name: (cls.__doc__ or "").strip().partition("\n")[0] for name, cls in plugins.items()},
+    }
+
+
+def make(name: str, parameters: Mapping[str, Any], depth: int | None = None) -> Any:
+    """The retriever of this name with these parameters; an unknown parameter is an error.
+
+    `depth` is the default of the parameter of that name, where the retriever has it.
+    """
     import inspect
 
     cls = retriever_class(name)
-    known = list(inspect.signature(cls).parameters)
-    for unknown in set(parameters) - set(known):
+    signature = inspect.signature(cls).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in signature.values()):
+        for parameter in parameters:
+            if parameter not in signature:
+                raise UsageError(
+                    f"unknown parameter '{parameter}' for the retriever '{name}'",
+                    hint=f"available parameters: {', '.join(signature)}",
+                )
+    defaults = {"depth": depth} if depth is not None and "depth" in signature else {}
+    retriever = cls(**{**defaults, **parameters})
+    if not callable(retriever):
         raise UsageError(
-            f"the retriever '{name}' takes no '{unknown}'", hint=f"it takes: {', '.join(known)}"
+            f"the retriever '{name}' cannot be called",
+            hint="a retriever is a callable query -> [(document, score), ...]",
         )
-    return cls(**parameters)
+    return retriever
 
 
 def __getattr__(name: str) -> Any:
-    for module, cls, _ in BUILT_IN.values():
-        if cls == name:
-            return getattr(import_module(f"{_HERE}.{module}"), cls)
+    for entry in BUILT_IN.values():
+        if entry.class_name == name:
+            return entry.load()
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

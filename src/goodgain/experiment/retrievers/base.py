@@ -1,4 +1,4 @@
-"""What a retriever is, and what the built-in ones share."""
+"""The base class of retrievers and the helpers they share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import MissingExtraError, UsageError
 
@@ -15,54 +15,59 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-Hit: TypeAlias = tuple[str, float]
-Hits: TypeAlias = Sequence[Hit]
-# Anything that answers a query, now or later.
-Search: TypeAlias = Callable[[str], Hits | Awaitable[Hits]]
+ScoredDocument: TypeAlias = tuple[str, float]
+Ranking: TypeAlias = Sequence[ScoredDocument]
+# Anything that answers a query, sync or async.
+SearchFunction: TypeAlias = Callable[[str], Ranking | Awaitable[Ranking]]
 
 DEPTH = 100
 
 
 class Retriever:
-    """A built-in retriever: a callable with an index, made of settings that are its parameters.
+    """A callable with an index and with settings, which are the parameters of its constructor.
 
-    A subclass keeps each parameter under its own name (a saved experiment is told apart by them),
-    names in `secret` those that must not be saved, and in `chance` whether its answers depend on a seed.
+    A subclass defines `name` and `search`, and stores each parameter under the parameter's own name,
+    because a saved experiment identifies its systems by them. `secret` names parameters that must not be
+    saved; `uses_seed` says that results depend on the attribute `seed`.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = ""
     secret: ClassVar[tuple[str, ...]] = ()
-    chance: ClassVar[bool] = False
+    uses_seed: ClassVar[bool] = False
 
     depth: int = DEPTH
     build_seconds: float = 0.0
     _documents: Mapping[str, str] | None = None
 
-    def __call__(self, query: str) -> list[Hit]:
+    def __call__(self, query: str) -> list[ScoredDocument]:
         """The best documents, best first."""
         return self.search(query, self.depth)
 
-    def search(self, query: str, depth: int) -> list[Hit]:
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The best `depth` documents, best first."""
         raise NotImplementedError
 
     def load(self) -> None:
-        """Import what it needs, so that a missing package shows at once and no time counts as indexing."""
+        """Import packages and models, so that a missing one is reported early and not timed as indexing."""
 
     def build(self, documents: Mapping[str, str]) -> None:
-        """Make the index; nothing by default."""
+        """Build the index; by default there is none."""
 
-    def parts(self) -> list[Any]:
-        """The retrievers that this one asks; names of systems until `bind` has replaced them."""
+    def components(self) -> list[Any]:
+        """The retrievers that this one calls; names of systems until `bind` has resolved them."""
         return []
 
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Replace names of systems by the systems."""
+    def bind(self, systems: Mapping[str, SearchFunction]) -> None:
+        """Resolve names of systems."""
+
+    def replace_components(self, components: list[Any]) -> None:
+        """Call these retrievers instead, in the order of `components()`."""
 
     def index(self, documents: Mapping[str, str]) -> None:
-        """Index the documents, the parts first; what is indexed already is not indexed again."""
-        for part in self.parts():
-            index_of(part)(documents)
+        """Index the documents, components first; documents that are indexed already are skipped."""
+        for component in self.components():
+            if hasattr(component, "index"):
+                component.index(documents)
         if self._documents is not documents:
             self.load()
             start = time.perf_counter()
@@ -71,99 +76,91 @@ class Retriever:
             self._documents = documents
 
     def index_seconds(self) -> float:
-        """How long indexing took, with all parts."""
-        own = [each for each in self.everything() if isinstance(each, Retriever)]
-        return sum(each.build_seconds for each in own)
+        """How long indexing took, components included."""
+        return sum(retriever.build_seconds for retriever in self.all_retrievers())
 
     def index_bytes(self) -> int:
-        """How much memory the arrays of the index hold, with all parts."""
+        """The memory of the arrays in the index, components included."""
         from goodgain.experiment.retrievers.memory import bytes_of
 
-        return bytes_of([vars(each) for each in self.everything() if isinstance(each, Retriever)])
+        return bytes_of([vars(retriever) for retriever in self.all_retrievers()])
 
-    def everything(self) -> Iterator[Search]:
-        """The retriever itself and all its parts, each once."""
-        seen: dict[int, Search] = {}
+    def all_retrievers(self) -> Iterator[Retriever]:
+        """The retriever itself and all those it is built on, each once."""
+        visited: dict[int, Retriever] = {}
         waiting: list[Any] = [self]
         while waiting:
             each = waiting.pop()
-            if id(each) not in seen:
-                seen[id(each)] = each
-                waiting += each.parts() if isinstance(each, Retriever) else []
-        yield from seen.values()
+            if isinstance(each, Retriever) and id(each) not in visited:
+                visited[id(each)] = each
+                waiting += each.components()
+        yield from visited.values()
 
     def seeded(self, seed: int) -> Self:
-        """The same retriever with another seed, and its parts too; the index is shared."""
+        """The same retriever and components with another seed, sharing the index."""
         twin = copy.copy(self)
-        if self.chance:
+        if self.uses_seed:
             twin.seed = seed  # type: ignore[attr-defined]
-        twin.replace_parts([p.seeded(seed) if has_chance(p) else p for p in self.parts()])
+        twin.replace_components(
+            [c.seeded(seed) if depends_on_seed(c) else c for c in self.components()]
+        )
         return twin
 
-    def replace_parts(self, parts: list[Any]) -> None:
-        """Ask these retrievers instead, in the order of `parts`."""
-
     def settings(self) -> dict[str, Any]:
-        """The parameters, for the record: functions by their name, secrets not at all."""
+        """The parameters for the record: functions by name, secrets left out."""
         names = [p for p in inspect.signature(type(self)).parameters if p not in self.secret]
-        return {"retriever": self.name, **{name: told(getattr(self, name)) for name in names}}
+        label = self.name or to_json(type(self))
+        return {"retriever": label, **{name: to_json(getattr(self, name)) for name in names}}
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.settings().items() if k != "retriever")
-        return f"{type(self).__name__}({shown:.200})"
+        text = ", ".join(f"{k}={v!r}" for k, v in self.settings().items() if k != "retriever")
+        return f"{type(self).__name__}({text:.200})"
 
 
-def has_chance(search: Any) -> bool:
-    """Whether a system answers by a seed: a built-in one that says so, or any with `seeded(seed)`."""
+def depends_on_seed(search: Any) -> bool:
+    """Whether results depend on a seed: the retriever says so, or another object has `seeded(seed)`."""
     if isinstance(search, Retriever):
-        return search.chance or any(has_chance(part) for part in search.parts())
+        return search.uses_seed or any(map(depends_on_seed, search.components()))
     return hasattr(search, "seeded")
 
 
-def index_of(search: Any) -> Callable[[Mapping[str, str]], None]:
-    """How a retriever takes the documents; one without `index` has its own."""
-    return cast(
-        "Callable[[Mapping[str, str]], None]", getattr(search, "index", lambda documents: None)
-    )
-
-
-def bound(part: Any, systems: Mapping[str, Search]) -> Any:
-    """The system that a name stands for; a retriever stands for itself."""
-    if not isinstance(part, str):
-        return part
-    if part not in systems:
+def find_system(component: Any, systems: Mapping[str, SearchFunction]) -> Any:
+    """The system of this name; a retriever stands for itself."""
+    if not isinstance(component, str):
+        return component
+    if component not in systems:
         raise UsageError(
-            f"there is no system '{part}' to build on", hint=f"there is: {', '.join(systems)}"
+            f"unknown system '{component}'", hint=f"available systems: {', '.join(systems)}"
         )
-    return systems[part]
+    return systems[component]
 
 
-def told(value: Any) -> Any:
-    """A setting as JSON has it: plain values as they are, tables by their contents, functions by name."""
+def to_json(value: Any) -> Any:
+    """A setting as JSON: plain values as they are, long sequences as a hash, functions by name."""
     if isinstance(value, str):
-        return re.sub(r"://[^/@\s]+@", "://", value)  # an account in a URL is nobody's business
+        return re.sub(r"://[^/@\s]+@", "://", value)  # never save the account in a URL
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Retriever):
         return value.settings()
     if isinstance(value, Mapping):
-        return {str(k): told(v) for k, v in value.items()}
+        return {str(k): to_json(v) for k, v in value.items()}
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__qualname__)
         return f"{getattr(value, '__module__', '')}:{name}"
     if isinstance(value, Sequence):
-        if len(value) > 100:  # a graph's edges: enough to tell two apart
+        if len(value) > 100:  # the edges of a graph, for example
             from hashlib import sha256
 
             return f"{len(value)} items, sha256 {sha256(repr(list(value)).encode()).hexdigest()}"
-        return [told(each) for each in value]
+        return [to_json(each) for each in value]
     return repr(value)
 
 
-def needed(
+def import_extra(
     module: str, purpose: str, package: str | None = None, extra: str = "retrieve"
 ) -> ModuleType:
-    """Import an optional package, or say how to install it."""
+    """Import an optional package, or raise an error with its install command."""
     from importlib import import_module
 
     try:
@@ -175,30 +172,39 @@ def needed(
         raise MissingExtraError.for_package(name, extra, purpose) from None
 
 
-def positive(**values: float) -> None:
+def require_positive(**values: float) -> None:
     """Refuse parameters that are not above 0."""
     for name, value in values.items():
         if not value > 0:
-            raise UsageError(f"{name}={value} is not a number above 0")
+            raise UsageError(f"{name} must be positive, got {value}")
 
 
-def checked(hits: Any, depth: int) -> list[Hit]:
-    """What a retriever answered as (document, score), cut to depth; anything else is refused."""
+def require_share(**values: float) -> None:
+    """Refuse parameters that are not between 0 and 1."""
+    for name, value in values.items():
+        if not 0 <= value <= 1:
+            raise UsageError(f"{name} must be between 0 and 1, got {value}")
+
+
+def check_ranking(answer: Any, depth: int) -> list[ScoredDocument]:
+    """What a retriever returned as (document, score) pairs, best first and cut to `depth`."""
     import math
 
-    pairs = hits.items() if isinstance(hits, Mapping) else hits
-    found: dict[str, float] = {}
+    pairs = answer.items() if isinstance(answer, Mapping) else answer
+    scores: dict[str, float] = {}
     try:
         for doc, score in pairs:
             number = float(score)
             if not math.isfinite(number):
-                raise UsageError(f"the score {number} of document '{doc}' is not a finite number")
-            if str(doc) in found:
-                raise UsageError(f"document '{doc}' was retrieved twice")
-            found[str(doc)] = number
+                raise UsageError(f"the score of document '{doc}' must be finite, got {number}")
+            if str(doc) in scores:
+                raise UsageError(f"duplicate document '{doc}'")
+            scores[str(doc)] = number
     except (TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        raise UsageError(f"the answer {hits!r:.80} is not [(document, score), ...]") from None
-    best = sorted(found.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
+        raise UsageError(
+            f"a retriever must return [(document, score), ...], got {answer!r:.80}"
+        ) from None
+    best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
     return best[:depth]

@@ -1,4 +1,4 @@
-"""Retrievers made of others: fused, or ranked again."""
+"""Retrievers built on others: fusion and reranking."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import (
     DEPTH,
-    Hit,
     Retriever,
-    Search,
-    bound,
-    checked,
-    needed,
-    positive,
+    ScoredDocument,
+    SearchFunction,
+    check_ranking,
+    find_system,
+    require_positive,
 )
+from goodgain.experiment.retrievers.embed import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-def ask(part: Any, query: str, depth: int) -> list[Hit]:
-    """The best `depth` documents of any retriever."""
-    if isinstance(part, Retriever):
-        return part.search(query, depth)
-    answer = part(query)
+def search_with(component: Any, query: str, depth: int) -> list[ScoredDocument]:
+    """The best `depth` documents of any retriever, sync or async."""
+    if isinstance(component, Retriever):
+        return component.search(query, depth)
+    answer = component(query)
     if hasattr(answer, "__await__"):
         import asyncio
 
@@ -32,20 +32,22 @@ def ask(part: Any, query: str, depth: int) -> list[Hit]:
             return await answer
 
         answer = asyncio.run(wait())
-    return checked(answer, depth)
+    return check_ranking(answer, depth)
 
 
 class Hybrid(Retriever):
-    """Any fusion of other systems: the method, normalisation, weights and parameter of `goodgain fuse`.
+    """A fusion of other systems, with the method, normalisation, weights and parameter of `goodgain fuse`.
 
-    `of` names systems of the experiment, or holds retrievers; `pool` is how deep each is asked.
+    `of` lists names of systems of the experiment, or retrievers; `pool` is how many documents each of
+    them returns.
     """
 
     name = "hybrid"
 
     def __init__(
         self,
-        of: Sequence[str | Search] = (),
+        of: Sequence[str | SearchFunction] = (),
+        *,
         method: str = "rrf",
         norm: str | None = None,
         weights: Sequence[float] | None = None,
@@ -53,48 +55,45 @@ class Hybrid(Retriever):
         pool: int | None = None,
         depth: int = DEPTH,
     ) -> None:
-        from goodgain.fusion.methods import method_of
+        from goodgain.fusion.methods import find_method
 
         if isinstance(of, str) or len(of) < 2:
             raise UsageError(
-                "a hybrid needs at least two systems", hint='for example of = ["keyword", "knn"]'
+                "hybrid needs at least two systems", hint='for example of = ["keyword", "knn"]'
             )
-        if method_of(method).trained:
-            raise UsageError(f"the fusion '{method}' learns from judgements, a retriever has none")
-        self.of, self.method, self.norm, self.weights, self.params = (
-            list(of),
-            method,
-            norm,
-            weights,
-            params,
-        )
+        if find_method(method).trained:
+            raise UsageError(
+                f"the fusion method '{method}' needs training judgments, which a retriever lacks",
+                hint="use an untrained method, such as rrf or wsum",
+            )
+        self.of, self.method, self.norm = list(of), method, norm
+        self.weights, self.params = weights, params
         self.pool, self.depth = pool, depth
-        self._parts: list[Any] = list(of)
+        self._components: list[Any] = list(of)
 
-    def parts(self) -> list[Any]:
-        """What is fused."""
-        return self._parts
+    def components(self) -> list[Any]:
+        """The systems that are fused."""
+        return self._components
 
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Find the systems by their names."""
-        self._parts = [bound(part, systems) for part in self.of]
+    def bind(self, systems: Mapping[str, SearchFunction]) -> None:
+        """Resolve names of systems."""
+        self._components = [find_system(component, systems) for component in self.of]
 
-    def replace_parts(self, parts: list[Any]) -> None:
+    def replace_components(self, components: list[Any]) -> None:
         """Fuse these instead."""
-        self._parts = parts
+        self._components = components
 
-    def search(self, query: str, depth: int) -> list[Hit]:
-        """Ask all parts and fuse their answers."""
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
+        """Search with all systems and fuse their rankings."""
         from goodgain.fusion import fuse
 
-        found = [
-            dict(ask(part, query, self.pool or max(depth, self.depth))) for part in self._parts
-        ]
-        runs = [{"q": docs} for docs in found if docs]
-        if len(runs) < 2 and self.weights is None:  # nothing to fuse with: the one that answered
+        pool = self.pool or max(depth, self.depth)
+        rankings = [dict(search_with(c, query, pool)) for c in self._components]
+        runs = [{"q": docs} for docs in rankings if docs]
+        if len(runs) < 2 and self.weights is None:  # nothing to fuse with: keep the only ranking
             runs += [{"q": {}}] * (2 - len(runs))
         elif self.weights is not None:
-            runs = [{"q": docs} for docs in found]
+            runs = [{"q": docs} for docs in rankings]
         if not any(run["q"] for run in runs):
             return []
         fused = fuse(
@@ -109,74 +108,70 @@ class Hybrid(Retriever):
         return list(fused.to_dict().get("q", {}).items())
 
 
-class OverOne(Retriever):
-    """What is built on one other system."""
+class DerivedRetriever(Retriever):
+    """A retriever built on one other system."""
 
-    def __init__(self, of: str | Search) -> None:
-        self.of: str | Search = of
-        self._part: Any = of
+    def __init__(self, of: str | SearchFunction) -> None:
+        self.of: str | SearchFunction = of
+        self._component: Any = of
 
-    def parts(self) -> list[Any]:
-        """The one that is asked first."""
-        return [self._part]
+    def components(self) -> list[Any]:
+        """The system it is built on."""
+        return [self._component]
 
-    def bind(self, systems: Mapping[str, Search]) -> None:
-        """Find the system by its name."""
-        self._part = bound(self.of, systems)
+    def bind(self, systems: Mapping[str, SearchFunction]) -> None:
+        """Resolve the name of the system."""
+        self._component = find_system(self.of, systems)
 
-    def replace_parts(self, parts: list[Any]) -> None:
-        """Ask this one instead."""
-        (self._part,) = parts
+    def replace_components(self, components: list[Any]) -> None:
+        """Build on this system instead."""
+        (self._component,) = components
 
 
-class Rerank(OverOne):
-    """The best of another system, ranked again by a scorer that reads query and text.
+class Rerank(DerivedRetriever):
+    """The best documents of another system, reordered by a scorer that reads query and text.
 
-    `scorer` is a function (query, texts) -> scores, or the name or path of a cross-encoder of
-    sentence-transformers. What is not in the pool is not returned.
+    `scorer` is a function (query, texts) -> scores, or the name or path of a sentence-transformers
+    cross-encoder. Only the `pool` best documents of the system are returned.
     """
 
     name = "rerank"
 
     def __init__(
         self,
-        of: str | Search = "",
+        of: str | SearchFunction = "",
         scorer: str | Callable[[str, list[str]], Sequence[float]] = "",
+        *,
         pool: int = 50,
         depth: int = DEPTH,
     ) -> None:
         if not of or not scorer:
             raise UsageError(
-                "a reranker needs a system and a scorer",
+                "rerank needs a system and a scorer",
                 hint='for example of = "keyword", scorer = "my_module:score"',
             )
-        positive(pool=pool)
+        require_positive(pool=pool)
         super().__init__(of)
         self.scorer, self.pool, self.depth = scorer, pool, depth
         self._score: Callable[[str, list[str]], Any] | None = None
 
     def build(self, documents: Mapping[str, str]) -> None:
-        """Keep the texts for the scorer."""
+        """Store the texts for the scorer."""
         self._texts = documents
 
     def load(self) -> None:
-        """Load the cross-encoder, if it is one."""
+        """Load the cross-encoder, if the scorer is one."""
         if not isinstance(self.scorer, str):
             self._score = self.scorer
             return
-        models = needed("sentence_transformers", f"the cross-encoder '{self.scorer}'",
-                        "sentence-transformers", "embed")  # fmt: skip
-        try:
-            model = models.CrossEncoder(self.scorer)
-        except Exception as error:
-            raise UsageError(f"the model '{self.scorer}' cannot be loaded: {error}") from None
+        model = load_model("CrossEncoder", self.scorer, f"the cross-encoder '{self.scorer}'")
         self._score = lambda query, texts: model.predict(
             [(query, text) for text in texts], show_progress_bar=False
         )
 
-    def search(self, query: str, depth: int) -> list[Hit]:
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """Score the pool."""
         assert self._score is not None
-        names = [doc for doc, _ in ask(self._part, query, self.pool)]
+        names = [doc for doc, _ in search_with(self._component, query, self.pool)]
         scores = self._score(query, [self._texts[doc] for doc in names]) if names else []
-        return checked(zip(names, scores, strict=True), depth)
+        return check_ranking(zip(names, scores, strict=True), depth)

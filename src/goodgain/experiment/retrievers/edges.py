@@ -1,4 +1,4 @@
-"""A graph of documents, kept as arrays: from given edges, or from nearest neighbours."""
+"""A graph of documents stored as arrays, from a list of edges or from nearest neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEIGHBOURS = "neighbours"
-# "neighbours", a path to a table, or (document, document[, weight])
+# "neighbours", a path to a table, or rows of (document, document[, weight])
 Edges: TypeAlias = str | os.PathLike[str] | Sequence[Sequence[Any]]
 
 
@@ -25,21 +25,21 @@ class DocumentGraph:
     """Edges by the document that they leave: those of document i are at starts[i]:starts[i + 1]."""
 
     names: list[str]
-    places: dict[str, int]
+    positions: dict[str, int]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     weights: NDArray[np.float64]
 
     @classmethod
-    def of(cls, names: Iterable[str], edges: Iterable[Sequence[Any]]) -> DocumentGraph:
-        """A graph whose edges lead both ways; an edge given twice counts with its largest weight."""
+    def from_edges(cls, names: Iterable[str], edges: Iterable[Sequence[Any]]) -> DocumentGraph:
+        """A graph with edges in both directions; of duplicate edges the largest weight counts."""
         import numpy as np
 
         listed = list(names)
-        places = {name: i for i, name in enumerate(listed)}
+        positions = {name: i for i, name in enumerate(listed)}
         weight: dict[tuple[int, int], float] = {}
         for edge in edges:
-            a, b = (_place(places, end) for end in edge[:2])
+            a, b = (_position(positions, end) for end in edge[:2])
             value = float(edge[2]) if len(edge) > 2 and edge[2] not in (None, "") else 1.0
             if a != b and value > 0:
                 for pair in ((a, b), (b, a)):
@@ -48,35 +48,35 @@ class DocumentGraph:
         counts = np.bincount(pairs[:, 0], minlength=len(listed))
         return cls(
             listed,
-            places,
+            positions,
             np.concatenate([[0], np.cumsum(counts)]),
             pairs[:, 1],
             np.array([weight[a, b] for a, b in pairs.tolist()]),
         )
 
 
-def _place(places: Mapping[str, int], end: Any) -> int:
-    if str(end) not in places:
-        raise InputError(f"an edge leads to '{end}', which is no document of the corpus")
-    return places[str(end)]
+def _position(positions: Mapping[str, int], end: Any) -> int:
+    if str(end) not in positions:
+        raise InputError(f"unknown document '{end}' in an edge", hint="ids are those of the corpus")
+    return positions[str(end)]
 
 
-def graph_of(
-    documents: Mapping[str, str], edges: Edges, neighbours: int, part: Any
+def build_graph(
+    documents: Mapping[str, str], edges: Edges, neighbours: int, component: Any
 ) -> DocumentGraph:
-    """The graph that a setting describes; `part` has the embedding for nearest neighbours."""
+    """The graph that a setting describes; nearest neighbours come from the knn retriever in `component`."""
     if isinstance(edges, str) and edges == NEIGHBOURS:
-        everything = part.everything() if isinstance(part, Retriever) else ()
-        knn = next((each for each in everything if isinstance(each, KNN)), None)
+        retrievers = component.all_retrievers() if isinstance(component, Retriever) else ()
+        knn = next((each for each in retrievers if isinstance(each, KNN)), None)
         if knn is None:
             raise UsageError(
-                "a graph of nearest neighbours needs a 'knn' system to take them from",
-                hint="build on a knn system, or give the edges",
+                "a graph of nearest neighbours needs a knn system",
+                hint='set of = "..." to a knn system, or set edges',
             )
-        return DocumentGraph.of(documents, knn.neighbours(neighbours))
+        return DocumentGraph.from_edges(documents, knn.neighbours(neighbours))
     if isinstance(edges, str | os.PathLike):
-        return DocumentGraph.of(documents, _read(edges))
-    return DocumentGraph.of(documents, edges)
+        return DocumentGraph.from_edges(documents, _read(edges))
+    return DocumentGraph.from_edges(documents, edges)
 
 
 def _read(path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Texts to vectors: a function, a model of sentence-transformers, or what is fitted on the corpus."""
+"""Embeddings: a function, a sentence-transformers model, or LSA fitted on the corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goodgain.errors import InputError, UsageError
-from goodgain.experiment.retrievers.base import needed
+from goodgain.experiment.retrievers.base import import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ LSA = "lsa"
 
 
 class Embedding(Protocol):
-    """Makes a unit vector of every text."""
+    """Turns texts into unit vectors."""
 
     def fit(self, texts: Sequence[str]) -> Vectors:
-        """Learn what there is to learn from the documents, and return their vectors."""
+        """Fit the embedding to the documents, and return their vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of other texts."""
@@ -34,27 +34,40 @@ class Embedding(Protocol):
 def embedding(
     chosen: str | Callable[[list[str]], Any], dimensions: int, prepare: Callable[[str], str] | None
 ) -> Embedding:
-    """The embedding behind a setting: "lsa", the name or path of a model, or a function."""
+    """The embedding of a setting: "lsa", the name or path of a model, or a function."""
     if chosen == LSA:
         for module in ("sklearn.decomposition", "sklearn.feature_extraction.text"):
-            needed(module, "the embedding 'lsa'", "scikit-learn")
+            import_extra(module, "the embedding 'lsa'", "scikit-learn")
         return LatentSemantics(dimensions, prepare)
     if isinstance(chosen, str):
-        models = needed("sentence_transformers", f"the embedding '{chosen}'", "sentence-transformers",
-                        "embed")  # fmt: skip
-        try:
-            model = models.SentenceTransformer(chosen)
-        except Exception as error:
-            raise UsageError(f"the model '{chosen}' cannot be loaded: {error}") from None
-        return ByFunction(
+        model = load_model("SentenceTransformer", chosen, f"the embedding '{chosen}'")
+        return FunctionEmbedding(
             lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False),
             prepare,
         )
-    return ByFunction(chosen, prepare)
+    return FunctionEmbedding(chosen, prepare)
 
 
-class ByFunction:
-    """A user's function from texts to vectors."""
+def load_model(kind: str, name: str, purpose: str) -> Any:
+    """A sentence-transformers model by its name or path."""
+    package = import_extra("sentence_transformers", purpose, "sentence-transformers", "embed")
+    try:
+        return getattr(package, kind)(name)
+    except Exception as error:
+        raise UsageError(f"cannot load the model '{name}': {error}") from None
+
+
+def require_vector_settings(name: str, column: str | None, embed: Any) -> None:
+    """Refuse a vector search with only one of its two settings, or with an embedding fitted here."""
+    if bool(column) != bool(embed) or embed == LSA:
+        raise UsageError(
+            f"a vector search needs both {name} and embed (a model or a function)",
+            hint=f'for example {name} = "embedding", embed = "my_module:embed"',
+        )
+
+
+class FunctionEmbedding:
+    """A function from texts to vectors."""
 
     def __init__(
         self, function: Callable[[list[str]], Any], prepare: Callable[[str], str] | None = None
@@ -63,37 +76,39 @@ class ByFunction:
         self._prepare = prepare
 
     def fit(self, texts: Sequence[str]) -> Vectors:
-        """There is nothing to learn."""
+        """Embed the texts; there is nothing to fit."""
         return self.embed(texts)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """What the function gives, at length 1."""
+        """The vectors of the function, scaled to length 1."""
         import numpy as np
 
-        given = [self._prepare(t) for t in texts] if self._prepare else list(texts)
-        vectors = np.asarray(self._function(given), dtype=np.float32)
+        prepared = [self._prepare(t) for t in texts] if self._prepare else list(texts)
+        vectors = np.asarray(self._function(prepared), dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise InputError(
-                f"the embedding gave an array of shape {vectors.shape} for {len(texts)} texts",
-                hint="it takes a list of texts and returns a row of numbers for each",
+                f"the embedding returned an array of shape {vectors.shape} for {len(texts)} texts",
+                hint="it must return one row of numbers per text",
             )
         return unit(vectors)
 
 
 class LatentSemantics:
-    """Latent semantic analysis: the SVD of the TF-IDF of word pieces. Needs no download."""
+    """Latent semantic analysis: an SVD of TF-IDF weights of character n-grams. Needs no download."""
 
     def __init__(self, dimensions: int, prepare: Callable[[str], str] | None = None) -> None:
         self._dimensions = dimensions
         self._prepare = prepare
 
     def fit(self, texts: Sequence[str]) -> Vectors:
-        """Find the space of these texts."""
+        """Fit the space of these texts."""
         import numpy as np
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        few = len(texts) < 10  # a piece that is in one document only tells nothing, but of a few
+        few = (
+            len(texts) < 10
+        )  # n-grams of a single document carry no signal, unless the corpus is tiny
         self._pieces = TfidfVectorizer(
             preprocessor=self._content, analyzer="char_wb", ngram_range=(4, 4), sublinear_tf=True,
             min_df=1 if few else 2, dtype=np.float32,
@@ -101,18 +116,18 @@ class LatentSemantics:
         try:
             weights = self._pieces.fit_transform(texts)
         except ValueError:  # nothing but stop words
-            raise InputError("the documents have no words to make an embedding of") from None
+            raise InputError("the documents contain no words to embed") from None
         size = min(self._dimensions, *weights.shape)
         space = TruncatedSVD(n_components=size, n_iter=3, random_state=0)
-        # one thread: the same sums in the same order, and no waiting for a busy core
+        # one thread: the same sums in the same order, and no contention on a busy machine
         with one_thread():
             vectors = unit(space.fit_transform(weights))
-        # a row for each piece: `space.transform` would turn this whole table for every query
+        # one row per n-gram: `space.transform` would transpose this table for every query
         self._basis = np.ascontiguousarray(space.components_.T)
         return vectors
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Place other texts in the space."""
+        """Project other texts into the space."""
         return unit(self._pieces.transform(texts) @ self._basis)
 
     def _content(self, text: str) -> str:
@@ -124,7 +139,7 @@ class LatentSemantics:
 
 
 def one_thread() -> Any:
-    """Linear algebra on one thread in a `with`: on a busy machine its threads wait for each other."""
+    """A context in which linear algebra uses one thread; on a busy machine more are slower."""
     controller = _controller()
     return controller.limit(limits=1) if controller else nullcontext()
 
@@ -139,7 +154,7 @@ def _controller() -> Any:
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """The vectors at length 1; a vector of nothing stays that."""
+    """The vectors scaled to length 1; zero vectors stay zero."""
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,25 +1,28 @@
-"""Indexes of Elasticsearch and OpenSearch, asked through their official clients."""
+"""Elasticsearch and OpenSearch indexes, searched through the official clients."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, checked, needed
-from goodgain.experiment.retrievers.embed import Embedding, embedding
-from goodgain.experiment.retrievers.http import filled
+from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
+from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
+from goodgain.experiment.retrievers.http import fill_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from goodgain.experiment.retrievers.base import ScoredDocument
+    from goodgain.experiment.retrievers.embed import Embedding
+
 
 class Engine(Retriever):
-    """An index that is there already; its documents carry the ids of the corpus.
+    """An existing index whose documents have the ids of the corpus.
 
-    Searched by full text over `fields`, by the nearest vectors of `vector_field` (`embed` as for knn, a
-    model or a function: an embedding fitted here would not fit the index), or by a `query` of your own in
-    the engine's language, with `{query}` where the text goes. The id is `_id`, or the field `id_field`.
-    `client` has further arguments of the official client (accounts, certificates); it is never saved.
+    It is searched by full text over `fields`, by nearest vectors in `vector_field` (with `embed`, a model or
+    a function, as for knn; "lsa" would not match the index), or by your own `query` in the query language of
+    the engine, with `{query}` in place of the text. The document id is `_id`, or the field `id_field`.
+    `client` holds further arguments of the official client (accounts, certificates) and is never saved.
     """
 
     secret = ("client",)
@@ -28,6 +31,7 @@ class Engine(Retriever):
 
     def __init__(
         self,
+        *,
         url: str = "http://localhost:9200",
         index_name: str = "",
         fields: Sequence[str] = ("text",),
@@ -40,11 +44,7 @@ class Engine(Retriever):
     ) -> None:
         if not index_name:
             raise UsageError(f"{self.name} needs the name of an index", hint='index_name = "..."')
-        if bool(vector_field) != bool(embed) or embed == "lsa":
-            raise UsageError(
-                "a search by vectors needs both vector_field and embed, a model or a function",
-                hint='vector_field = "embedding", embed = "my_module:embed"',
-            )
+        require_vector_settings("vector_field", vector_field, embed)
         self.url, self.index_name, self.fields = url, index_name, list(fields)
         self.vector_field, self.embed, self.query = vector_field, embed, query
         self.id_field, self.client, self.depth = id_field, client, depth
@@ -52,9 +52,11 @@ class Engine(Retriever):
         self._client: Any = None
 
     def load(self) -> None:
-        """Import the client, and the model if there is one."""
+        """Import the client and, if needed, the model."""
         if self._client is None:
-            module = needed(self.module, f"the retriever '{self.name}'", self.package, self.package)
+            module = import_extra(
+                self.module, f"the retriever '{self.name}'", self.package, self.package
+            )
             self._client = self._connect(module)
             if self.embed is not None:
                 self._embedding = embedding(self.embed, 0, None)
@@ -63,25 +65,25 @@ class Engine(Retriever):
         raise NotImplementedError
 
     def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
-        """The body of a search by vectors."""
+        """The body of a vector search."""
         raise NotImplementedError
 
     def _body(self, query: str, depth: int) -> dict[str, Any]:
         if self.query is not None:
-            return {"query": filled(dict(self.query), query, depth)}
+            return {"query": fill_template(dict(self.query), query, depth)}
         if self._embedding is not None:
             return self._near(self._embedding.embed([query])[0].tolist(), depth)
         return {"query": {"multi_match": {"query": query, "fields": self.fields}}}
 
-    def search(self, query: str, depth: int) -> list[Hit]:
-        """Ask the index."""
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
+        """Search the index."""
         body = {
             **self._body(query, depth),
             "size": depth,
             "_source": [self.id_field] if self.id_field else False,
         }
-        answer = self._ask(body)
-        return checked(
+        answer = self._client.search(index=self.index_name, body=body)
+        return check_ranking(
             [
                 (hit["_source"][self.id_field] if self.id_field else hit["_id"], hit["_score"])
                 for hit in answer["hits"]["hits"]
@@ -89,12 +91,9 @@ class Engine(Retriever):
             depth,
         )
 
-    def _ask(self, body: dict[str, Any]) -> Any:
-        return self._client.search(index=self.index_name, body=body)
-
 
 class Elasticsearch(Engine):
-    """An index of Elasticsearch."""
+    """An Elasticsearch index."""
 
     name = "elasticsearch"
     module = package = "elasticsearch"
@@ -103,19 +102,19 @@ class Elasticsearch(Engine):
         return module.Elasticsearch(self.url, **(self.client or {}))
 
     def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
-        wide = max(depth, min(10_000, 2 * depth))
+        candidates = max(depth, min(10_000, 2 * depth))
         return {
             "knn": {
                 "field": self.vector_field,
                 "query_vector": vector,
                 "k": depth,
-                "num_candidates": wide,
+                "num_candidates": candidates,
             }
         }
 
 
 class OpenSearch(Engine):
-    """An index of OpenSearch."""
+    """An OpenSearch index."""
 
     name = "opensearch"
     module = "opensearchpy"

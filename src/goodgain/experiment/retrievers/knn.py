@@ -1,11 +1,17 @@
-"""Nearest neighbours: cosine of embeddings, exact or by usearch's index."""
+"""Nearest neighbours by cosine of embeddings, exact or with a usearch index."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, needed, positive
+from goodgain.experiment.retrievers.base import (
+    DEPTH,
+    Retriever,
+    ScoredDocument,
+    import_extra,
+    require_positive,
+)
 from goodgain.experiment.retrievers.embed import LSA, embedding, one_thread
 
 if TYPE_CHECKING:
@@ -20,11 +26,11 @@ METHODS = ("exact", "usearch")
 
 
 class KNN(Retriever):
-    """The documents nearest to the query by cosine.
+    """The documents with the highest cosine similarity to the query.
 
     `embed` is "lsa" (fitted on the corpus, no download), the name or path of a sentence-transformers
-    model, or a function from a list of texts to rows of numbers. `method` is "exact" or "usearch"
-    (an HNSW graph, for corpora too large to look at every document).
+    model, or a function from a list of texts to rows of numbers. `method` is "exact", or "usearch" for
+    an approximate HNSW index over large corpora.
     """
 
     name = "knn"
@@ -32,6 +38,7 @@ class KNN(Retriever):
     def __init__(
         self,
         embed: str | Callable[[list[str]], Any] = LSA,
+        *,
         method: str = "exact",
         dimensions: int = 400,
         prepare: Callable[[str], str] | None = None,
@@ -39,19 +46,19 @@ class KNN(Retriever):
     ) -> None:
         if method not in METHODS:
             raise UsageError(
-                f"there is no method '{method}' of nearest neighbours",
-                hint=f"one of: {', '.join(METHODS)}",
+                f"unknown nearest-neighbour method '{method}'",
+                hint=f"available: {', '.join(METHODS)}",
             )
-        positive(dimensions=dimensions)
+        require_positive(dimensions=dimensions)
         self.embed, self.method, self.dimensions, self.prepare = embed, method, dimensions, prepare
         self.depth = depth
         self._hnsw: Any = None
 
     def load(self) -> None:
-        """Load the embedding, and usearch if it is wanted."""
+        """Load the embedding and, if needed, usearch."""
         self._embedding = embedding(self.embed, self.dimensions, self.prepare)
         if self.method == "usearch":
-            needed("usearch.index", "the method 'usearch'")
+            import_extra("usearch.index", "the method 'usearch'")
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Embed all documents."""
@@ -62,21 +69,21 @@ class KNN(Retriever):
             from usearch.index import Index
 
             self._hnsw = Index(ndim=self.vectors.shape[1], metric="cos", dtype="f32")
-            # one thread: the same graph every time
+            # one thread, so that every build gives the same graph
             self._hnsw.add(np.arange(len(self._names)), self.vectors, threads=1)
 
-    def search(self, query: str, depth: int) -> list[Hit]:
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The nearest documents."""
         import numpy as np
 
-        asked = self._embedding.embed([query])[0]
+        vector = self._embedding.embed([query])[0]
         if self._hnsw is not None:
-            found = self._hnsw.search(asked, min(depth, len(self._names)), threads=1)
-            near = 1 - np.asarray(found.distances, dtype=np.float64)
-            pairs = zip(found.keys.tolist(), np.round(near, 5).tolist(), strict=True)
+            matches = self._hnsw.search(vector, min(depth, len(self._names)), threads=1)
+            cosines = 1 - np.asarray(matches.distances, dtype=np.float64)
+            pairs = zip(matches.keys.tolist(), np.round(cosines, 5).tolist(), strict=True)
             return [(self._names[key], score) for key, score in pairs]
         with one_thread():
-            scores = np.round((self.vectors @ asked).astype(np.float64), 5)
+            scores = np.round((self.vectors @ vector).astype(np.float64), 5)
         best = np.argsort(-scores, kind="stable")[:depth]
         return [(self._names[i], float(scores[i])) for i in best]
 
@@ -84,20 +91,20 @@ class KNN(Retriever):
         """The `count` nearest other documents of each document: (document, neighbour, cosine)."""
         import numpy as np
 
-        found = []
+        edges = []
         count = min(count, len(self._names) - 1)
         for start in range(0, len(self._names), 1024):
-            near = self.vectors[start : start + 1024] @ self.vectors.T
-            rows = np.arange(len(near))
-            near[rows, start + rows] = -2  # not itself
+            cosines = self.vectors[start : start + 1024] @ self.vectors.T
+            rows = np.arange(len(cosines))
+            cosines[rows, start + rows] = -2  # not itself
             best = (
-                np.argpartition(-near, count - 1, axis=1)[:, :count]
+                np.argpartition(-cosines, count - 1, axis=1)[:, :count]
                 if count
                 else rows[:, None][:, :0]
             )
-            found += [
-                (self._names[start + row], self._names[col], float(near[row, col]))
+            edges += [
+                (self._names[start + row], self._names[col], float(cosines[row, col]))
                 for row in rows
                 for col in best[row]
             ]
-        return found
+        return edges

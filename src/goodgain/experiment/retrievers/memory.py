@@ -1,4 +1,4 @@
-"""How much memory an index holds: its arrays, its sparse matrices, and what tells its own size."""
+"""The memory of an index: its arrays, sparse matrices, and objects that report their own size."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 
 def bytes_of(root: Any) -> int:
-    """The bytes of all arrays that can be reached from here; text and small objects are not counted."""
-    seen: set[int] = set()
+    """The bytes of all arrays reachable from an object; text and small objects do not count."""
+    visited: set[int] = set()
     waiting, total = [root], 0
     while waiting:
         value = waiting.pop()
-        if id(value) in seen or isinstance(value, str | bytes | int | float | bool | type(None)):
+        if id(value) in visited or isinstance(value, str | bytes | int | float | bool | type(None)):
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         size = getattr(value, "memory_usage", getattr(value, "nbytes", None))  # usearch, arrays
         if isinstance(size, int):
             total += size
@@ -24,15 +24,17 @@ def bytes_of(root: Any) -> int:
             waiting += [v for v in value.values() if not isinstance(v, str | int | float)]
         elif isinstance(value, list | tuple | set):
             waiting += [v for v in value if not isinstance(v, str | int | float)]
+        elif callable(value):
+            continue
         elif is_dataclass(value):
             waiting += [getattr(value, each.name) for each in fields(value)]
-        elif hasattr(value, "__dict__") and not callable(value):
+        elif hasattr(value, "__dict__"):
             waiting += list(vars(value).values())
     return total
 
 
 def resident_bytes() -> int:
-    """What this process holds in memory now; where that cannot be told, the most it ever held."""
+    """The memory that this process holds now or, where the system does not say, its peak."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

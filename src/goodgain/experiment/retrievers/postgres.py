@@ -1,4 +1,4 @@
-"""A table of PostgreSQL: full text search, or the nearest vectors of pgvector."""
+"""A PostgreSQL table: full text search, or nearest vectors with pgvector."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Retriever, checked, needed
-from goodgain.experiment.retrievers.embed import Embedding, embedding
+from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
+from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from goodgain.experiment.retrievers.base import ScoredDocument
+    from goodgain.experiment.retrievers.embed import Embedding
 
 MATCH = ("any", "all")
 
 
 class Postgres(Retriever):
-    """A table that is there already; its ids are those of the corpus.
+    """An existing table whose rows have the ids of the corpus.
 
-    Full text: `text` is a column of text, or with `tsvector` one that holds the tsvector; `match` says
-    whether any or all words must be there. Vectors: `vector` is a column of pgvector, and `embed` a model
-    or a function. Or `sql` of your own that selects id and score, with %(query)s and %(depth)s.
-    `dsn` is never saved; the client's own variables (PGHOST, PGPASSWORD, ...) are read too.
+    Full text search reads the column `text`, or a tsvector from the column `tsvector`; `match` says whether
+    any or all words must occur. Vector search reads the pgvector column `vector`, with `embed`, a model or a
+    function. Your own `sql` must select id and score, with %(query)s and %(depth)s as parameters. `dsn` is
+    never saved; environment variables of the client (PGHOST, PGPASSWORD, ...) apply.
     """
 
     name = "postgres"
@@ -29,6 +32,7 @@ class Postgres(Retriever):
 
     def __init__(
         self,
+        *,
         dsn: str = "",
         table: str = "",
         id: str = "id",  # noqa: A002
@@ -46,32 +50,22 @@ class Postgres(Retriever):
                 "postgres needs a table", hint='table = "documents", or sql = "SELECT ..."'
             )
         if match not in MATCH:
-            raise UsageError(f"match='{match}' is not one of {', '.join(MATCH)}")
-        if bool(vector) != bool(embed) or embed == "lsa":
-            raise UsageError(
-                "a search by vectors needs both vector and embed, a model or a function",
-                hint='vector = "embedding", embed = "my_module:embed"',
-            )
+            raise UsageError(f"invalid match='{match}'", hint=f"available: {', '.join(MATCH)}")
+        require_vector_settings("vector", vector, embed)
         self.dsn, self.table, self.id, self.text, self.tsvector = dsn, table, id, text, tsvector
-        self.language, self.match, self.vector, self.embed, self.sql = (
-            language,
-            match,
-            vector,
-            embed,
-            sql,
-        )
-        self.depth = depth
+        self.language, self.match = language, match
+        self.vector, self.embed, self.sql, self.depth = vector, embed, sql, depth
         self._local = threading.local()
         self._embedding: Embedding | None = None
 
     def load(self) -> None:
-        """Import the client, and the model if there is one."""
-        needed("psycopg", "the retriever 'postgres'", "psycopg", "postgres")
+        """Import the client and, if needed, the model."""
+        import_extra("psycopg", "the retriever 'postgres'", "psycopg", "postgres")
         if self.embed is not None and self._embedding is None:
             self._embedding = embedding(self.embed, 0, None)
 
-    def search(self, query: str, depth: int) -> list[Hit]:
-        """Ask the table."""
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
+        """Search the table."""
         import psycopg
 
         connection = getattr(self._local, "connection", None)
@@ -82,7 +76,7 @@ class Postgres(Retriever):
             vector = "[" + ",".join(map(repr, self._embedding.embed([query])[0].tolist())) + "]"
         values = {"query": query, "depth": depth, "language": self.language, "vector": vector}
         rows = connection.execute(self._statement(), values).fetchall()
-        return checked([(row[0], row[1]) for row in rows], depth)
+        return check_ranking([(row[0], row[1]) for row in rows], depth)
 
     def _statement(self) -> Any:
         from psycopg import sql
@@ -97,7 +91,7 @@ class Postgres(Retriever):
                 key, distance, table, distance
             )
         plain: sql.Composable = sql.SQL("plainto_tsquery(%(language)s::regconfig, %(query)s)")
-        if self.match == "any":  # words joined by 'and' become words joined by 'or'
+        if self.match == "any":  # the parser joins words with 'and'
             plain = sql.SQL("replace({}::text, '&', '|')::tsquery").format(plain)
         words = (
             name(self.tsvector)
@@ -105,7 +99,7 @@ class Postgres(Retriever):
             else sql.SQL("to_tsvector(%(language)s::regconfig, {})").format(name(self.text))
         )
         return sql.SQL(
-            "SELECT {key}, ts_rank_cd({words}, asked) AS score "
-            "FROM {table} CROSS JOIN (SELECT {plain} AS asked) AS a "
-            "WHERE {words} @@ asked ORDER BY score DESC, {key} DESC LIMIT %(depth)s"
+            "SELECT {key}, ts_rank_cd({words}, parsed) AS score "
+            "FROM {table} CROSS JOIN (SELECT {plain} AS parsed) AS a "
+            "WHERE {words} @@ parsed ORDER BY score DESC, {key} DESC LIMIT %(depth)s"
         ).format(key=key, words=words, table=table, plain=plain)

@@ -1,121 +1,108 @@
-"""Swarm search: agents walk the graph of a wide pool, leave pheromone, and vote."""
+"""Swarm search: agents walk the graph of a pool, leave pheromone, and vote."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Hit, Search, positive
-from goodgain.experiment.retrievers.combine import ask
-from goodgain.experiment.retrievers.edges import NEIGHBOURS, Edges
-from goodgain.experiment.retrievers.walks import Walks, query_chance, scaled
+from goodgain.experiment.retrievers.combine import search_with
+from goodgain.experiment.retrievers.walks import WalkRetriever, min_max, query_generator
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.experiment.retrievers.base import ScoredDocument
+
     Floats = NDArray[np.float64]
 
 
-class Swarm(Walks):
-    """A swarm reranker: semantic recall of a wide pool, then agents that vote on it.
+@dataclass(eq=False, repr=False)
+class Swarm(WalkRetriever):
+    """A swarm reranker: agents vote on the pool of another system.
 
-    In each of `rounds` rounds `agents` agents start in the pool where the system `of` is surest and take
-    `steps` steps along the pool's graph; any document of the pool can be reached by a `leap`. A step is
-    the likelier the more pheromone lies on the document and the better it fits the query, and the less
-    likely the more agents of this round have been there (`diversity`); no agent visits twice. After a
-    round pheromone decays (`decay`) and each agent leaves some on its way in proportion to how well that
-    fits. Every visit is a vote, weighted by the pheromone; `trust` is the votes' share of the final score,
-    the rest is the score of `of`.
+    In each of `rounds` rounds `agents` agents start in the pool, preferably at documents that the system `of`
+    scores highest, and take `steps` steps along its graph; with the weight `leap` they can reach any document
+    of the pool. A step is more likely the more pheromone lies on the document and the better it matches the
+    query, and less likely the more agents have visited it in this round (`diversity`); no agent visits a
+    document twice. After a round pheromone decays (`decay`), and each agent leaves some on its path in
+    proportion to the path's mean score. Every visit is a vote weighted by the pheromone; `trust` is the share
+    of the votes in the final score, the rest is the score of `of`.
     """
 
     name = "swarm"
+    positive = (*WalkRetriever.positive, "agents", "rounds")
+    shares = ("decay", "trust", "leap")
 
-    def __init__(
-        self,
-        of: str | Search = "",
-        edges: Edges = NEIGHBOURS,
-        neighbours: int = 10,
-        pool: int = 200,
-        agents: int = 32,
-        rounds: int = 6,
-        steps: int = 6,
-        flow: float = 6.0,
-        leap: float = 0.02,
-        decay: float = 0.2,
-        diversity: float = 0.5,
-        trust: float = 0.5,
-        seed: int = 0,
-        depth: int = DEPTH,
-    ) -> None:
-        if not of:
-            raise UsageError("a swarm needs a system that recalls its pool", hint='of = "knn"')
-        positive(pool=pool, agents=agents, rounds=rounds, steps=steps)
-        for name, value in (("decay", decay), ("trust", trust), ("leap", leap)):
-            if not 0 <= value <= 1:
-                raise UsageError(f"{name}={value} is not from 0 to 1")
-        if diversity < 0:
-            raise UsageError(f"diversity={diversity} is below 0")
-        super().__init__(of, edges, neighbours, seed, depth)
-        self.pool, self.agents, self.rounds, self.steps = pool, agents, rounds, steps
-        self.flow, self.leap = flow, leap
-        self.decay, self.diversity, self.trust = decay, diversity, trust
+    agents: int = 32
+    rounds: int = 6
+    leap: float = 0.02
+    decay: float = 0.2
+    diversity: float = 0.5
+    trust: float = 0.5
 
-    def search(self, query: str, depth: int) -> list[Hit]:
-        """Recall the pool and let the swarm vote."""
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        if self.diversity < 0:
+            raise UsageError(f"diversity must not be negative, got {self.diversity}")
+
+    def search(self, query: str, depth: int) -> list[ScoredDocument]:
+        """Retrieve the pool and let the swarm vote."""
         import numpy as np
 
-        hits = ask(self._part, query, self.pool)
-        if len(hits) < 2:
-            return hits[:depth]
-        names = [doc for doc, _ in hits]
-        fits: Floats = scaled([score for _, score in hits])
-        votes = self._votes(query, fits, self._pool_graph(names))
-        scores = self.trust * votes / (votes.max() or 1.0) + (1 - self.trust) * fits
+        ranking = search_with(self._component, query, self.pool)
+        if len(ranking) < 2:
+            return ranking[:depth]
+        names = [doc for doc, _ in ranking]
+        relevance: Floats = min_max([score for _, score in ranking])
+        votes = self._votes(query, relevance, self._pool_graph(names))
+        scores = self.trust * votes / (votes.max() or 1.0) + (1 - self.trust) * relevance
         best = np.argsort(-scores, kind="stable")[:depth]
         return [(names[i], float(scores[i])) for i in best]
 
     def _pool_graph(self, names: list[str]) -> Floats:
-        """The edges between documents of the pool, as a table; a leap leads everywhere."""
+        """The edges between documents of the pool as a table; a leap leads everywhere."""
         import numpy as np
 
         graph, size = self._graph, len(names)
-        places = np.array([graph.places[name] for name in names])
+        positions = np.array([graph.positions[name] for name in names])
         column = np.full(len(graph.names), -1)
-        column[places] = np.arange(size)
+        column[positions] = np.arange(size)
         table = np.full((size, size), self.leap)
-        for row, place in enumerate(places):
-            span = slice(graph.starts[place], graph.starts[place + 1])
+        for row, position in enumerate(positions):
+            span = slice(graph.starts[position], graph.starts[position + 1])
             ends = column[graph.ends[span]]
             inside = ends >= 0
             table[row, ends[inside]] += graph.weights[span][inside]
         return table
 
-    def _votes(self, query: str, fits: Floats, table: Floats) -> Floats:
+    def _votes(self, query: str, relevance: Floats, table: Floats) -> Floats:
         import numpy as np
 
-        chance = query_chance(self.seed, query)
-        size, agents = len(fits), np.arange(self.agents)
-        charm = np.exp(self.flow * (fits - 1))
+        generator = query_generator(self.seed, query)
+        size, agents = len(relevance), np.arange(self.agents)
+        attraction = np.exp(self.flow * (relevance - 1))
         pheromone, votes = np.ones(size), np.zeros(size)
         for _ in range(self.rounds):
-            crowd = np.zeros(size)
-            fresh = np.ones((self.agents, size))  # 0 where the agent has been
-            way = np.empty((self.steps + 1, self.agents), dtype=np.int64)
-            reach = np.ones((self.agents, size))
+            visits = np.zeros(size)
+            unvisited = np.ones((self.agents, size))
+            paths = np.empty((self.steps + 1, self.agents), dtype=np.int64)
+            reachable = np.ones((self.agents, size))
             for step in range(self.steps + 1):
-                pull = pheromone * charm / (1 + self.diversity * crowd)
-                cumulated = np.cumsum(reach * pull * fresh + 1e-12 * fresh, axis=1)
-                draw = chance.random((self.agents, 1)) * cumulated[:, -1:]
-                way[step] = here = np.minimum((cumulated <= draw).sum(axis=1), size - 1)
-                crowd += np.bincount(here, minlength=size)
-                fresh[agents, here] = 0
-                if not fresh.any(axis=1).all():  # a pool smaller than the way
-                    way = way[: step + 1]
+                pull = pheromone * attraction / (1 + self.diversity * visits)
+                cumulated = np.cumsum(reachable * pull * unvisited + 1e-12 * unvisited, axis=1)
+                draw = generator.random((self.agents, 1)) * cumulated[:, -1:]
+                paths[step] = here = np.minimum((cumulated <= draw).sum(axis=1), size - 1)
+                visits += np.bincount(here, minlength=size)
+                unvisited[agents, here] = 0
+                if not unvisited.any(axis=1).all():  # the pool is smaller than the path
+                    paths = paths[: step + 1]
                     break
-                reach = table[here]
-            quality = fits[way].mean(axis=0)
+                reachable = table[here]
+            quality = relevance[paths].mean(axis=0)
             pheromone *= 1 - self.decay
-            np.add.at(pheromone, way, np.broadcast_to(quality, way.shape) / self.agents)
-            np.add.at(votes, way, pheromone[way])
+            np.add.at(pheromone, paths, np.broadcast_to(quality, paths.shape) / self.agents)
+            np.add.at(votes, paths, pheromone[paths])
         return votes
