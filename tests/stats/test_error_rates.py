@@ -28,20 +28,22 @@ def within(rate: float, promised: float, runs: int = RUNS, bias: float = 0.0) ->
 )
 def test_tests_reject_five_in_a_hundred(name: str, n: int, bias: float) -> None:
     rng = np.random.default_rng(11)
-    found = [run_test(name, rng.normal(0, 1, n), resampling=HOW).p < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05, bias=bias)
+    rejected = [run_test(name, rng.normal(0, 1, n), resampling=HOW).p < 0.05 for _ in range(RUNS)]
+    within(float(np.mean(rejected)), 0.05, bias=bias)
 
 
 def test_the_sign_test_rejects_at_most_what_its_steps_allow() -> None:
     rng = np.random.default_rng(12)
-    found = [run_test("sign", rng.normal(0, 1, 40)).p < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.0385)  # of 40 throws: P(at most 13) + P(at least 27)
+    rejected = [run_test("sign", rng.normal(0, 1, 40)).p < 0.05 for _ in range(RUNS)]
+    within(float(np.mean(rejected)), 0.0385)  # of 40 throws: P(at most 13) + P(at least 27)
 
 
 def test_exact_randomisation_of_steps_is_not_too_bold() -> None:
     rng = np.random.default_rng(13)
-    found = [run_test("randomisation", rng.choice([-0.5, 0, 0.5], 9)).p < 0.05 for _ in range(RUNS)]
-    assert np.mean(found) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / RUNS)
+    rejected = [
+        run_test("randomisation", rng.choice([-0.5, 0, 0.5], 9)).p < 0.05 for _ in range(RUNS)
+    ]
+    assert np.mean(rejected) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / RUNS)
 
 
 def test_tukey_errs_in_five_of_a_hundred_families() -> None:
@@ -56,15 +58,15 @@ def test_tukey_errs_in_five_of_a_hundred_families() -> None:
 
 def test_noninferiority_errs_in_five_of_a_hundred_at_the_margin() -> None:
     rng = np.random.default_rng(15)
-    found = [noninferior_p(rng.normal(-0.1, 0.3, 40), 0.1) < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05)
+    rejected = [noninferior_p(rng.normal(-0.1, 0.3, 40), 0.1) < 0.05 for _ in range(RUNS)]
+    within(float(np.mean(rejected)), 0.05)
 
 
 def test_interaction_rejects_five_in_a_hundred() -> None:
     rng = np.random.default_rng(16)
     labels = list("aabbbcccc") * 4
-    found = [(one_way(rng.normal(0.3, 1, 36), labels)[1] or 1) < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05)
+    rejected = [(one_way(rng.normal(0.3, 1, 36), labels)[1] or 1) < 0.05 for _ in range(RUNS)]
+    within(float(np.mean(rejected)), 0.05)
 
 
 def test_intervals_cover_the_truth() -> None:
@@ -93,6 +95,6 @@ def test_gsb_intervals_cover_the_truth(chances: tuple[float, float, float]) -> N
     truth = chances[0] - chances[2]
     covered = 0
     for good, same, bad in rng.multinomial(60, chances, RUNS):
-        found = gsb_counts(int(good), int(same), int(bad))
-        covered += found.low <= truth <= found.high
+        gsb = gsb_counts(int(good), int(same), int(bad))
+        covered += gsb.low <= truth <= gsb.high
     within(covered / RUNS, 0.95, bias=0.02)
