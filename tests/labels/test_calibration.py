@@ -1,4 +1,4 @@
-"""Agreement and corrected means, against scikit-learn, krippendorff, scipy, publications, and by hand."""
+"""Agreement and corrected means, against scikit-learn, krippendorff, scipy, publications and by hand."""
 
 import csv
 import math
@@ -50,30 +50,32 @@ def flat(human: dict, judge: dict) -> tuple[list[int], list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_agreement_is_that_of_scikit_learn_and_krippendorff(seed: int) -> None:
+def test_agreement_equals_scikit_learn_and_krippendorff(seed: int) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     krippendorff = pytest.importorskip("krippendorff")
     human, judge = random_labels(seed)
     x, y = flat(human, judge)
-    found = calibrate(human, judge, resamples=50)
-    assert found.matrix == tuple(map(tuple, metrics.confusion_matrix(x, y).tolist()))
-    assert found["Cohen's kappa"].value == pytest.approx(metrics.cohen_kappa_score(x, y), abs=1e-12)
+    result = calibrate(human, judge, resamples=50)
+    assert result.matrix == tuple(map(tuple, metrics.confusion_matrix(x, y).tolist()))
+    assert result["Cohen's kappa"].value == pytest.approx(
+        metrics.cohen_kappa_score(x, y), abs=1e-12
+    )
     quadratic = metrics.cohen_kappa_score(x, y, weights="quadratic")
-    assert found["quadratic kappa"].value == pytest.approx(quadratic, abs=1e-12)
+    assert result["quadratic kappa"].value == pytest.approx(quadratic, abs=1e-12)
     alpha = krippendorff.alpha([x, y], level_of_measurement="ordinal")
-    assert found["Krippendorff's alpha"].value == pytest.approx(alpha, abs=1e-12)
-    assert found["exact agreement"].value == pytest.approx(metrics.accuracy_score(x, y))
-    assert found["agreement within 1"].value == pytest.approx(
+    assert result["Krippendorff's alpha"].value == pytest.approx(alpha, abs=1e-12)
+    assert result["exact agreement"].value == pytest.approx(metrics.accuracy_score(x, y))
+    assert result["agreement within 1"].value == pytest.approx(
         np.mean(np.abs(np.subtract(x, y)) <= 1)
     )
     bad, good = np.array(x) < 2, np.array(y) >= 2
-    assert found["false-good rate"].value == pytest.approx(good[bad].mean())
-    assert found["missed-good rate"].value == pytest.approx((~good[~bad]).mean())
-    assert all(f.low <= f.value <= f.high for f in found.figures if f.name != "exact agreement")
+    assert result["false-good rate"].value == pytest.approx(good[bad].mean())
+    assert result["missed-good rate"].value == pytest.approx((~good[~bad]).mean())
+    assert all(f.low <= f.value <= f.high for f in result.figures if f.name != "exact agreement")
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_tau_is_that_of_scipy(seed: int) -> None:
+def test_tau_equals_scipy(seed: int) -> None:
     stats = pytest.importorskip("scipy.stats")
     generator = np.random.default_rng(seed)
     x, y = generator.integers(0, 6, (2, 15)).astype(float)
@@ -82,7 +84,7 @@ def test_tau_is_that_of_scipy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_systems_is_that_of_both_evaluations(seed: int) -> None:
+def test_the_order_of_systems_comes_from_both_evaluations(seed: int) -> None:
     stats = pytest.importorskip("scipy.stats")
     human, judge = random_labels(seed)
     generator = np.random.default_rng(seed)
@@ -93,32 +95,30 @@ def test_the_order_of_systems_is_that_of_both_evaluations(seed: int) -> None:
         }
         for noise in (0.2, 0.5, 1.0, 2.0, 4.0)
     ]
-    found = calibrate(human, judge, runs, "nDCG@5", resamples=50)
+    result = calibrate(human, judge, runs, "nDCG@5", resamples=50)
     named = {f"r{i}": run for i, run in enumerate(runs)}
     means = [[r["nDCG@5"] for r in evaluate(table, named, "nDCG@5")] for table in (human, judge)]
-    figure = found["Kendall's tau of systems by nDCG@5"]
+    figure = result["Kendall's tau of systems by nDCG@5"]
     assert figure.value == pytest.approx(stats.kendalltau(*means).statistic)
     assert figure.low <= figure.value <= figure.high
     assert figure.n == 5
-    assert [c.human for c in found.corrected] == pytest.approx(means[0])
-    assert [c.labels for c in found.corrected] == pytest.approx(means[1])
+    assert [c.human for c in result.corrected] == pytest.approx(means[0])
+    assert [c.labels for c in result.corrected] == pytest.approx(means[1])
 
 
 def test_a_hand_worked_matrix() -> None:
-    # 20 pairs, both raters 0 or 1: 8 agree on 0, 6 on 1, 4 only the judge finds good, 2 only the human.
+    # 20 pairs, both raters 0 or 1: 8 agree on 0, 6 on 1, 4 are good for the judge only, 2 for the human only.
     pairs = [(0, 0)] * 8 + [(1, 1)] * 6 + [(0, 1)] * 4 + [(1, 0)] * 2
     human = {"q": {f"d{i}": h for i, (h, _) in enumerate(pairs)}}
     judge = {"q": {f"d{i}": j for i, (_, j) in enumerate(pairs)}}
-    found = calibrate(human, judge, threshold=1)
+    result = calibrate(human, judge, threshold=1)
     # po = 14/20; pe = (12*10 + 8*10)/400 = 1/2; kappa = (0.7 - 0.5)/0.5
-    assert found["Cohen's kappa"].value == pytest.approx(0.4)
-    assert found["false-good rate"].value == pytest.approx(4 / 12)
-    assert found["missed-good rate"].value == pytest.approx(2 / 8)
+    assert result["Cohen's kappa"].value == pytest.approx(0.4)
+    assert result["false-good rate"].value == pytest.approx(4 / 12)
+    assert result["missed-good rate"].value == pytest.approx(2 / 8)
     # coincidences: 22 zeros, 18 ones, 12 of 40 disagree; alpha = 1 - 39 * 12 / (2 * 22 * 18)
-    assert found["Krippendorff's alpha"].value == pytest.approx(1 - 39 * 12 / (2 * 22 * 18))
-    assert math.isnan(
-        found["Cohen's kappa"].low
-    )  # one query says nothing about the spread over queries
+    assert result["Krippendorff's alpha"].value == pytest.approx(1 - 39 * 12 / (2 * 22 * 18))
+    assert math.isnan(result["Cohen's kappa"].low)  # one query has no variance over queries
 
 
 def test_a_hand_worked_correction() -> None:
@@ -151,7 +151,7 @@ def test_the_correction_covers_the_truth_and_is_narrower_than_humans_alone() -> 
         biased.append(judge.mean())
     assert 0.91 <= covered / 400 <= 0.98
     assert np.mean(corrected) < 0.6 * np.mean(plain)
-    assert np.mean(biased) > 0.6  # what the judge alone would have said of 0.5
+    assert np.mean(biased) > 0.6  # the estimate of the judge alone; the truth is 0.5
 
 
 def test_human_queries_correct_the_mean_over_all() -> None:
@@ -159,8 +159,8 @@ def test_human_queries_correct_the_mean_over_all() -> None:
     kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
     run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
     some = dict(list(human.items())[:20])
-    found = calibrate(some, kind, [run], "P(rel=3)@5", resamples=20)
-    (corrected,) = found.corrected
+    result = calibrate(some, kind, [run], "P(rel=3)@5", resamples=20)
+    (corrected,) = result.corrected
     assert (corrected.human_queries, corrected.other_queries) == (20, 40)
     truth = evaluate(human, run, "P(rel=3)@5")["P(rel=3)@5"]
     y = np.array(evaluate(some, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
@@ -169,16 +169,16 @@ def test_human_queries_correct_the_mean_over_all() -> None:
     assert (corrected.corrected, corrected.weight) == (mean, weight)
     assert corrected.high - corrected.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
     assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
-    assert "rough with 20 human queries" in found.warnings()[-1]
+    assert "rough with only 20 human queries" in result.warnings()[-1]
 
 
-def test_what_is_undefined_stays_so_without_a_fuss() -> None:
+def test_undefined_values_stay_undefined() -> None:
     human = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = [{"q1": {"a": 1.0}, "q2": {"b": 1.0}}, {"q1": {"a": 2.0}}]
-    found = calibrate(human, human, runs, "Accuracy", resamples=20)
-    assert math.isnan(found["Kendall's tau of systems by Accuracy"].value)
-    assert all(math.isnan(c.corrected) and math.isnan(c.human) for c in found.corrected)
-    assert "-" in str(found)
+    result = calibrate(human, human, runs, "Accuracy", resamples=20)
+    assert math.isnan(result["Kendall's tau of systems by Accuracy"].value)
+    assert all(math.isnan(c.corrected) and math.isnan(c.human) for c in result.corrected)
+    assert "-" in str(result)
 
 
 def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
@@ -190,18 +190,18 @@ def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
     assert agreement.ppi_mean(y, y, np.array([]))[0] == pytest.approx(y.mean())
 
 
-def test_failures_and_canaries_are_told_and_are_no_pairs() -> None:
-    said = {"a": 3, "b": 9}
+def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
+    gains = {"a": 3, "b": 9}
     labels = label(
-        [("q", d, "what?", d) for d in "ab"], lambda r: said.get(r.document, 4), canaries=1
+        [("q", d, "what?", d) for d in "ab"], lambda r: gains.get(r.document, 4), canaries=1
     )
-    found = calibrate({"q": {"a": 3, "b": 0, "c": 1}}, labels)
-    assert (found.pairs, found.failed, found.not_labelled) == (1, 1, 1)
-    assert found.canaries == (("injection", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1))
-    assert len(found.warnings()) == 3
-    assert "falls for" in found.warnings()[2]
-    assert "canary" in str(found)
-    assert found.to_dict()["format"] == 1
+    result = calibrate({"q": {"a": 3, "b": 0, "c": 1}}, labels)
+    assert (result.pairs, result.failed, result.not_labelled) == (1, 1, 1)
+    assert result.canaries == (("injection", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1))
+    assert len(result.warnings()) == 3
+    assert "fooled the judge" in result.warnings()[2]
+    assert "canary" in str(result)
+    assert result.to_dict()["format"] == 1
     with pytest.raises(GoodgainError, match="no pair"):
         calibrate({"q": {"x": 1}}, labels)
 
@@ -215,12 +215,12 @@ def test_the_published_agreement_is_reproduced(name: str) -> None:
         PUBLISHED / "llmjudge_test_qrel_idx.txt",
         PUBLISHED / "llm_scores" / f"{name}.txt",
     )
-    found = calibrate(human, judge, resamples=20)
-    assert found.pairs == 4423
-    assert round(found["Cohen's kappa"].value, 4) == float(published["kappa"])
-    assert round(found["Krippendorff's alpha"].value, 4) == float(published["alpha"])
+    result = calibrate(human, judge, resamples=20)
+    assert result.pairs == 4423
+    assert round(result["Cohen's kappa"].value, 4) == float(published["kappa"])
+    assert round(result["Krippendorff's alpha"].value, 4) == float(published["alpha"])
     for good, column in ((1, "kappa_0_123"), (2, "kappa_01_23"), (3, "kappa_012_3")):
-        grades, counts = np.array(found.grades), np.array(found.matrix, float)
+        grades, counts = np.array(result.grades), np.array(result.matrix, float)
         places = np.searchsorted([good], grades, side="right")
         binary = np.zeros((2, 2))
         np.add.at(binary, (places[:, None], places[None, :]), counts)
@@ -228,7 +228,7 @@ def test_the_published_agreement_is_reproduced(name: str) -> None:
         assert round(value, 4) + 0.0 == float(published[column])
 
 
-def test_labels_outside_the_scale_count_as_they_stand() -> None:
+def test_labels_outside_the_scale_are_used_as_they_are() -> None:
     human = {"q0": {"a": 0, "b": 3, "c": 1}, "q1": {"a": 2, "b": 0}}
     judge = {"q0": {"a": 0, "b": 3, "c": 10}, "q1": {"a": 2, "b": 0}}
     assert calibrate(human, judge, resamples=20).grades == (0, 1, 2, 3, 10)

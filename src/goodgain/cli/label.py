@@ -10,7 +10,7 @@ from goodgain.cli.options import add_output, command_parser, warn, write
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.labels.labeller import Estimate
+    from goodgain.labels import Estimate, Judge, Labels
     from goodgain.labels.runner import Progress
 
 
@@ -39,11 +39,11 @@ def parser() -> argparse.ArgumentParser:
         help="whether two chunks of a document are one result (default: document, so they are)",
     )  # fmt: skip
     judge = p.add_argument_group("judge")
-    judge.add_argument("--model", required=True, metavar="NAME", help="the model's name")
+    judge.add_argument("--model", metavar="NAME", help="name of the model")
     judge.add_argument("--base-url", metavar="URL", help="of a server other than the model's own")
     judge.add_argument(
-        "--api", choices=("openai", "anthropic"),
-        help="the server's interface (default: openai, or anthropic for claude models)",
+        "--judge", "--api", metavar="NAME",
+        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
     )  # fmt: skip
     judge.add_argument(
         "--prompt", metavar="NAME|FILE", help="gain-0-4 (default), relevance-0-3, or your template"
@@ -53,10 +53,13 @@ def parser() -> argparse.ArgumentParser:
         help="a number, or none to leave it to the server (default: 0, or 0.7 with --replicates)",
     )  # fmt: skip
     judge.add_argument(
-        "--max-tokens", type=int, default=300, metavar="N", help="of a reply, a document"
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        help="maximum reply tokens per document (default: 300)",
     )
     judge.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="of a whole call"
+        "--timeout", type=float, metavar="SECONDS", help="time limit of a call (default: 60)"
     )
     judge.add_argument(
         "--replicates", type=int, default=1, metavar="N", help="ask N times, take the median"
@@ -113,19 +116,10 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Label and print what came of it."""
-    from goodgain.labels import Limits, estimate, judge_for, label
-    from goodgain.labels.judges import Price
+    from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
-    judge = judge_for(
-        args.model,
-        api=args.api,
-        base_url=args.base_url,
-        price=Price.parse(args.price) if args.price else None,
-        temperature=_temperature(args),
-        max_tokens=args.max_tokens,
-        timeout=args.timeout,
-    )
+    judge = _judge(args)
     options: dict[str, Any] = {
         "prompt": args.prompt,
         "replicates": args.replicates,
@@ -133,13 +127,15 @@ def run(args: argparse.Namespace) -> int:
         "text_limit": args.text_limit,
         "canaries": args.canaries,
         "identity": args.unit,
-        "again": ("error", *filter(None, args.retry.split(","))),
+        "retry": [*filter(None, args.retry.split(","))],
     }
     if args.dry_run:
         found = estimate(_pairs(args), judge, args.store, **options)
         write(args, render(args.format, ["what", "count"], _estimate_rows(found)))
         return 0
-    limits = Limits(args.concurrency, args.rpm, args.tpm, args.budget)
+    limits = Limits(
+        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
+    )
     bar = Bar(sys.stderr) if not args.quiet else None
     labels = label(
         _pairs(args),
@@ -155,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
     if bar:
         bar.end()
     if args.traces:
-        _write_traces(args, labels.to_dict())
+        _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     if summary.stopped == "budget":
         warn(
@@ -174,14 +170,35 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) -> None:
+def _judge(args: argparse.Namespace) -> Judge:
+    """The judge, created with the settings that the user chose; it has defaults for the others."""
+    from goodgain.errors import UsageError
+    from goodgain.labels import Price, create_judge, judge_for
+    from goodgain.labels.judges.registry import BUILT_IN
+
+    if not (args.model or args.judge):
+        raise UsageError("--model or --judge is required")
+    settings = {
+        "model": args.model,
+        "base_url": args.base_url,
+        "price": Price.parse(args.price) if args.price else None,
+        "max_tokens": args.max_tokens,
+        "timeout": args.timeout,
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if args.temperature or args.judge is None or args.judge in BUILT_IN:
+        settings["temperature"] = _temperature(args)
+    return create_judge(args.judge, **settings) if args.judge else judge_for(**settings)
+
+
+def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
     from goodgain.io.atomic import write_texts
     from goodgain.labels import with_gains
 
     traces = (
         t
         for source in args.sources
-        for t in with_gains(source, gains, args.unit, args.trace_format)
+        for t in with_gains(source, labels, args.unit, args.trace_format)
     )
     write_texts({args.traces: (trace.to_json() + "\n" for trace in traces)})
 
@@ -189,10 +206,9 @@ def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) 
 def _pairs(args: argparse.Namespace) -> Any:
     from itertools import chain
 
-    from goodgain.data import Qrels
     from goodgain.errors import UsageError
-    from goodgain.labels.labeller import pairs_from
-    from goodgain.labels.pairs import pool
+    from goodgain.labels import pool
+    from goodgain.labels.labeller import pairs_to_label
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
@@ -202,12 +218,17 @@ def _pairs(args: argparse.Namespace) -> Any:
 
             made = (trace_pairs(s, args.unit, args.trace_format) for s in args.sources)
         else:
-            made = (pairs_from(source, args.unit) for source in args.sources)
+            made = (pairs_to_label(source, args.unit) for source in args.sources)
         return chain.from_iterable(made)
     if not (args.queries and args.documents):
         raise UsageError("--pool needs --queries and --documents, the texts behind the ids")
-    judged = Qrels(args.qrels).to_dict() if args.qrels else None
-    return pool(args.sources, args.pool, args.queries, args.documents, judged)
+    return pool(
+        args.sources,
+        args.pool,
+        queries=args.queries,
+        documents=args.documents,
+        qrels=args.qrels,
+    )
 
 
 def _temperature(args: argparse.Namespace) -> float | None:
@@ -229,7 +250,7 @@ def _estimate_rows(e: Estimate) -> list[list[Any]]:
     rows: list[list[Any]] = [
         ["pairs", e.pairs],
         ["labels", e.labels],
-        ["in the store already", e.known],
+        ["in the store already", e.stored],
         ["calls", e.calls],
         ["tokens in, about", e.tokens_in],
         ["tokens out, at most", e.tokens_out],
@@ -242,7 +263,7 @@ def summary_rows(p: Progress) -> list[list[Any]]:
     """What a run did, for its last lines."""
     return [
         ["pairs", p.pairs],
-        ["in the store already", p.known],
+        ["in the store already", p.stored],
         *([f"labels {status}", count] for status, count in p.statuses.most_common() if count),
         ["documents cut", p.cut],
         ["calls", p.calls],

@@ -1,7 +1,7 @@
-"""The HTTP client that the official clients are given: it does what they ask for, and nothing twice.
+"""A lean HTTP client for the official API clients.
 
-Of a call through httpx2 more than half is spent on merging headers and URLs a second time, on cookies, on
-authentication by rounds and on streams, all of which a short JSON request and its short reply do without.
+More than half of the time of a call through httpx2 goes into merging headers and URLs a second time,
+cookies, authentication flows and streaming, none of which a short JSON request with a short reply needs.
 Proxies and redirects are left to httpx2.
 """
 
@@ -14,114 +14,114 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from goodgain.labels.judges.wire import Connection
+from goodgain.labels.judges.http_connection import Connection
 
 if TYPE_CHECKING:
-    from goodgain.labels.judges.wire import Answer
+    from goodgain.labels.judges.http_connection import RawResponse
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
 Origin = tuple[str, str, int]
 
-# The parts of a request that are the same in every call.
+# These are the same in every call, so they are parsed once.
 _url = lru_cache(16)(httpx2.URL)
 _headers = lru_cache(16)(httpx2.Headers)
 
 
-class DirectClient(httpx2.AsyncClient):
-    """Builds what it is told to build, sends it over a kept connection, and reads the reply whole."""
+class LeanClient(httpx2.AsyncClient):
+    """Sends requests over pooled connections and reads each response completely."""
 
     def __init__(self, timeout: float) -> None:
         self._ssl = httpx2.create_ssl_context()
         super().__init__(verify=self._ssl, timeout=timeout, follow_redirects=True)
         self._seconds = timeout
-        self._proxies = getproxies()  # once, not on every call
-        self._unused: dict[Origin, list[Connection]] = {}
+        self._proxies = getproxies()  # read once, not on every call
+        self._idle: dict[Origin, list[Connection]] = {}
 
     def build_request(
         self, method: str, url: Any, *, content: Any = None, headers: Any = None, **_: Any
     ) -> httpx2.Request:
-        """A request of just these parts: the official clients have merged them already."""
+        """Build a request as it stands: the official clients have merged its headers already."""
         fields = headers if isinstance(headers, httpx2.Headers) else _headers(tuple(headers))
         stream = httpx2.ByteStream(content or b"")
         return httpx2.Request(method, _url(str(url)), headers=fields, stream=stream)
 
     async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
-        """The reply, or an error of httpx2's, which the official clients know."""
-        if self._proxies and self._proxied(request.url):
-            return await self._by_httpx2(request)
+        """Send a request; failures are raised as httpx2 errors, which the official clients handle."""
+        if self._proxies and self._uses_proxy(request.url):
+            return await self._send_with_httpx2(request)
         url = str(request.url)
         head, origin = _head(request.method, url, tuple(request.headers.raw)), _origin(url)
         try:
-            connection = await self._connection(origin)
+            connection = await self._connect(origin)
             try:
-                answer = await connection.ask(head, request.read(), self._seconds)
+                response = await connection.request(head, request.read(), self._seconds)
             finally:
-                connection.rest()
+                connection.release()
         except TimeoutError as error:
             raise httpx2.ReadTimeout(str(error), request=request) from error
         except OSError as error:
-            said = f"{type(error).__name__}: {error}"
-            raise httpx2.NetworkError(said, request=request) from error
-        self._unused.setdefault(origin, []).append(connection)
-        if answer.status in _REDIRECTS:
-            return await self._by_httpx2(request)
-        return _Whole(answer, request)
+            message = f"{type(error).__name__}: {error}"
+            raise httpx2.NetworkError(message, request=request) from error
+        self._idle.setdefault(origin, []).append(connection)
+        if response.status in _REDIRECTS:
+            return await self._send_with_httpx2(request)
+        return _CompleteResponse(response, request)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        unused, self._unused = self._unused, {}
-        for connection in (each for kept in unused.values() for each in kept):
+        idle, self._idle = self._idle, {}
+        for connection in (each for connections in idle.values() for each in connections):
             connection.close()
-        await asyncio.sleep(0)  # it is the loop that closes them, and it may be about to end
+        await asyncio.sleep(0)  # the loop does the closing, and it may be about to stop
         await super().aclose()
 
-    async def _connection(self, origin: Origin) -> Connection:
-        """One that has nothing to do, or a new one."""
-        unused = self._unused.get(origin)
-        while unused:
-            connection = unused.pop()
+    async def _connect(self, origin: Origin) -> Connection:
+        """Reuse an idle connection, or open a new one."""
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
             if connection.usable:
                 return connection
             connection.close()
         scheme, host, port = origin
         context = self._ssl if scheme == "https" else None
         loop = asyncio.get_running_loop()
-        # Where IPv6 leads nowhere, IPv4 need not wait for that; a loop like uvloop's does not know how.
-        both = {"happy_eyeballs_delay": 0.25} if isinstance(loop, asyncio.BaseEventLoop) else {}
+        # IPv4 need not wait for an IPv6 that does not answer; loops such as uvloop's lack this option.
+        options = {"happy_eyeballs_delay": 0.25} if isinstance(loop, asyncio.BaseEventLoop) else {}
         async with asyncio.timeout(self._seconds):
             _, opened = await loop.create_connection(
                 Connection,
                 host,
                 port,
                 ssl=context,
-                **both,  # type: ignore[call-overload]
+                **options,  # type: ignore[call-overload]
             )
         return cast("Connection", opened)
 
-    def _proxied(self, url: httpx2.URL) -> bool:
-        known = url.scheme in self._proxies or "all" in self._proxies
-        return known and not proxy_bypass(url.host)
+    def _uses_proxy(self, url: httpx2.URL) -> bool:
+        configured = url.scheme in self._proxies or "all" in self._proxies
+        return configured and not proxy_bypass(url.host)
 
-    async def _by_httpx2(self, request: httpx2.Request) -> httpx2.Response:
-        """The same request with all that httpx2 does for one."""
-        whole = super().build_request(
+    async def _send_with_httpx2(self, request: httpx2.Request) -> httpx2.Response:
+        """Send the same request the usual way, with proxies and redirects."""
+        complete = super().build_request(
             request.method, request.url, headers=request.headers, content=request.read()
         )
-        return await super().send(whole)
+        return await super().send(complete)
 
 
-class _Whole(httpx2.Response):
-    """A reply that need not be read any more."""
+class _CompleteResponse(httpx2.Response):
+    """A response whose body has been read already."""
 
-    def __init__(self, answer: Answer, request: httpx2.Request) -> None:
-        stream = httpx2.ByteStream(answer.body)
-        super().__init__(answer.status, headers=answer.headers, stream=stream, request=request)
-        self._body = answer.body
+    def __init__(self, response: RawResponse, request: httpx2.Request) -> None:
+        stream = httpx2.ByteStream(response.body)
+        super().__init__(response.status, headers=response.headers, stream=stream, request=request)
+        self._body = response.body
 
     @property
     def content(self) -> bytes:
-        """Its body, unpacked where it is packed."""
+        """The body, decompressed if necessary."""
         return self.read() if "content-encoding" in self.headers else self._body
 
 
@@ -133,10 +133,10 @@ def _origin(url: str) -> Origin:
 
 @lru_cache(16)
 def _head(method: str, url: str, fields: tuple[tuple[bytes, bytes], ...]) -> bytes:
-    """What comes before the length of the body."""
+    """Everything before the value of the content-length header."""
     parsed = _url(url)
     lines = [b"%b %b HTTP/1.1" % (method.encode(), parsed.raw_path), b"host: " + parsed.netloc]
     lines += [b"%b: %b" % field for field in fields]
     if any(mark in line for line in lines for mark in (b"\r", b"\n", b"\0")):
-        raise httpx2.LocalProtocolError("a header has a line break in it")
+        raise httpx2.LocalProtocolError("a header contains a line break")
     return b"\r\n".join([*lines, b"content-length: "])
