@@ -124,22 +124,14 @@ def expected() -> Calibration:
     return calibrate(HUMAN, JUDGE, RUNS, "nDCG@10 AP", resamples=20)
 
 
+@pytest.mark.parametrize("side", ["human", "labels"])
 @pytest.mark.parametrize("form", JUDGMENTS)
-def test_calibrate_takes_human_judgments_in_every_form(
-    form: str, tmp_path: Path, expected: Calibration
+def test_calibrate_takes_judgments_and_labels_in_every_form(
+    form: str, side: str, tmp_path: Path, expected: Calibration
 ) -> None:
-    human = JUDGMENTS[form](HUMAN, tmp_path)
-    result = calibrate(human, JUDGE, RUNS, "nDCG@10 AP", resamples=20)
-    assert result.matrix == expected.matrix
-    assert figures(result) == figures(expected)
-    assert result.corrected == expected.corrected
-
-
-@pytest.mark.parametrize("form", JUDGMENTS)
-def test_calibrate_takes_labels_in_every_form(
-    form: str, tmp_path: Path, expected: Calibration
-) -> None:
-    result = calibrate(HUMAN, JUDGMENTS[form](JUDGE, tmp_path), RUNS, "nDCG@10 AP", resamples=20)
+    tables: dict[str, Any] = {"human": HUMAN, "labels": JUDGE}
+    tables[side] = JUDGMENTS[form](tables[side], tmp_path)
+    result = calibrate(**tables, runs=RUNS, measures="nDCG@10 AP", resamples=20)
     assert result.matrix == expected.matrix
     assert figures(result) == figures(expected)
     assert result.corrected == expected.corrected
