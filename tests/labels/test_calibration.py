@@ -206,6 +206,19 @@ def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
         calibrate({"q": {"x": 1}}, labels)
 
 
+def test_a_calibration_is_a_mapping_of_its_figures() -> None:
+    human, judge = random_labels(1)
+    result = calibrate(human, judge, resamples=20)
+    assert list(result) == result.keys() == [figure.name for figure in result.figures]
+    assert dict(result)["Cohen's kappa"] is result["Cohen's kappa"]
+    assert len(result) == len(result.figures) == 7
+    assert "Cohen's kappa" in result
+    with pytest.raises(
+        KeyError, match="unknown figure 'kappa'; available figures: exact agreement"
+    ):
+        result["kappa"]
+
+
 @needs_published
 @pytest.mark.parametrize("name", SUBMISSIONS)
 def test_the_published_agreement_is_reproduced(name: str) -> None:

@@ -19,7 +19,7 @@ from goodgain.results.views import Reportable
 from goodgain.stats import agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -83,9 +83,17 @@ class Calibration(SavedAsJson, Reportable):
         for figure in self.figures:
             if figure.name == name:
                 return figure
-        raise KeyError(
-            f"unknown figure '{name}'; available figures: {', '.join(f.name for f in self.figures)}"
-        )
+        raise KeyError(f"unknown figure '{name}'; available figures: {', '.join(self.keys())}")
+
+    def keys(self) -> list[str]:
+        """The names of the figures, so that `dict(calibration)` is {name: figure}."""
+        return [figure.name for figure in self.figures]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.figures)
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for every figure."""
