@@ -97,7 +97,7 @@ def test_the_order_of_systems_comes_from_both_evaluations(seed: int) -> None:
     ]
     result = calibrate(human, judge, runs, "nDCG@5", resamples=50)
     named = {f"r{i}": run for i, run in enumerate(runs)}
-    means = [[r["nDCG@5"] for r in evaluate(table, named, "nDCG@5")] for table in (human, judge)]
+    means = [[r["nDCG@5"] for r in evaluate(table, named, "nDCG@5").runs] for table in (human, judge)]
     figure = result["Kendall's tau of systems by nDCG@5"]
     assert figure.value == pytest.approx(stats.kendalltau(*means).statistic)
     assert figure.low <= figure.value <= figure.high
