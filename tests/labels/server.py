@@ -1,8 +1,8 @@
 """A local server that behaves like the OpenAI and Anthropic endpoints, with faults on demand.
 
-A document asks for its own reply: `GAIN=3` for a gain, and `FAULT=name` or `FAULT=name*2` for a fault,
-always or on the first two requests only. It counts every request by document, so that a test knows
-what was paid. As a program it prints its port and serves until its parent goes away:
+A document chooses its own reply: `GAIN=3` for a gain, and `FAULT=name` or `FAULT=name*2` for a fault,
+always or on the first two requests only. The server counts the requests per document, so that a test knows
+what was paid for. As a program it prints its port and serves until its parent exits:
 
     python tests/labels/server.py [--delay 0.05]
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 FAULT = re.compile(r"FAULT=([a-z0-9_]+)(?:\*(\d+))?")
 GAIN = re.compile(r"GAIN=(-?\d+)")
-KEY = "sk-secret-4711"  # what the tests send as their key, and look for where it must not be
+KEY = "sk-secret-4711"  # the API key of the tests, which must never be stored or printed
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 FAILURES = {
     "schema", "429", "429date", "quota", "401", "400", "500", "503", "529", "html", "filter400",
@@ -31,13 +31,13 @@ FAILURES = {
 
 
 class Server:
-    """Serves on 127.0.0.1 from a thread of its own; used with `with`."""
+    """Serves on 127.0.0.1 from its own thread; a context manager."""
 
     def __init__(self, delay: float = 0.0, structured: bool = True) -> None:
         self.delay = delay
         self.structured = structured
         self.requests: Counter[str] = Counter()  # by document
-        self.answered: Counter[str] = Counter()  # of those, replies that carried tokens
+        self.answered: Counter[str] = Counter()  # those with a reply that costs tokens
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
@@ -86,7 +86,7 @@ class Server:
         return server
 
     def take(self, path: str, head: bytes, body: bytes, connection: Connection) -> None:
-        """A request that has come in whole: answered after the delay."""
+        """Handle a complete request: reply after the delay."""
         request = json.loads(body)
         if self.keep_bodies:
             self.bodies.append(request)
@@ -119,7 +119,7 @@ class Server:
             failing.add_done_callback(self._faults.discard)
             return
         self.answered.update(documents)
-        text, reason, refusal = _said(fault, documents)
+        text, reason, refusal = _reply_text(fault, documents)
         if fault == "echokey":
             text = text.replace("{key}", _key(head).removeprefix("Bearer "))
         shape = _anthropic_reply if anthropic else _openai_reply
@@ -134,7 +134,7 @@ class Server:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """One connection, one request at a time. No streams: what is measured must not wait for its server."""
+    """One connection, one request at a time, without streams: benchmarks must not wait for the server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -177,7 +177,7 @@ class Connection(asyncio.BufferedProtocol):
 
 
 async def _fail(fault: str, anthropic: bool, head: bytes, connection: Connection) -> None:
-    """What is no reply."""
+    """Fail instead of replying."""
     send, transport = connection.send, connection.transport
     match fault:
         case "schema":
@@ -215,18 +215,18 @@ async def _fail(fault: str, anthropic: bool, head: bytes, connection: Connection
 
 
 def _documents(user: str) -> list[str]:
-    """What stands between the marks; found by hand, as a pattern would take longer than the rest."""
-    found = []
+    """The documents between their marks, without a regular expression, which would dominate the time."""
+    documents = []
     at = user.find("<document")
     while at >= 0:
         start = user.index(">\n", at) + 2
         end = user.index("\n</document", start)
-        found.append(user[start:end])
+        documents.append(user[start:end])
         at = user.find("<document", end + len("\n</document"))
-    return found
+    return documents
 
 
-def _said(fault: str, documents: list[str]) -> tuple[str, str, bool]:
+def _reply_text(fault: str, documents: list[str]) -> tuple[str, str, bool]:
     """The text of the reply, why it ended, and whether it is a refusal."""
     gains = [_gain(d) for d in documents]
     one = gains[0]
@@ -267,8 +267,8 @@ def _said(fault: str, documents: list[str]) -> tuple[str, str, bool]:
 
 
 def _gain(document: str) -> int:
-    found = GAIN.search(document)
-    return int(found[1]) if found else sum(document.encode()) % 4
+    match = GAIN.search(document)
+    return int(match[1]) if match else sum(document.encode()) % 4
 
 
 def _openai_reply(text: str, reason: str, refusal: bool) -> dict[str, Any]:
@@ -283,11 +283,11 @@ def _openai_reply(text: str, reason: str, refusal: bool) -> dict[str, Any]:
 
 
 def _anthropic_reply(text: str, reason: str, refusal: bool) -> dict[str, Any]:
-    known = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    reasons = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
     return {
         "id": "msg_x", "type": "message", "role": "assistant", "model": "served-model",
         "content": [{"type": "text", "text": text}] if text else [],
-        "stop_reason": "refusal" if refusal else known[reason], "stop_sequence": None,
+        "stop_reason": "refusal" if refusal else reasons[reason], "stop_sequence": None,
         "usage": {"input_tokens": 100, "output_tokens": 10},
     }  # fmt: skip
 
@@ -314,7 +314,9 @@ async def _main(delay: float) -> None:
     server.keep_bodies = False
     await server.listen()
     print(server.port, flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until it is closed
+    await asyncio.get_running_loop().run_in_executor(
+        None, sys.stdin.read
+    )  # until the parent closes it
 
 
 if __name__ == "__main__":

@@ -1,98 +1,249 @@
-"""Under the null hypothesis each test rejects five in a hundred, and intervals hold what they promise."""
+"""Agreement and corrected means, against scikit-learn, krippendorff, scipy, publications and by hand."""
 
+import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from goodgain.comparison.groups import one_way
-from goodgain.comparison.gsb import gsb_counts
-from goodgain.stats.effect import effect_interval, effect_size, t_interval
-from goodgain.stats.margin import noninferior_p
-from goodgain.stats.paired import Resampling, bca_interval, run_test
-from goodgain.stats.tukey import Tukey
+from goodgain.errors import GoodgainError
+from goodgain.labels import label
+from goodgain.labels.calibration import calibrate
+from goodgain.ranking import evaluate
+from goodgain.stats import agreement
 
-RUNS = 2_000
-HOW = Resampling(permutations=999, bootstraps=499)
-
-
-def within(rate: float, promised: float, runs: int = RUNS, bias: float = 0.0) -> None:
-    """Four standard errors of a simulation, and a known bias where a method has one."""
-    error = 4 * math.sqrt(promised * (1 - promised) / runs) + bias
-    assert abs(rate - promised) < error, (rate, promised, error)
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "bias"),
-    [("t", 20, 0), ("wilcoxon", 60, 0.002), ("randomisation", 30, 0), ("bootstrap", 60, 0.015)],
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "llm_labels"
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.exists(), reason="the LLMJudge labels are not on this machine"
 )
-def test_tests_reject_five_in_a_hundred(name: str, n: int, bias: float) -> None:
-    rng = np.random.default_rng(11)
-    found = [run_test(name, rng.normal(0, 1, n), resampling=HOW).p < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05, bias=bias)
+SUBMISSIONS = [
+    "NISTRetrieval-instruct0", "NISTRetrieval-reason0", "Olz-exp", "Olz-multiprompt", "RMITIR-llama38b",
+    "TREMA-CoT", "TREMA-naiveBdecompose", "TREMA-questions", "h2oloo-fewself", "prophet-setting1",
+    "willia-umbrela1",
+]  # fmt: skip
 
 
-def test_the_sign_test_rejects_at_most_what_its_steps_allow() -> None:
-    rng = np.random.default_rng(12)
-    found = [run_test("sign", rng.normal(0, 1, 40)).p < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.0385)  # of 40 throws: P(at most 13) + P(at least 27)
+def random_labels(seed: int, grades: int = 5, queries: int = 12) -> tuple[dict, dict]:
+    generator = np.random.default_rng(seed)
+    human = {
+        f"q{q}": {
+            f"d{d}": int(generator.integers(grades)) for d in range(int(generator.integers(1, 20)))
+        }
+        for q in range(queries)
+    }
+    judge = {
+        q: {d: int(np.clip(g + generator.integers(-1, 2), 0, grades - 1)) for d, g in docs.items()}
+        for q, docs in human.items()
+    }
+    return human, judge
 
 
-def test_exact_randomisation_of_steps_is_not_too_bold() -> None:
-    rng = np.random.default_rng(13)
-    found = [run_test("randomisation", rng.choice([-0.5, 0, 0.5], 9)).p < 0.05 for _ in range(RUNS)]
-    assert np.mean(found) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / RUNS)
+def flat(human: dict, judge: dict) -> tuple[list[int], list[int]]:
+    pairs = [
+        (g, judge[q][d])
+        for q, docs in human.items()
+        for d, g in docs.items()
+        if d in judge.get(q, {})
+    ]
+    return [p[0] for p in pairs], [p[1] for p in pairs]
 
 
-def test_tukey_errs_in_five_of_a_hundred_families() -> None:
-    rng = np.random.default_rng(14)
-    runs, errors = 400, 0
-    for _ in range(runs):
-        scores = rng.normal(0, 1, (25, 1)) + rng.normal(0, 1, (25, 4))
-        means = scores.mean(0)
-        errors += Tukey.of(scores).test(float(means.max() - means.min())).p < 0.05
-    within(errors / runs, 0.05, runs)
+@pytest.mark.parametrize("seed", range(5))
+def test_agreement_equals_scikit_learn_and_krippendorff(seed: int) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    krippendorff = pytest.importorskip("krippendorff")
+    human, judge = random_labels(seed)
+    x, y = flat(human, judge)
+    result = calibrate(human, judge, resamples=50)
+    assert result.matrix == tuple(map(tuple, metrics.confusion_matrix(x, y).tolist()))
+    assert result["Cohen's kappa"].value == pytest.approx(
+        metrics.cohen_kappa_score(x, y), abs=1e-12
+    )
+    quadratic = metrics.cohen_kappa_score(x, y, weights="quadratic")
+    assert result["quadratic kappa"].value == pytest.approx(quadratic, abs=1e-12)
+    alpha = krippendorff.alpha([x, y], level_of_measurement="ordinal")
+    assert result["Krippendorff's alpha"].value == pytest.approx(alpha, abs=1e-12)
+    assert result["exact agreement"].value == pytest.approx(metrics.accuracy_score(x, y))
+    assert result["agreement within 1"].value == pytest.approx(
+        np.mean(np.abs(np.subtract(x, y)) <= 1)
+    )
+    bad, good = np.array(x) < 2, np.array(y) >= 2
+    assert result["false-good rate"].value == pytest.approx(good[bad].mean())
+    assert result["missed-good rate"].value == pytest.approx((~good[~bad]).mean())
+    assert all(f.low <= f.value <= f.high for f in result.figures if f.name != "exact agreement")
 
 
-def test_noninferiority_errs_in_five_of_a_hundred_at_the_margin() -> None:
-    rng = np.random.default_rng(15)
-    found = [noninferior_p(rng.normal(-0.1, 0.3, 40), 0.1) < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05)
+@pytest.mark.parametrize("seed", range(5))
+def test_tau_equals_scipy(seed: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    generator = np.random.default_rng(seed)
+    x, y = generator.integers(0, 6, (2, 15)).astype(float)
+    assert agreement.kendall_tau(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert math.isnan(agreement.kendall_tau(np.ones(4), x[:4]))
 
 
-def test_interaction_rejects_five_in_a_hundred() -> None:
-    rng = np.random.default_rng(16)
-    labels = list("aabbbcccc") * 4
-    found = [(one_way(rng.normal(0.3, 1, 36), labels)[1] or 1) < 0.05 for _ in range(RUNS)]
-    within(float(np.mean(found)), 0.05)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_systems_comes_from_both_evaluations(seed: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    human, judge = random_labels(seed)
+    generator = np.random.default_rng(seed)
+    runs = [
+        {
+            q: {d: float(g + generator.normal(0, noise)) for d, g in docs.items()}
+            for q, docs in human.items()
+        }
+        for noise in (0.2, 0.5, 1.0, 2.0, 4.0)
+    ]
+    result = calibrate(human, judge, runs, "nDCG@5", resamples=50)
+    named = {f"r{i}": run for i, run in enumerate(runs)}
+    means = [
+        [r["nDCG@5"] for r in evaluate(table, named, "nDCG@5").runs] for table in (human, judge)
+    ]
+    figure = result["Kendall's tau of systems by nDCG@5"]
+    assert figure.value == pytest.approx(stats.kendalltau(*means).statistic)
+    assert figure.low <= figure.value <= figure.high
+    assert figure.n == 5
+    assert [c.human for c in result.corrected] == pytest.approx(means[0])
+    assert [c.labels for c in result.corrected] == pytest.approx(means[1])
 
 
-def test_intervals_cover_the_truth() -> None:
-    rng = np.random.default_rng(17)
-    covered = {"t": 0, "bca": 0, "effect": 0}
-    runs = 250
-    for _ in range(runs):
-        d = rng.normal(0.2, 1, 50)
-        for name, span, truth in (
-            ("t", t_interval(d), 0.2),
-            ("bca", bca_interval(d, resampling=HOW), 0.2),
-            ("effect", effect_interval(effect_size(d), 50), 0.2),  # type: ignore[arg-type]
-        ):
-            assert span is not None
-            covered[name] += span[0] <= truth <= span[1]
-    within(covered["t"] / runs, 0.95, runs)
-    within(covered["effect"] / runs, 0.95, runs)
-    within(
-        covered["bca"] / runs, 0.95, runs, bias=0.015
-    )  # bootstraps of few queries are a little short
+def test_a_hand_worked_matrix() -> None:
+    # 20 pairs, both raters 0 or 1: 8 agree on 0, 6 on 1, 4 are good for the judge only, 2 for the human only.
+    pairs = [(0, 0)] * 8 + [(1, 1)] * 6 + [(0, 1)] * 4 + [(1, 0)] * 2
+    human = {"q": {f"d{i}": h for i, (h, _) in enumerate(pairs)}}
+    judge = {"q": {f"d{i}": j for i, (_, j) in enumerate(pairs)}}
+    result = calibrate(human, judge, threshold=1)
+    # po = 14/20; pe = (12*10 + 8*10)/400 = 1/2; kappa = (0.7 - 0.5)/0.5
+    assert result["Cohen's kappa"].value == pytest.approx(0.4)
+    assert result["false-good rate"].value == pytest.approx(4 / 12)
+    assert result["missed-good rate"].value == pytest.approx(2 / 8)
+    # coincidences: 22 zeros, 18 ones, 12 of 40 disagree; alpha = 1 - 39 * 12 / (2 * 22 * 18)
+    assert result["Krippendorff's alpha"].value == pytest.approx(1 - 39 * 12 / (2 * 22 * 18))
+    assert math.isnan(result["Cohen's kappa"].low)  # one query has no variance over queries
 
 
-@pytest.mark.parametrize("chances", [(0.4, 0.3, 0.3), (0.1, 0.85, 0.05)])
-def test_gsb_intervals_cover_the_truth(chances: tuple[float, float, float]) -> None:
-    rng = np.random.default_rng(18)
-    truth = chances[0] - chances[2]
-    covered = 0
-    for good, same, bad in rng.multinomial(60, chances, RUNS):
-        found = gsb_counts(int(good), int(same), int(bad))
-        covered += found.low <= truth <= found.high
-    within(covered / RUNS, 0.95, bias=0.02)
+def test_a_hand_worked_correction() -> None:
+    # humans 1, 0, 1, 1; judge 1, 1, 1, 0 there, and 1, 1, 0, 1 on four other queries
+    y, f, g = np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 1, 0]), np.array([1.0, 1, 0, 1])
+    mean, error, weight = agreement.ppi_mean(y, f, g)
+    # cov(y, f) = -1/12 < 0: a judge that goes the wrong way gets no weight
+    assert (mean, weight) == (0.75, 0.0)
+    assert error == pytest.approx(math.sqrt(0.25 / 4))
+    # now the judge is right on three and too kind on one: cov(y, f) = 1/6, var of all eight f = 3/14
+    y, f, g = np.array([1.0, 0, 1, 0]), np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 1, 0])
+    mean, error, weight = agreement.ppi_mean(y, f, g)
+    assert weight == pytest.approx((1 / 6) / (2 * 3 / 14))
+    assert mean == pytest.approx(0.5 + weight * (0.75 - 0.75))
+    residuals = y - weight * f
+    assert error**2 == pytest.approx(residuals.var(ddof=1) / 4 + weight**2 * 0.25 / 4)
+    assert math.isnan(agreement.ppi_mean(np.array([]), np.array([]), g)[0])
+
+
+def test_the_correction_covers_the_truth_and_is_narrower_than_humans_alone() -> None:
+    generator = np.random.default_rng(3)
+    covered, plain, corrected, biased = 0, [], [], []
+    for _ in range(400):
+        truth = generator.uniform(0, 1, 500)
+        judge = np.clip(truth + 0.15 + generator.normal(0, 0.1, 500), 0, 1.2)  # too kind
+        mean, error, _ = agreement.ppi_mean(truth[:50], judge[:50], judge[50:])
+        covered += abs(mean - 0.5) <= 1.96 * error
+        plain.append(truth[:50].std(ddof=1) / math.sqrt(50))
+        corrected.append(error)
+        biased.append(judge.mean())
+    assert 0.91 <= covered / 400 <= 0.98
+    assert np.mean(corrected) < 0.6 * np.mean(plain)
+    assert np.mean(biased) > 0.6  # the estimate of the judge alone; the truth is 0.5
+
+
+def test_human_queries_correct_the_mean_over_all() -> None:
+    human, judge = random_labels(4, queries=60)
+    kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
+    run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
+    some = dict(list(human.items())[:20])
+    result = calibrate(some, kind, [run], "P(rel=3)@5", resamples=20)
+    (corrected,) = result.corrected
+    assert (corrected.human_queries, corrected.other_queries) == (20, 40)
+    truth = evaluate(human, run, "P(rel=3)@5")["P(rel=3)@5"]
+    y = np.array(evaluate(some, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
+    both = np.array(evaluate(kind, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
+    mean, error, weight = agreement.ppi_mean(y, both[:20], both[20:])
+    assert (corrected.corrected, corrected.weight) == (mean, weight)
+    assert corrected.high - corrected.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
+    assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
+    assert "rough with only 20 human queries" in result.warnings()[-1]
+
+
+def test_undefined_values_stay_undefined() -> None:
+    human = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = [{"q1": {"a": 1.0}, "q2": {"b": 1.0}}, {"q1": {"a": 2.0}}]
+    result = calibrate(human, human, runs, "Accuracy", resamples=20)
+    assert math.isnan(result["Kendall's tau of systems by Accuracy"].value)
+    assert all(math.isnan(c.corrected) and math.isnan(c.human) for c in result.corrected)
+    assert "-" in str(result)
+
+
+def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
+    generator = np.random.default_rng(0)
+    y = generator.normal(size=50)
+    g = generator.normal(size=5000)
+    assert agreement.ppi_mean(y, y.copy(), g)[2] > 0.8
+    assert agreement.ppi_mean(y, np.zeros(50), np.zeros(50))[2] == 0.0
+    assert agreement.ppi_mean(y, y, np.array([]))[0] == pytest.approx(y.mean())
+
+
+def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
+    gains = {"a": 3, "b": 9}
+    labels = label(
+        [("q", d, "what?", d) for d in "ab"], lambda r: gains.get(r.document, 4), canaries=1
+    )
+    result = calibrate({"q": {"a": 3, "b": 0, "c": 1}}, labels)
+    assert (result.pairs, result.failed, result.not_labelled) == (1, 1, 1)
+    assert result.canaries == (("injection", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1))
+    assert len(result.warnings()) == 3
+    assert "fooled the judge" in result.warnings()[2]
+    assert "canary" in str(result)
+    assert result.to_dict()["format"] == 1
+    with pytest.raises(GoodgainError, match="no pair"):
+        calibrate({"q": {"x": 1}}, labels)
+
+
+def test_a_calibration_is_a_mapping_of_its_figures() -> None:
+    human, judge = random_labels(1)
+    result = calibrate(human, judge, resamples=20)
+    assert list(result) == result.keys() == [figure.name for figure in result.figures]
+    assert dict(result)["Cohen's kappa"] is result["Cohen's kappa"]
+    assert len(result) == len(result.figures) == 7
+    assert "Cohen's kappa" in result
+    with pytest.raises(
+        KeyError, match="unknown figure 'kappa'; available figures: exact agreement"
+    ):
+        result["kappa"]
+
+
+@needs_published
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_the_published_agreement_is_reproduced(name: str) -> None:
+    with (PUBLISHED / "published_agreement.tsv").open() as file:
+        published = next(r for r in csv.DictReader(file, delimiter="\t") if r["submission"] == name)
+    human, judge = (
+        PUBLISHED / "llmjudge_test_qrel_idx.txt",
+        PUBLISHED / "llm_scores" / f"{name}.txt",
+    )
+    result = calibrate(human, judge, resamples=20)
+    assert result.pairs == 4423
+    assert round(result["Cohen's kappa"].value, 4) == float(published["kappa"])
+    assert round(result["Krippendorff's alpha"].value, 4) == float(published["alpha"])
+    for good, column in ((1, "kappa_0_123"), (2, "kappa_01_23"), (3, "kappa_012_3")):
+        grades, counts = np.array(result.grades), np.array(result.matrix, float)
+        places = np.searchsorted([good], grades, side="right")
+        binary = np.zeros((2, 2))
+        np.add.at(binary, (places[:, None], places[None, :]), counts)
+        value = float(agreement.kappa(binary, np.array([0.0, 1.0])))
+        assert round(value, 4) + 0.0 == float(published[column])
+
+
+def test_labels_outside_the_scale_are_used_as_they_are() -> None:
+    human = {"q0": {"a": 0, "b": 3, "c": 1}, "q1": {"a": 2, "b": 0}}
+    judge = {"q0": {"a": 0, "b": 3, "c": 10}, "q1": {"a": 2, "b": 0}}
+    assert calibrate(human, judge, resamples=20).grades == (0, 1, 2, 3, 10)

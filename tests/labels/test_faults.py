@@ -1,4 +1,4 @@
-"""Every fault of a server ends as a status or a gain that was really given; over HTTP, with both clients."""
+"""Every server fault ends in a status or in the gain of a real reply; over HTTP, with both clients."""
 
 import sqlite3
 from contextlib import closing
@@ -14,10 +14,10 @@ from goodgain.labels.judges.client import ClientJudge
 
 QUICK = Limits(wait=0.02, concurrency=16)
 
-# fault: (status, gain) with the OpenAI interface; where Anthropic's has no such thing it is named below
-PASSING = ["429*1", "429date*1", "500*2", "503*1", "529*1", "html*1", "reset*2", "half*1", "notjson*1",
+# The status is that of the OpenAI API; the tests name the cases in which Anthropic's differs.
+TRANSIENT = ["429*1", "429date*1", "500*2", "503*1", "529*1", "html*1", "reset*2", "half*1", "notjson*1",
            "length*1", "outside*1", "timeout*1", "drip*1"]  # fmt: skip
-LASTING = {
+PERMANENT = {
     "refusal": "refused", "filter": "filtered", "filter400": "filtered", "length": "truncated",
     "notjson": "invalid", "prose": "invalid", "wrongkey": "invalid", "outside": "invalid",
     "fraction": "invalid", "text": "invalid", "boolean": "invalid", "empty": "invalid", "400": "error",
@@ -35,29 +35,29 @@ def by_doc(labels: Labels) -> dict[str, tuple[str, float | None]]:
     return {row.doc: (row.status, row.gain) for row in labels}
 
 
-@pytest.mark.parametrize("transport", ["direct", "default"])
+@pytest.mark.parametrize("transport", ["lean", "default"])
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_faults_that_pass_end_in_the_gain(
+def test_transient_faults_end_in_the_gain(
     server: Server, api: str, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if transport == "direct":
+    if transport == "lean":
         pytest.importorskip("httptools")
     else:
         monkeypatch.setattr("goodgain.labels.judges.client.find_spec", lambda name: None)
-    pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in PASSING]
+    pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in TRANSIENT]
     labels = label(pairs, judge_of(server, api, timeout=1.0), limits=QUICK)
-    assert by_doc(labels) == dict.fromkeys(PASSING, ("ok", 3.0))
+    assert by_doc(labels) == dict.fromkeys(TRANSIENT, ("ok", 3.0))
     assert labels.summary is not None
-    assert labels.summary.statuses == {"ok": len(PASSING)}
+    assert labels.summary.statuses == {"ok": len(TRANSIENT)}
     assert labels.summary.retries >= 8
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_faults_that_last_end_in_a_status_and_never_in_a_gain(server: Server, api: str) -> None:
-    expected = dict(LASTING)
+def test_permanent_faults_end_in_a_status_and_never_in_a_gain(server: Server, api: str) -> None:
+    expected = dict(PERMANENT)
     if api == "anthropic":
-        expected["filter"] = "refused"  # there a filter is a refusal
-    pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in LASTING]
+        expected["filter"] = "refused"  # this API reports a filter as a refusal
+    pairs = [("q", fault, "what?", f"GAIN=3 FAULT={fault}") for fault in PERMANENT]
     limits = Limits(wait=0.01, tries=3)
     labels = label([*pairs, ("q", "blank", "what?", " \n"), ("q", "good", "what?", "GAIN=4")],
                    judge_of(server, api), limits=limits)  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_server_without_schemas_is_read_strictly(server: Server, api: str) -> 
     assert labels["prose"] == ("invalid", None)
 
 
-def test_retry_after_holds_back_all_calls(server: Server) -> None:
+def test_retry_after_delays_all_calls(server: Server) -> None:
     start = monotonic()
     pairs = [("q", str(i), "what?", f"document {i} FAULT=429*1") for i in range(8)]
     labels = label(pairs, judge_of(server, "openai"), limits=Limits(wait=60, concurrency=4))
@@ -93,7 +93,7 @@ def test_retry_after_holds_back_all_calls(server: Server) -> None:
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_a_wrong_key_ends_the_run_and_is_told_without_the_key(
+def test_a_wrong_key_ends_the_run_and_is_not_printed(
     server: Server, api: str, tmp_path: Path
 ) -> None:
     pairs = [
@@ -129,7 +129,7 @@ def test_no_server_is_an_error_not_a_gain() -> None:
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_the_key_is_sent_and_kept_nowhere(server: Server, api: str, tmp_path: Path) -> None:
+def test_the_key_is_sent_but_never_stored(server: Server, api: str, tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     pairs = [("q", "a", "what?", "GAIN=1 FAULT=echokey"), ("q", "b", "what?", "FAULT=400")]
     with Store(path) as store:
@@ -141,7 +141,9 @@ def test_the_key_is_sent_and_kept_nowhere(server: Server, api: str, tmp_path: Pa
         assert KEY.encode() not in file.read_bytes()
 
 
-def test_a_long_document_is_cut_at_the_limit_and_recorded(server: Server, tmp_path: Path) -> None:
+def test_a_long_document_is_cut_at_the_limit_and_its_length_recorded(
+    server: Server, tmp_path: Path
+) -> None:
     text = "x" * 1_000_000
     labels = label([("q", "d", "what?", text)], judge_of(server, "openai"), tmp_path / "l.db")
     assert labels.statuses == {"ok": 1}
@@ -181,21 +183,21 @@ def test_batches_share_a_call_and_split_its_tokens(server: Server) -> None:
     assert total == (400, pytest.approx(4 * 110e-6))
 
 
-def test_a_batch_that_leaves_one_out_asks_again_for_it_alone(server: Server) -> None:
+def test_a_document_missing_from_a_batch_is_requested_again_alone(server: Server) -> None:
     pairs = [("q", f"d{d}", "what?", f"text {d} GAIN=1 FAULT=missing*1") for d in range(3)]
     labels = label(pairs, judge_of(server, "openai"), batch=3, limits=QUICK)
     assert labels.statuses == {"ok": 3}
     assert len(server.bodies) == 2
 
 
-def test_replicates_are_asked_separately_and_their_median_counts() -> None:
-    said = {0: 1, 1: 4, 2: 3}
-    labels = label([("q", "text")], lambda request: said[request.replicate], replicates=3)
+def test_replicates_are_separate_calls_and_their_median_counts() -> None:
+    gains = {0: 1, 1: 4, 2: 3}
+    labels = label([("q", "text")], lambda request: gains[request.replicate], replicates=3)
     (row,) = labels
     assert (row.gain, row.replicates, row.spread) == (3, 3, 3)
 
 
-def test_concurrency_is_as_asked_and_pace_is_kept(server: Server) -> None:
+def test_concurrency_and_rate_limits_hold(server: Server) -> None:
     server.delay = 0.05
     pairs = [("q", str(i), "what?", f"document {i}") for i in range(40)]
     label(pairs, judge_of(server, "openai"), concurrency=8)
@@ -209,7 +211,7 @@ def test_concurrency_is_as_asked_and_pace_is_kept(server: Server) -> None:
 def test_a_proxy_of_the_environment_is_used_and_bypassed(
     server: Server, api: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server stands in for the proxy too: it is asked for a host that there is not."""
+    """The server acts as the proxy too: the host in the request does not exist."""
     for name in ("http_proxy", "no_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)

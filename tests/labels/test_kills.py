@@ -1,4 +1,4 @@
-"""Killed, interrupted, and two at once: nothing is lost, nothing is paid twice beyond what was in flight."""
+"""Kills, interrupts and concurrent runs: nothing is lost, and at most calls in flight are paid twice."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from server import Server
 from goodgain.labels import Labels, label
 
 KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
-LABELS = 24 * KILLS  # so that there is work for every kill
+LABELS = 24 * KILLS  # enough work for every kill
 
 
 def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
@@ -30,28 +30,28 @@ def command(server: Server, folder: Path, count: int, *more: str) -> list[str]:
     ]  # fmt: skip
 
 
-def test_killed_at_random_points_every_label_is_there_once(server: Server, tmp_path: Path) -> None:
+def test_after_random_kills_every_label_exists_once(server: Server, tmp_path: Path) -> None:
     server.delay = 0.03
     server.keep_bodies = False
-    script = Path(__file__).parent / "killed.py"
+    script = Path(__file__).parent / "kill_loop.py"
     store = str(tmp_path / "l.db")
     done = subprocess.run(
         [sys.executable, script, server.openai_url, store, str(LABELS), str(KILLS), "7"],
         capture_output=True, text=True, timeout=300 + 12 * KILLS, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["killed"] == KILLS
-    assert (found["lost"], found["twice"], found["failed"], found["damaged"]) == (0, 0, 0, 0)
-    assert found["labels"] == LABELS
+    counts = json.loads(done.stdout)
+    assert counts["killed"] == KILLS
+    assert (counts["lost"], counts["twice"], counts["failed"], counts["damaged"]) == (0, 0, 0, 0)
+    assert counts["labels"] == LABELS
     paid = sum(server.answered.values())
-    assert LABELS <= paid <= LABELS + KILLS * found["concurrency"]
-    assert found["while_working"] >= KILLS / 3  # or the kills prove nothing
+    assert LABELS <= paid <= LABELS + KILLS * counts["concurrency"]
+    assert counts["while_working"] >= KILLS / 3  # otherwise the kills prove nothing
     gains = Labels.of(store).to_dict()["q"]
     assert gains == {f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(LABELS)}
 
 
-def test_a_kill_while_the_store_is_made_leaves_one_that_opens(tmp_path: Path) -> None:
+def test_a_kill_while_the_store_is_created_leaves_a_usable_one(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     dying = (
         f"import os, sqlite3; db = sqlite3.connect({str(path)!r}, isolation_level=None)\n"
@@ -94,7 +94,7 @@ def test_ctrl_c_lets_calls_in_flight_finish_and_sums_up(server: Server, tmp_path
     assert "the same command goes on from here" in errors
     assert "labels ok" in out
     labels = Labels.of(tmp_path / "l.db")
-    assert labels.statuses["ok"] == sum(server.answered.values())  # all that was paid for is kept
+    assert labels.statuses["ok"] == sum(server.answered.values())  # everything paid for is stored
 
 
 def test_a_second_ctrl_c_ends_at_once(server: Server, tmp_path: Path) -> None:
@@ -137,6 +137,6 @@ def test_the_command_from_estimate_to_qrels(server: Server, tmp_path: Path) -> N
     assert "33" in goodgain("labels", "stats", "l.db")
     goodgain("labels", "export", "l.db", "--to", "qrels", "-o", "qrels.txt")
     assert len((tmp_path / "qrels.txt").read_text().splitlines()) == 30
-    shown = goodgain("calibrate", "qrels.txt", "l.db", "--format", "csv")
-    assert "Cohen's kappa,1.0" in shown
-    assert "canary injection found good" in shown
+    figures = goodgain("calibrate", "qrels.txt", "l.db", "--format", "csv")
+    assert "Cohen's kappa,1.0" in figures
+    assert "canary injection found good" in figures

@@ -1,4 +1,4 @@
-"""Labels, their store, their money; judges are plain functions here."""
+"""Labels, their store and their cost, with plain functions as judges."""
 
 import asyncio
 import io
@@ -66,10 +66,10 @@ def test_any_callable_is_a_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [None, 7, -1, 2.5, True, "3", Reply("nonsense"), Reply("{}", "refused")]
+    "answer", [None, 7, -1, 2.5, True, "3", Reply("nonsense"), Reply("{}", "refused")]
 )
-def test_what_is_no_gain_is_a_failure(said: Any) -> None:
-    labels = label([("q", "text")], lambda request: said)
+def test_an_invalid_gain_is_a_failure(answer: Any) -> None:
+    labels = label([("q", "text")], lambda request: answer)
     assert labels.to_dict() == {}
     assert labels.statuses.keys() <= {"refused", "invalid"}
 
@@ -95,14 +95,14 @@ def test_a_deadline_holds_for_any_judge() -> None:
     assert "no reply in 0.05 seconds" in row.detail
 
 
-def test_nothing_is_asked_twice_and_a_changed_text_is_asked_anew(tmp_path: Path) -> None:
+def test_stored_labels_are_not_requested_again_unless_the_text_changes(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     judge = Counting()
     label(pairs(10), judge, path)
     again = label(pairs(12), judge, path)
     assert len(judge.calls) == 12
     assert again.summary is not None
-    assert again.summary.known == 10
+    assert again.summary.stored == 10
     judge.gain = 4
     label([Pair("q0", "d0", "question 0", "another text")], judge, path)
     assert Labels.of(path)  # one setting
@@ -110,10 +110,10 @@ def test_nothing_is_asked_twice_and_a_changed_text_is_asked_anew(tmp_path: Path)
 
 
 @pytest.mark.parametrize("change", ["model", "prompt", "parameters", "question"])
-def test_all_that_decides_a_label_is_in_its_key(change: str, tmp_path: Path) -> None:
+def test_everything_that_affects_a_label_is_in_its_key(change: str, tmp_path: Path) -> None:
     judge = Counting()
     label(pairs(1), judge, tmp_path / "l.db")
-    prompt, asked = None, pairs(1)
+    prompt, rows = None, pairs(1)
     match change:
         case "model":
             judge.model = "another"
@@ -122,34 +122,34 @@ def test_all_that_decides_a_label_is_in_its_key(change: str, tmp_path: Path) -> 
         case "parameters":
             judge.parameters = {"temperature": 1}  # type: ignore[attr-defined]
         case "question":
-            asked = [Pair("q0", "d0", "another question", "text 0")]
-    label(asked, judge, tmp_path / "l.db", prompt=prompt)
+            rows = [Pair("q0", "d0", "another question", "text 0")]
+    label(rows, judge, tmp_path / "l.db", prompt=prompt)
     assert len(judge.calls) == 2
 
 
-def test_the_same_text_under_two_ids_is_paid_once() -> None:
+def test_the_same_text_under_two_ids_is_paid_for_once() -> None:
     judge = Counting()
     labels = label([("q", "a", "what?", "same"), ("q", "b", "what?", "same")], judge)
     assert len(judge.calls) == 1
     assert labels.to_dict() == {"q": {"a": 2, "b": 2}}
 
 
-def test_failures_are_tried_again_when_asked(tmp_path: Path) -> None:
+def test_failures_are_retried_on_request(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     judge = Counting(9)
     label(pairs(1), judge, path)
-    assert len(judge.calls) == 2  # read twice, both times outside the scale
+    assert len(judge.calls) == 2  # two replies, both outside the scale
     judge.gain = 3
     assert label(pairs(1), judge, path).statuses == {"invalid": 1}
-    assert label(pairs(1), judge, path, again=["invalid"]).statuses == {"ok": 1}
+    assert label(pairs(1), judge, path, retry=["invalid"]).statuses == {"ok": 1}
     with closing(sqlite3.connect(path)) as db:
         rows = db.execute("SELECT status, gain FROM replies ORDER BY id").fetchall()
     assert rows == [("invalid", None), ("invalid", None), ("ok", 3.0)]
     with pytest.raises(GoodgainError, match="not a failure"):
-        label(pairs(1), judge, path, again=["ok"])
+        label(pairs(1), judge, path, retry=["ok"])
 
 
-def test_errors_are_always_tried_again(tmp_path: Path) -> None:
+def test_errors_are_always_retried(tmp_path: Path) -> None:
     calls = []
 
     def flaky(request: Request) -> int:
@@ -163,7 +163,7 @@ def test_errors_are_always_tried_again(tmp_path: Path) -> None:
     assert label(pairs(1), flaky, path, limits=Limits(tries=5, wait=0.01)).statuses == {"ok": 1}
 
 
-def test_the_budget_holds_for_the_store_and_is_never_passed(tmp_path: Path) -> None:
+def test_the_budget_covers_the_store_and_is_never_exceeded(tmp_path: Path) -> None:
     class Paid(Counting):
         max_tokens = 100
 
@@ -171,7 +171,7 @@ def test_the_budget_holds_for_the_store_and_is_never_passed(tmp_path: Path) -> N
             super().__call__(request)
             return Reply('{"gain": 1}', tokens_in=1000, tokens_out=100)
 
-    judge = Paid(price=Price(1000, 1000))  # 1.1 a call; a call may hold 0.5 or so before
+    judge = Paid(price=Price(1000, 1000))  # a call costs 1.1; about 0.5 is reserved before it
     with Store(tmp_path / "l.db") as store:
         first = label(pairs(50), judge, store, budget=11, concurrency=1)
         assert first.summary is not None
@@ -187,18 +187,18 @@ def test_the_budget_holds_for_the_store_and_is_never_passed(tmp_path: Path) -> N
         label(pairs(1), Counting(), budget=1)
 
 
-def test_an_estimate_asks_nothing_and_writes_nothing(tmp_path: Path) -> None:
+def test_an_estimate_makes_no_call_and_writes_nothing(tmp_path: Path) -> None:
     judge = Counting(price=Price(1, 2))
-    found = estimate(pairs(10), judge, tmp_path / "l.db", replicates=2)
-    assert (found.pairs, found.labels, found.calls, found.known) == (10, 20, 20, 0)
-    assert found.tokens_in > 20 * 100
-    assert found.cost is not None
+    estimated = estimate(pairs(10), judge, tmp_path / "l.db", replicates=2)
+    assert (estimated.pairs, estimated.labels, estimated.calls, estimated.stored) == (10, 20, 20, 0)
+    assert estimated.tokens_in > 20 * 100
+    assert estimated.cost is not None
     assert not judge.calls
     assert not list(tmp_path.iterdir())
     assert estimate(pairs(10), judge, tmp_path / "l.db", batch=4).calls == 3
 
 
-def test_labels_are_flat_in_memory_and_inside_a_running_loop() -> None:
+def test_labelling_works_inside_a_running_loop() -> None:
     async def inside() -> Labels:
         return label(pairs(5), Counting())
 
@@ -209,12 +209,14 @@ def test_labels_are_flat_in_memory_and_inside_a_running_loop() -> None:
     assert labels.to_pandas().shape == (5, 7) if "pandas" in sys.modules else True
 
 
-def test_the_bar_shows_how_far_how_fast_how_long_and_what_it_cost() -> None:
+def test_the_bar_shows_share_rate_time_left_and_cost() -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    progress = Progress(200, cost=0.125, tokens_in=9000, tokens_out=1000, started=0.0, ended=10.0)
+    progress = Progress(
+        total=200, cost=0.125, tokens_in=9000, tokens_out=1000, started=0.0, ended=10.0
+    )
     progress.statuses.update(ok=45, refused=5)
     assert line(progress) == (
         "[#####...............] 50/200 25%  5.0/s  0:30 left  10,000 tokens  cost 0.1250  5 failed"
@@ -266,7 +268,7 @@ def test_a_store_of_a_later_version_is_refused_and_not_damaged(tmp_path: Path, w
     assert path.read_bytes() == before
 
 
-def test_what_is_no_store_is_refused_and_not_damaged(tmp_path: Path) -> None:
+def test_another_file_is_refused_and_not_damaged(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
     text.write_text("q1 0 d1 1\n" * 200)
     other = tmp_path / "b.db"
@@ -277,23 +279,25 @@ def test_what_is_no_store_is_refused_and_not_damaged(tmp_path: Path) -> None:
         with pytest.raises(GoodgainError, match="store"):
             Store(path)
         assert (path.read_bytes() if path.is_file() else b"") == before
-    with pytest.raises(GoodgainError, match="no store"):
+    with pytest.raises(GoodgainError, match="label store not found"):
         Store(tmp_path / "none.db", create=False)
 
 
-def test_a_store_is_made_once_when_many_open_it(tmp_path: Path) -> None:
+def test_a_store_is_created_once_when_many_open_it(tmp_path: Path) -> None:
     code = "import sys; from goodgain.labels import Store; Store(sys.argv[1]).close()"
-    made = [
+    openers = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "l.db")]) for _ in range(6)
     ]
-    assert [p.wait(60) for p in made] == [0] * 6
+    assert [p.wait(60) for p in openers] == [0] * 6
 
 
 def test_exports_and_imports(tmp_path: Path) -> None:
-    said = iter([3, 9, 9, None])
+    answers = iter([3, 9, 9, None])
     with Store(tmp_path / "l.db") as store:
         judge = Counting()
-        judge.__class__ = type("Said", (Counting,), {"__call__": lambda self, request: next(said)})
+        judge.__class__ = type(
+            "Scripted", (Counting,), {"__call__": lambda self, request: next(answers)}
+        )
         labels = label([("q", d, "what?", d) for d in "abc"], judge, store, concurrency=1)
         statuses = sorted(labels.statuses.items())
         assert statuses == [("invalid", 1), ("ok", 1), ("refused", 1)]
@@ -330,10 +334,21 @@ def test_a_pool_takes_the_unjudged_top_of_every_run(tmp_path: Path) -> None:
         )
     )
     runs = [{"q1": {"a": 3.0, "b": 2.0, "c": 2.0}}, {"q1": {"d": 1.0, "x": 0.5}, "q2": {"e": 1.0}}]
-    found = pool(runs, 2, tmp_path / "q.tsv", tmp_path / "d.jsonl", {"q1": {"a": 0}})
-    assert [(p.query, p.doc) for p in found] == [("q1", "c"), ("q1", "d"), ("q1", "x"), ("q2", "e")]
-    assert found[0] == Pair("q1", "c", "first question", "Tc\ntext c")
-    labels = label(found, Counting())
+    pooled = pool(
+        runs,
+        2,
+        queries=tmp_path / "q.tsv",
+        documents=tmp_path / "d.jsonl",
+        qrels={"q1": {"a": 0}},
+    )
+    assert [(p.query, p.doc) for p in pooled] == [
+        ("q1", "c"),
+        ("q1", "d"),
+        ("q1", "x"),
+        ("q2", "e"),
+    ]
+    assert pooled[0] == Pair("q1", "c", "first question", "Tc\ntext c")
+    labels = label(pooled, Counting())
     assert {row.doc: row.status for row in labels} == {
         "c": "ok",
         "d": "ok",
@@ -341,7 +356,7 @@ def test_a_pool_takes_the_unjudged_top_of_every_run(tmp_path: Path) -> None:
         "e": "ok",
     }
     with pytest.raises(GoodgainError, match="no text for query 'q2'"):
-        pool(runs, 2, {"q1": "x"}, {})
+        pool(runs, 2, queries={"q1": "x"}, documents={})
 
 
 def test_pairs_are_read_from_files_and_rows(tmp_path: Path) -> None:
@@ -354,7 +369,7 @@ def test_pairs_are_read_from_files_and_rows(tmp_path: Path) -> None:
             label(path, Counting())
 
 
-def test_prompts_are_versioned_by_all_they_say(tmp_path: Path) -> None:
+def test_prompts_are_versioned_by_their_text(tmp_path: Path) -> None:
     assert BUILT_IN == ("gain-0-4", "relevance-0-3")
     locked = {"gain-0-4": "gain-0-4@1ca5c9f109ba", "relevance-0-3": "relevance-0-3@5b8545b84d9b"}
     assert {name: Prompt.of(name).version for name in BUILT_IN} == locked

@@ -1,4 +1,4 @@
-"""Traces: each unique result is labelled once per question, and Good Gain finds its gain again."""
+"""Traces: each unique result is labelled once per question, and Good Gain uses its gain."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def result(name: str, **more: Any) -> dict[str, Any]:
 def trace(
     *searches: list[dict[str, Any]], user: str | None = "what?", conversation: str = "c1"
 ) -> dict[str, Any]:
-    iterations = [{"searches": [{"query": "words", "results": found}]} for found in searches]
+    iterations = [{"searches": [{"query": "words", "results": results}]} for results in searches]
     return {
         "conversation": conversation,
         "system": "a",
@@ -32,7 +32,7 @@ def trace(
     }
 
 
-# "1" is the id of whatever comes first in a list: no name for any result
+# "1" is the id of the first result of every list, so it names none of them
 TRACE = trace(
     [result("a", id="1"), result("b", id="2")],
     [result("b", id="1"), result("c", id="2")],
@@ -40,34 +40,34 @@ TRACE = trace(
 )
 
 
-def test_each_unique_result_is_asked_once_under_a_name_of_its_own() -> None:
-    found = list(trace_pairs([TRACE]))
-    assert [p.doc for p in found] == [*(f"https://example.org/{n}" for n in "abc"), "empty"]
-    assert {p.query for p in found} == {"c1"}
-    assert {p.question for p in found} == {"what?"}
-    assert found[0].text == f"{LONG}a."
+def test_each_unique_result_is_labelled_once_under_a_unique_name() -> None:
+    unique = list(trace_pairs([TRACE]))
+    assert [p.doc for p in unique] == [*(f"https://example.org/{n}" for n in "abc"), "empty"]
+    assert {p.query for p in unique} == {"c1"}
+    assert {p.question for p in unique} == {"what?"}
+    assert unique[0].text == f"{LONG}a."
 
 
 def test_labels_of_traces_are_the_gains_of_good_gain() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def judge(request: Request) -> int:
-        asked.append(request)
+        requests.append(request)
         return {"a": 4, "b": 1, "c": 3}[request.document[-2]]
 
     labels = label([TRACE], judge)
-    assert len(asked) == 3
+    assert len(requests) == 3
     assert labels.statuses == {"ok": 3, "no_text": 1}
     by_labels = gg.good_gain([TRACE], labels=labels.to_qrels())
     (written,) = with_gains([TRACE], labels.to_dict())
     gains = [r.gain for s in written.searches() for r in s.results]
     assert gains == [4, 1, 1, 3, 4, None]
     by_gains = gg.good_gain([written])
-    for found in (by_labels, by_gains):
-        assert found.figure("CG").value == 4 + 3  # below the threshold a gain earns nothing
+    for gained in (by_labels, by_gains):
+        assert gained.figure("CG").value == 4 + 3  # below the threshold a gain earns nothing
 
 
-def test_earlier_messages_go_with_the_question() -> None:
+def test_the_question_includes_earlier_messages() -> None:
     data = trace([result("a")], user="and in France?")
     data["turns"].insert(0, {"user": "who rules in Spain?", "iterations": []})
     (pair,) = trace_pairs([data])
@@ -88,7 +88,7 @@ def test_the_command_takes_traces_and_writes_their_gains(server: Server, tmp_pat
     ]  # fmt: skip
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert sum(server.requests.values()) == 3  # the same question twice is one question
+    assert sum(server.requests.values()) == 3  # both conversations have the same question
     gains = [r.gain for t in gg.read_traces(str(out)) for s in t.searches() for r in s.results]
     assert len(gains) == 12
     assert gains.count(None) == 2

@@ -18,7 +18,7 @@ from goodgain.cli.parser import command_parser
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.labels.labeller import Estimate
+    from goodgain.labels import Estimate, Judge, Labels
     from goodgain.labels.runner import Progress
 
 
@@ -59,15 +59,15 @@ def parser() -> argparse.ArgumentParser:
 def _add_judge(p: argparse.ArgumentParser) -> None:
     """The model and how it is called."""
     judge = p.add_argument_group("judge")
-    judge.add_argument("--model", required=True, metavar="NAME", help="name of the model")
+    judge.add_argument("--model", metavar="NAME", help="name of the model")
     judge.add_argument(
         "--base-url",
         metavar="URL",
         help="URL of the server (default: that of the model's provider)",
     )
     judge.add_argument(
-        "--api", choices=("openai", "anthropic"),
-        help="API of the server (default: anthropic for claude models, else openai)",
+        "--judge", metavar="NAME",
+        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
     )  # fmt: skip
     judge.add_argument(
         "--prompt", metavar="NAME|FILE",
@@ -78,11 +78,11 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
         help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
     )  # fmt: skip
     judge.add_argument(
-        "--max-tokens", type=int, default=300, metavar="N",
+        "--max-tokens", type=int, metavar="N",
         help="maximum reply tokens per document (default: 300)",
     )  # fmt: skip
     judge.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS",
+        "--timeout", type=float, metavar="SECONDS",
         help="time limit of a call (default: 60)",
     )  # fmt: skip
     judge.add_argument(
@@ -136,19 +136,10 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Label and print a summary."""
-    from goodgain.labels import Limits, estimate, judge_for, label
-    from goodgain.labels.judges import Price
+    from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
-    judge = judge_for(
-        args.model,
-        api=args.api,
-        base_url=args.base_url,
-        price=Price.parse(args.price) if args.price else None,
-        temperature=_temperature(args),
-        max_tokens=args.max_tokens,
-        timeout=args.timeout,
-    )
+    judge = _judge(args)
     options: dict[str, Any] = {
         "prompt": args.prompt,
         "replicates": args.replicates,
@@ -156,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
         "text_limit": args.text_limit,
         "canaries": args.canaries,
         "identity": args.unit,
-        "again": ("error", *filter(None, args.retry.split(","))),
+        "retry": [*filter(None, args.retry.split(","))],
     }
     if args.dry_run:
         estimated = estimate(_pairs(args), judge, args.store, **options)
@@ -180,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
     if bar:
         bar.end()
     if args.traces:
-        _write_traces(args, labels.to_dict())
+        _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     if summary.stopped == "budget":
         warn(args, [f"stopped at the budget of {args.budget:g}; continue with a larger --budget"])
@@ -197,14 +188,35 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) -> None:
+def _judge(args: argparse.Namespace) -> Judge:
+    """The judge, created with the settings that the user chose; it has defaults for the others."""
+    from goodgain.errors import UsageError
+    from goodgain.labels import Price, create_judge, judge_for
+    from goodgain.labels.judges.registry import BUILT_IN
+
+    if not (args.model or args.judge):
+        raise UsageError("--model or --judge is required")
+    settings = {
+        "model": args.model,
+        "base_url": args.base_url,
+        "price": Price.parse(args.price) if args.price else None,
+        "max_tokens": args.max_tokens,
+        "timeout": args.timeout,
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if args.temperature or args.judge is None or args.judge in BUILT_IN:
+        settings["temperature"] = _temperature(args)
+    return create_judge(args.judge, **settings) if args.judge else judge_for(**settings)
+
+
+def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
     from goodgain.io.atomic import write_texts
     from goodgain.labels import with_gains
 
     traces = (
         t
         for source in args.sources
-        for t in with_gains(source, gains, args.unit, args.source_format)
+        for t in with_gains(source, labels, args.unit, args.source_format)
     )
     write_texts({args.traces: (trace.to_json() + "\n" for trace in traces)})
 
@@ -212,10 +224,9 @@ def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) 
 def _pairs(args: argparse.Namespace) -> Any:
     from itertools import chain
 
-    from goodgain.data import Qrels
     from goodgain.errors import UsageError
-    from goodgain.labels.labeller import pairs_from
-    from goodgain.labels.pairs import pool
+    from goodgain.labels import pool
+    from goodgain.labels.labeller import pairs_to_label
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
@@ -225,12 +236,17 @@ def _pairs(args: argparse.Namespace) -> Any:
 
             pairs = (trace_pairs(s, args.unit, args.source_format) for s in args.sources)
         else:
-            pairs = (pairs_from(source, args.unit) for source in args.sources)
+            pairs = (pairs_to_label(source, args.unit) for source in args.sources)
         return chain.from_iterable(pairs)
     if not (args.queries and args.documents):
         raise UsageError("--pool requires --queries and --documents, the texts to be judged")
-    judged = Qrels(args.qrels).to_dict() if args.qrels else None
-    return pool(args.sources, args.pool, args.queries, args.documents, judged)
+    return pool(
+        args.sources,
+        args.pool,
+        queries=args.queries,
+        documents=args.documents,
+        qrels=args.qrels,
+    )
 
 
 def _temperature(args: argparse.Namespace) -> float | None:
@@ -255,7 +271,7 @@ def _estimate_rows(e: Estimate) -> list[list[Any]]:
     rows: list[list[Any]] = [
         ["pairs", e.pairs],
         ["labels", e.labels],
-        ["already stored", e.known],
+        ["already stored", e.stored],
         ["calls", e.calls],
         ["input tokens (estimate)", e.tokens_in],
         ["maximum output tokens", e.tokens_out],
@@ -268,7 +284,7 @@ def summary_rows(p: Progress) -> list[list[Any]]:
     """A summary of a run."""
     return [
         ["pairs", p.pairs],
-        ["already stored", p.known],
+        ["already stored", p.stored],
         *([f"labels {status}", count] for status, count in p.statuses.most_common() if count),
         ["truncated documents", p.cut],
         ["calls", p.calls],

@@ -1,4 +1,4 @@
-"""Gain labels: prompts, judges, the store, and the runner between them."""
+"""Labels: prompts, judges, the label store, and the runner that connects them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from goodgain.labels.judges import (
     Reply,
     Request,
     Retry,
+    create_judge,
+    judge_for,
+    judge_names,
 )
-from goodgain.labels.labeller import Estimate, estimate, judge_for, label
+from goodgain.labels.labeller import Estimate, estimate, label
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import Pair, pool
+from goodgain.labels.pairs import Pair
+from goodgain.labels.pooling import pool
 from goodgain.labels.result import Label, Labels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
@@ -36,8 +40,10 @@ __all__ = [
     "Request",
     "Retry",
     "Store",
+    "create_judge",
     "estimate",
     "judge_for",
+    "judge_names",
     "label",
     "pool",
     "with_gains",

@@ -1,40 +1,43 @@
-"""How far to trust labels: their agreement with human ones, and means corrected for their faults."""
+"""How far to trust labels: their agreement with human judgments, and means corrected for their errors."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
-from goodgain.labels.result import Labels
-from goodgain.measures.grammar import parse_all
+from goodgain.labels.result import judgments_of, stored_labels
 from goodgain.ranking import Evaluator
-from goodgain.ranking.evaluator import named_runs
+from goodgain.ranking.evaluator import several_runs
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
 from goodgain.stats import agreement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.data.qrels import Qrels
+    from goodgain.ranking import Evaluation
+    from goodgain.ranking.evaluator import Measures
+
     Floats = NDArray[np.float64]
 
-MEASURES = "nDCG@10"
+DEFAULT_MEASURES = "nDCG@10"
+_FEW_QUERIES = 30  # with fewer, normal intervals are rough
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number with its interval, and how many pairs, queries or systems stand behind it."""
+    """A number with its interval, and the number of pairs, queries or systems it is based on."""
 
     name: str
     value: float
@@ -43,9 +46,9 @@ class Figure:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """The mean of a measure under the judge's labels, under human ones, and corrected."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedMean:
+    """The mean of a measure by the judge's labels, by human judgments, and corrected."""
 
     run: str
     measure: str
@@ -59,30 +62,38 @@ class Corrected:
     other_queries: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(SavedAsJson, Reportable):
-    """What `calibrate` found; `matrix[i][j]` counts human `grades[i]` that the judge calls `grades[j]`."""
+    """The result of `calibrate`; `matrix[i][j]` counts pairs that humans grade i and the judge grades j."""
 
     KIND: ClassVar[str] = "calibration"
     FORMAT: ClassVar[int] = 1
     grades: tuple[float, ...]
     matrix: tuple[tuple[int, ...], ...]
     figures: tuple[Figure, ...]
-    canaries: tuple[tuple[str, int, int], ...]  # kind, labelled, found good
-    corrected: tuple[Corrected, ...]
+    canaries: tuple[tuple[str, int, int], ...]  # kind, labelled, judged good
+    corrected: tuple[CorrectedMean, ...]
     threshold: float
     confidence: float
     pairs: int
-    failed: int  # pairs with a human label for which the judge has no gain
-    not_labelled: int  # pairs with a human label that the judge was not asked about
+    failed: int  # pairs with a human judgment for which the judge gave no gain
+    not_labelled: int  # pairs with a human judgment but without a label
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
             if figure.name == name:
                 return figure
-        raise KeyError(
-            f"there is no figure '{name}'; there is: {', '.join(f.name for f in self.figures)}"
-        )
+        raise KeyError(f"unknown figure '{name}'; available figures: {', '.join(self.keys())}")
+
+    def keys(self) -> list[str]:
+        """The names of the figures, so that `dict(calibration)` is {name: figure}."""
+        return [figure.name for figure in self.figures]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.figures)
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for every figure."""
@@ -98,49 +109,51 @@ class Calibration(SavedAsJson, Reportable):
         return _FIGURES, rows
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """As text: for machines the figures, for people also the matrix and the corrected means."""
+        """As text; formats for machines have the figures only, without the confusion matrix."""
         if format in LONG_FORMATS:
             return render(format, *self.rows())
         return "\n".join(render(format, *table) for table in self._tables())
 
     def _tables(self) -> list[tuple[list[str], list[list[Any]]]]:
-        """For people: the matrix, the figures, the canaries, the corrected means."""
+        """The confusion matrix, the figures, the canaries, and the corrected means."""
         names = [f"{g:g}" for g in self.grades]
         matrix = [[f"human {n}", *row] for n, row in zip(names, self.matrix, strict=True)]
-        found: list[tuple[list[str], list[list[Any]]]] = [
+        tables: list[tuple[list[str], list[list[Any]]]] = [
             (["", *(f"judge {n}" for n in names)], matrix),
             (_FIGURES, [list(asdict(f).values()) for f in self.figures]),
         ]
         if self.canaries:
-            found.append((["canary", "labelled", "found good"], [[*c] for c in self.canaries]))
+            tables.append((["canary", "labelled", "judged good"], [[*c] for c in self.canaries]))
         if self.corrected:
             rows = [list(asdict(c).values()) for c in self.corrected]
             header = ["run", "measure", "judge", "human", "corrected", "low", "high", "weight",
                       "human queries", "other queries"]  # fmt: skip
-            found.append((header, rows))
-        return found
+            tables.append((header, rows))
+        return tables
 
     def _repr_html_(self) -> str:
         return "".join(html_table(*table) for table in self._tables())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""
-        found = []
+        messages = []
         if self.failed:
-            found.append(
-                f"{self.failed:,} pairs with a human label have no gain from the judge: left out"
+            messages.append(
+                f"ignored {self.failed:,} pairs with a human judgment that the judge failed to label"
             )
         if self.not_labelled:
-            found.append(
-                f"{self.not_labelled:,} pairs with a human label were not labelled: left out"
+            messages.append(
+                f"ignored {self.not_labelled:,} pairs with a human judgment but without a label"
             )
         fooled = [f"{kind} ({good} of {count})" for kind, count, good in self.canaries if good]
         if fooled:
-            found.append(f"the judge falls for worthless documents: {', '.join(fooled)}")
-        small = {c.human_queries for c in self.corrected if c.human_queries < 30}
-        if small:
-            found.append(f"intervals of corrected means are rough with {min(small)} human queries")
-        return found
+            messages.append(f"decoy documents fooled the judge: {', '.join(fooled)}")
+        few = {c.human_queries for c in self.corrected if c.human_queries < _FEW_QUERIES}
+        if few:
+            messages.append(
+                f"intervals of corrected means are rough with only {min(few)} human queries"
+            )
+        return messages
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
@@ -160,7 +173,7 @@ class Calibration(SavedAsJson, Reportable):
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
-                "corrected": tuple(Corrected(**_numbers(c)) for c in data["corrected"]),
+                "corrected": tuple(CorrectedMean(**_numbers(c)) for c in data["corrected"]),
             }
         )
 
@@ -168,56 +181,62 @@ class Calibration(SavedAsJson, Reportable):
         return self.render().rstrip("\n")
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f.name} {f.value:.3f}" for f in self.figures[:4])
-        return f"Calibration({self.pairs:,} pairs; {shown})"
+        figures = ", ".join(f"{f.name} {f.value:.3f}" for f in self.figures[:4])
+        return f"Calibration({self.pairs:,} pairs; {figures})"
 
 
 def calibrate(
     human: Any,
     labels: Any,
-    runs: Iterable[Any] = (),
-    measures: str = MEASURES,
+    runs: Any = None,
+    measures: Measures = DEFAULT_MEASURES,
     *,
     threshold: float = 2,
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Calibration:
-    """Hold labels against human ones over the same pairs.
+    """Compare a judge's labels with human judgments of the same pairs.
 
-    `labels` are `Labels`, the path of a store, or judgements of any form. With `runs`, also whether
-    both put the systems in the same order, and the means of measures corrected by the human labels.
-    Intervals come from resampling queries, since labels of one query are not independent.
+    `human` and `labels` are judgments in any form that `evaluate` takes, `Labels`, a `Store` or its
+    path. With `runs`, in any form that `evaluate` takes, the result also says whether both rank the
+    systems alike, and has the means of measures corrected by the human judgments. A gain of at least
+    `threshold` is good. Intervals come from resampling queries, since the labels of one query are not
+    independent.
     """
     if not 0 < confidence < 1:
-        raise UsageError(f"confidence={confidence} is not between 0 and 1")
-    truth = Qrels.of(human).to_dict()
-    judged, failed_pairs, canaries = _labels(labels, threshold)
+        raise UsageError(f"confidence must be between 0 and 1, got {confidence}")
+    human_qrels = judgments_of(human)
+    truth = human_qrels.to_dict()
+    judged = _labels(labels, threshold)
     both = {
-        q: [(g, judged[q][d]) for d, g in docs.items() if d in judged.get(q, {})]
+        q: [(g, judged.gains[q][d]) for d, g in docs.items() if d in judged.gains.get(q, {})]
         for q, docs in truth.items()
     }
     both = {q: pairs for q, pairs in both.items() if pairs}
     if not both:
         raise InputError(
-            "no pair has both a human label and one of the judge",
-            hint="are the ids of queries and documents the same in both?",
+            "no pair has both a human judgment and a label",
+            hint="check that both use the same query and document ids",
         )
     grades, counts = _counts(list(both.values()))
     sampler = _Sampler(len(counts), resamples, seed, confidence)
     figures = _agreement(grades, counts, threshold, sampler)
-    chosen = named_runs(runs)
-    corrected: tuple[Corrected, ...] = ()
-    if chosen:
-        orders, corrected = _systems(truth, judged, chosen, measures, sampler, confidence)
+    corrected: tuple[CorrectedMean, ...] = ()
+    if runs is not None and not (isinstance(runs, list | tuple | Mapping) and not runs):
+        systems = several_runs(runs)
+        by_human, by_judge = (
+            Evaluator(qrels, measures).evaluate(systems) for qrels in (human_qrels, judged.qrels)
+        )
+        orders, corrected = _systems(by_human, by_judge, sampler)
         figures += orders
     pairs = sum(map(len, both.values()))
-    failed = sum((q, d) in failed_pairs for q, docs in truth.items() for d in docs)
+    failed = sum((q, d) in judged.failed for q, docs in truth.items() for d in docs)
     return Calibration(
         grades=tuple(grades.tolist()),
         matrix=tuple(tuple(int(n) for n in row) for row in counts.sum(0)),
         figures=tuple(figures),
-        canaries=canaries,
+        canaries=judged.canaries,
         corrected=corrected,
         threshold=threshold,
         confidence=confidence,
@@ -227,42 +246,39 @@ def calibrate(
     )
 
 
-def _labels(
-    labels: Any, threshold: float
-) -> tuple[dict[str, dict[str, float]], set[tuple[str, str]], tuple[tuple[str, int, int], ...]]:
-    """Gains, pairs without one, and what became of the canaries."""
-    if isinstance(labels, str | os.PathLike) and is_store(os.fspath(labels)):
-        labels = Labels.of(labels)
-    if not isinstance(labels, Labels):
-        return Qrels.of(labels).to_dict(), set(), ()
-    gains: dict[str, dict[str, float]] = {}
+class _JudgeLabels(NamedTuple):
+    """A judge's gains, the pairs that it failed to label, and the outcome of the canaries."""
+
+    qrels: Qrels | dict[str, dict[str, float]]
+    gains: dict[str, dict[str, float]]
+    failed: set[tuple[str, str]]
+    canaries: tuple[tuple[str, int, int], ...]
+
+
+def _labels(source: Any, threshold: float) -> _JudgeLabels:
+    labels = stored_labels(source)
+    if labels is None:
+        qrels = judgments_of(source)
+        return _JudgeLabels(qrels, qrels.to_dict(), set(), ())
     failed: set[tuple[str, str]] = set()
-    seen: Counter[str] = Counter()
+    labelled: Counter[str] = Counter()
     good: Counter[str] = Counter()
+    gains: dict[str, dict[str, float]] = {}
     for label in labels:
-        if label.doc.startswith(PREFIX):
-            if label.gain is not None:
-                kind = label.doc.removeprefix(PREFIX)
-                seen[kind] += 1
-                good[kind] += label.gain >= threshold
-        elif label.gain is None:
+        kind = label.doc.removeprefix(PREFIX)
+        if label.gain is None:
             failed.add((label.query, label.doc))
+        elif kind != label.doc:
+            labelled[kind] += 1
+            good[kind] += label.gain >= threshold
         else:
             gains.setdefault(label.query, {})[label.doc] = label.gain
-    return gains, failed, tuple((kind, seen[kind], good[kind]) for kind in sorted(seen))
-
-
-def is_store(path: str) -> bool:
-    """Whether a file is a store of labels."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
+    canaries = tuple((kind, labelled[kind], good[kind]) for kind in sorted(labelled))
+    return _JudgeLabels(gains, gains, failed, canaries)
 
 
 def _counts(queries: list[list[tuple[float, float]]]) -> tuple[Floats, Floats]:
-    """The grades that occur, and for each query how often which met which."""
+    """The grades that occur, and a confusion matrix per query."""
     import numpy as np
 
     grades = np.unique(np.array([pair for pairs in queries for pair in pairs], float))
@@ -279,12 +295,10 @@ class _Sampler:
     def __init__(self, queries: int, resamples: int, seed: int, confidence: float) -> None:
         import numpy as np
 
-        self.queries, self.resamples, self.seed, self.confidence = (
-            queries,
-            resamples,
-            seed,
-            confidence,
-        )
+        self.queries = queries
+        self.resamples = resamples
+        self.seed = seed
+        self.confidence = confidence
         self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         generator = np.random.default_rng(seed)
         weights = generator.multinomial(queries, np.full(queries, 1 / queries), size=resamples)
@@ -293,7 +307,7 @@ class _Sampler:
     def interval(
         self, statistic: Callable[[Floats], Floats], per_query: Floats
     ) -> tuple[float, float]:
-        """The percentile interval of a statistic of the sum over queries; unknown for one query."""
+        """The percentile interval of a statistic of the sum over queries; undefined for one query."""
         import numpy as np
 
         if self.weights is None:
@@ -320,83 +334,78 @@ def _agreement(grades: Floats, counts: Floats, threshold: float, sampler: _Sampl
         ("missed-good rate", n - bad, lambda c: agreement.missed_good(c, grades, threshold)),
     ]
     return [
-        Figure(name, float(of(total)), *sampler.interval(of, counts), count)
-        for name, count, of in statistics
+        Figure(name, float(statistic(total)), *sampler.interval(statistic, counts), count)
+        for name, count, statistic in statistics
     ]
 
 
 def _systems(
-    truth: dict[str, dict[str, float]],
-    judged: dict[str, dict[str, float]],
-    runs: list[Any],
-    measures: str,
-    sampler: _Sampler,
-    confidence: float,
-) -> tuple[list[Figure], tuple[Corrected, ...]]:
-    """Whether both label sets order the systems alike, and each mean corrected."""
+    by_human: Evaluation, by_judge: Evaluation, sampler: _Sampler
+) -> tuple[list[Figure], tuple[CorrectedMean, ...]]:
+    """Whether labels and human judgments rank the systems alike, and each mean corrected."""
     import numpy as np
 
-    by_human, by_judge = (Evaluator(table, measures).evaluate(runs) for table in (truth, judged))
-    common = [q for q in truth if q in judged]
-    others = [q for q in judged if q not in truth]
-    reach = NormalDist().inv_cdf((1 + confidence) / 2)
+    reach = NormalDist().inv_cdf((1 + sampler.confidence) / 2)
     figures, corrected = [], []
-    for measure in parse_all(measures):
+    for measure in by_human.measures:
         columns: list[Floats] = []
-        for run in runs:
-            human, judge = (
-                dict(zip(r.queries, r.column(measure), strict=True))
-                for r in (by_human[run.name] if len(runs) > 1 else by_human.runs[0],
-                          by_judge[run.name] if len(runs) > 1 else by_judge.runs[0])
-            )  # fmt: skip
+        for scores in zip(by_human.runs, by_judge.runs, strict=True):
+            human, judge = (dict(zip(s.queries, s.column(measure), strict=True)) for s in scores)
+            common = [query for query in human if query in judge]
+            others = [query for query in judge if query not in human]
             y, f, g = (
-                np.array([table[q] for q in queries])
-                for table, queries in ((human, common), (judge, common), (judge, others))
+                np.array([values[query] for query in queries])
+                for values, queries in ((human, common), (judge, common), (judge, others))
             )
             columns.append(np.stack([y, f]))
-            keep = ~(np.isnan(y) | np.isnan(f))
-            mean, error, weight = agreement.ppi_mean(y[keep], f[keep], g[~np.isnan(g)])
+            defined = ~(np.isnan(y) | np.isnan(f))
+            mean, error, weight = agreement.ppi_mean(y[defined], f[defined], g[~np.isnan(g)])
             corrected.append(
-                Corrected(
-                    run.name, measure.label, _mean(np.concatenate([f, g])),
-                    _mean(y), mean, mean - reach * error, mean + reach * error, weight,
-                    int(keep.sum()), int((~np.isnan(g)).sum()),
+                CorrectedMean(
+                    run=scores[0].name,
+                    measure=measure.label,
+                    labels=_mean(np.concatenate([f, g])),
+                    human=_mean(y),
+                    corrected=mean,
+                    low=mean - reach * error,
+                    high=mean + reach * error,
+                    weight=weight,
+                    human_queries=int(defined.sum()),
+                    other_queries=int((~np.isnan(g)).sum()),
                 )
-            )  # fmt: skip
-        if len(runs) > 1:
-            figures.append(_order(measure.label, np.stack(columns), len(runs), sampler))
+            )
+        if len(columns) > 1:
+            figures.append(_order(measure.label, np.stack(columns), sampler))
     return figures, tuple(corrected)
 
 
-def _order(label: str, values: Floats, systems: int, sampler: _Sampler) -> Figure:
-    """Kendall's tau of the systems' means; `values` has systems, label sets, queries."""
+def _order(label: str, values: Floats, sampler: _Sampler) -> Figure:
+    """Kendall's tau of the systems' means; `values` is indexed by system, judgments, and query."""
     import numpy as np
 
     per_query = np.moveaxis(values, -1, 0)
-    per_query = per_query[~np.isnan(per_query).any((1, 2))]  # defined for all, under both
+    per_query = per_query[~np.isnan(per_query).any((1, 2))]  # defined for all systems by both
+    name = f"Kendall's tau of systems by {label}"
 
     def tau(sums: Floats) -> Floats:
         return agreement.kendall_tau(sums[..., 0], sums[..., 1])
 
+    if not len(per_query):
+        return Figure(name, float("nan"), float("nan"), float("nan"), len(values))
     if sampler.queries != len(per_query):
-        if not len(per_query):
-            nan = float("nan")
-            return Figure(f"Kendall's tau of systems by {label}", nan, nan, nan, systems)
         sampler = _Sampler(len(per_query), sampler.resamples, sampler.seed, sampler.confidence)
     value = float(tau(per_query.sum(0)))
-    return Figure(
-        f"Kendall's tau of systems by {label}", value, *sampler.interval(tau, per_query), systems
-    )
+    return Figure(name, value, *sampler.interval(tau, per_query), len(values))
 
 
 def _mean(values: Floats) -> float:
-    """Of the values that are defined."""
+    """The mean of the values that are defined."""
     defined = values[values == values]
     return float(defined.mean()) if len(defined) else float("nan")
 
 
 def _numbers(saved: dict[str, Any]) -> dict[str, Any]:
-    """Undefined is null in a file."""
+    """A saved record, in which undefined values are null."""
     return {name: float("nan") if value is None else value for name, value in saved.items()}
 
 

@@ -1,4 +1,4 @@
-"""Documents that are worth nothing and pretend otherwise: who falls for them is not to be trusted."""
+"""Decoy documents that are worthless but pretend otherwise: a judge that is fooled cannot be trusted."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _KINDS = {
 
 
 def with_canaries(pairs: Iterable[Pair], questions: int, high: int) -> Iterator[Pair]:
-    """The pairs, then canaries of every kind for the first so many of their questions."""
-    chosen: dict[str, str] = {}
+    """The pairs, then canaries of every kind for the first `questions` of their queries."""
+    by_query: dict[str, str] = {}
     for pair in pairs:
-        if len(chosen) < questions:
-            chosen.setdefault(pair.query, pair.question)
+        if len(by_query) < questions:
+            by_query.setdefault(pair.query, pair.question)
         yield pair
-    for query, question in chosen.items():
+    for query, question in by_query.items():
         for kind, text in _KINDS.items():
             yield Pair(
                 query, f"{PREFIX}{kind}", question, text.format(question=question, high=high)

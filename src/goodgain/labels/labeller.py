@@ -1,4 +1,4 @@
-"""From pairs and a judge to labels, and what that would take."""
+"""Label pairs or traces with a judge, or estimate what that would cost."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goodgain.cores import available_cores
 from goodgain.errors import UsageError
 from goodgain.labels.canaries import with_canaries
-from goodgain.labels.judges.anthropic import AnthropicJudge
-from goodgain.labels.judges.openai import OpenAIJudge
+from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
-from goodgain.labels.judges.spread import Spread
+from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import is_pairs, pairs_of
+from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
@@ -27,25 +26,34 @@ from goodgain.labels.template import Prompt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from goodgain.labels.judges.client import ClientJudge
     from goodgain.labels.judges.protocol import Judge
-    from goodgain.labels.pairs import Pair
     from goodgain.labels.runner import Progress
 
 TEXT_LIMIT = 24_000  # characters of a document
-AGAIN = ("error",)  # nothing was paid for these
-AT_ONCE = 64  # calls of one process: it falls behind where replies take less than about 50 ms
-WORTH_IT = 1_000  # calls for each process, which takes a second to start
-KINDS = {"openai": OpenAIJudge, "anthropic": AnthropicJudge}
+RETRIED = ("error",)  # failures that cost nothing
+CALLS_PER_PROCESS = 64  # with more, a process falls behind if replies take less than about 50 ms
+MIN_CALLS_PER_PROCESS = 1_000  # in total; a process takes a second to start
 
 
-@dataclass(frozen=True, slots=True)
+class PlanOptions(TypedDict, total=False):
+    """The options of `label` that determine which calls are needed."""
+
+    prompt: Prompt | str | None
+    replicates: int
+    batch: int
+    text_limit: int
+    canaries: int
+    identity: Any
+    retry: Iterable[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What labelling would take; tokens are guessed cautiously, the money is the most it could be."""
+    """What labelling would take; `tokens_in` is a conservative estimate, `cost` an upper bound."""
 
     pairs: int
     labels: int
-    known: int
+    stored: int  # labels that the store has already
     calls: int
     tokens_in: int
     tokens_out: int
@@ -68,183 +76,175 @@ def label(
     text_limit: int = TEXT_LIMIT,
     canaries: int = 0,
     identity: Any = None,
-    again: Iterable[str] = AGAIN,
+    retry: Iterable[str] = RETRIED,
     progress: Callable[[Progress], None] | None = None,
 ) -> Labels:
-    """Gains for pairs of question and document, or for the results of traces.
+    """Label pairs of a question and a document, or the unique results of traces.
 
-    What the store has already is not asked again. Of traces, `identity` says which results are the
-    same, and each is labelled once per question.
+    `source` holds pairs (a file, a data frame, or rows, as `pool` returns them) or traces (a path or
+    several, `Trace` objects or dictionaries, or {system: any of these}). Labels that the store has are
+    not requested again. For traces, `identity` decides which results are the same, and each unique one
+    is labelled once per question.
 
-    `judge` is the name of a model, or anything that can be called with a `Request`. `processes` make
-    the calls of a built-in judge: by default, in a long run, one for every 64 calls at once, at most one
-    a core. `budget` is the most that the store may have cost in the end. `again` names the failures that
-    are tried again; `canaries` is for how many questions worthless documents are added, for `calibrate`
-    to tell of.
+    `judge` is the name of a judge or of a model, or anything that can be called with a `Request`.
+    `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
+    concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
+    lists failures of earlier runs to try again. `canaries` is the number of questions for which decoy
+    documents are added; `calibrate` reports how many fooled the judge.
     """
-    made = judge_for(judge) if isinstance(judge, str) else judge
-    bounds = _limits(limits, concurrency, budget, made)
-    _check_processes(processes, made)
-    if hasattr(made, "prepare"):
-        made.prepare()
-    opened = Store.of(store)
-    retried = retried_of(again)
+    judge = judge_of(judge)
+    statuses = retry_statuses(retry)
+    chosen_limits = _limits(limits, concurrency, budget, judge)
+    _check_processes(processes, judge)
+    if hasattr(judge, "prepare"):
+        judge.prepare()
     plan = _plan(
-        source,
-        made,
-        opened,
-        prompt,
-        replicates,
-        batch,
-        text_limit,
-        canaries,
-        identity,
-        retried,
-        True,
+        source, judge, Store.of(store), record=True, prompt=prompt, replicates=replicates, batch=batch,
+        text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses,
+    )  # fmt: skip
+    runner = Runner(
+        plan,
+        _distributed(judge, processes, chosen_limits.concurrency, plan.todo // batch),
+        limits=chosen_limits,
+        batch=batch,
+        retry=statuses,
+        show=progress,
     )
-    spread = _spread(made, processes, bounds.concurrency, plan.todo // batch)
-    runner = Runner(plan, spread, bounds, batch, retried, progress)
-    return Labels(opened, plan.setting, plan.wanted, runner.run())
+    return Labels(plan.store, plan.setting, plan.pairs_table, runner.run())
 
 
 def estimate(
     source: Any,
     judge: Judge | str,
     store: Store | str | os.PathLike[str] | None = None,
-    *,
-    prompt: Prompt | str | None = None,
-    replicates: int = 1,
-    batch: int = 1,
-    text_limit: int = TEXT_LIMIT,
-    canaries: int = 0,
-    identity: Any = None,
-    again: Iterable[str] = AGAIN,
+    **options: Unpack[PlanOptions],
 ) -> Estimate:
-    """What `label` would take, without a call and without a trace in the store."""
-    made = judge_for(judge) if isinstance(judge, str) else judge
-    there = isinstance(store, Store) or (store is not None and Path(store).exists())
-    opened = Store.of(store if there else None)
-    plan = _plan(
-        source,
-        made,
-        opened,
-        prompt,
-        replicates,
-        batch,
-        text_limit,
-        canaries,
-        identity,
-        retried_of(again),
-        False,
-    )
-    calls = sum(1 for _ in plan.calls(batch))
-    tokens_out = plan.todo * int(getattr(made, "max_tokens", 0))
-    price = getattr(made, "price", None)
-    cost = price.of(plan.tokens, tokens_out) if price else None
+    """What `label` would take with the same arguments, without any call or change to the store."""
+    judge = judge_of(judge)
+    exists = isinstance(store, Store) or (store is not None and Path(store).exists())
+    plan = _plan(source, judge, Store.of(store if exists else None), record=False, **options)
+    tokens_out = plan.todo * int(getattr(judge, "max_tokens", 0))
+    price = getattr(judge, "price", None)
     return Estimate(
-        plan.pairs, plan.labels, plan.known, calls, plan.tokens, tokens_out, cost, opened.cost()
+        pairs=plan.pairs,
+        labels=plan.labels,
+        stored=plan.stored,
+        calls=sum(1 for _ in plan.calls(options.get("batch", 1))),
+        tokens_in=plan.tokens,
+        tokens_out=tokens_out,
+        cost=price.of(plan.tokens, tokens_out) if price else None,
+        spent=plan.store.cost(),
     )
-
-
-def judge_for(
-    model: str, *, api: str | None = None, base_url: str | None = None, **options: Any
-) -> ClientJudge:
-    """The built-in judge for a model: Anthropic's for claude, else that of the OpenAI interface."""
-    chosen = api or ("anthropic" if model.startswith("claude") and not base_url else "openai")
-    if chosen not in KINDS:
-        raise UsageError(f"api='{chosen}' is neither 'openai' nor 'anthropic'")
-    return KINDS[chosen](model, base_url=base_url, **options)
 
 
 def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
-    """What decides labels by this judge and prompt."""
+    """What determines the labels of this judge and prompt."""
     parameters = parameters_of(judge)
     if batch > 1:
         parameters["batch"] = batch
-    return Setting(prompt.version, model_of(judge), parameters, prompt.low, prompt.high)
+    return Setting(
+        prompt=prompt.version,
+        model=model_of(judge),
+        parameters=parameters,
+        low=prompt.low,
+        high=prompt.high,
+    )
+
+
+def retry_statuses(statuses: Iterable[str]) -> tuple[str, ...]:
+    """The failures to try again, checked; errors are always among them."""
+    chosen = tuple(statuses.split(",") if isinstance(statuses, str) else statuses)
+    failures = [status for status in STATUSES if status != "ok"]
+    for status in chosen:
+        if status not in failures:
+            raise UsageError(
+                f"cannot retry '{status}', which is not a failure",
+                hint=f"choose from: {', '.join(failures)}",
+            )
+    return tuple({*chosen, *RETRIED})
+
+
+def pairs_to_label(source: Any, identity: Any = None) -> Iterator[Pair]:
+    """Pairs as they are, or those of traces; the first line or row tells which they are."""
+    from goodgain.labels.traces import is_trace, trace_pairs
+
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        return read_pairs(path) if holds_pairs(path) else trace_pairs(path, identity)
+    if isinstance(source, Pair) or (isinstance(source, Mapping) and "question" in source):
+        return read_pairs([source])
+    if isinstance(source, Mapping) or is_trace(source):
+        return trace_pairs(source, identity)
+    if hasattr(source, "__arrow_c_stream__"):
+        return read_pairs(source)
+    rows = iter(source)
+    first = next(rows, None)
+    if first is None:
+        return iter(())
+    rows = chain([first], rows)
+    if isinstance(first, str | os.PathLike):
+        return chain.from_iterable(pairs_to_label(path, identity) for path in rows)
+    return trace_pairs(rows, identity) if is_trace(first) else read_pairs(rows)
 
 
 def _limits(
     limits: Limits | None, concurrency: int | None, budget: float | None, judge: Any
 ) -> Limits:
-    bounds = limits or Limits()
+    chosen = limits or Limits()
     if concurrency is not None:
-        bounds = replace(bounds, concurrency=concurrency)
+        chosen = replace(chosen, concurrency=concurrency)
     if budget is not None:
-        bounds = replace(bounds, budget=budget)
-    if bounds.budget is not None and getattr(judge, "price", None) is None:
+        chosen = replace(chosen, budget=budget)
+    if chosen.budget is not None and getattr(judge, "price", None) is None:
         raise UsageError(
             "a budget needs the price of the model",
-            hint="money for a million tokens in and out: price=Price(0.15, 0.60) (--price 0.15/0.60)",
+            hint="pass the prices of a million input and output tokens: price=Price(0.15, 0.60) "
+            "(--price 0.15/0.60)",
         )
-    return bounds
+    return chosen
 
 
-def _check_processes(processes: int | None, judge: Judge) -> None:
+def _check_processes(processes: int | None, judge: Any) -> None:
     if processes is None:
         return
     if processes < 1:
-        raise UsageError(f"processes={processes} is not a whole number from 1 on")
-    if processes > 1 and type(judge) not in KINDS.values():
+        raise UsageError(f"processes must be a positive integer, got {processes}")
+    if processes > 1 and type(judge) not in BUILT_IN.values():
         raise UsageError(
-            f"processes={processes}, but only a built-in judge can be spread over processes",
-            hint="a judge of your own may start as many as it likes",
+            f"processes={processes} is only possible with a built-in judge",
+            hint="your own judge may start as many processes as it needs",
         )
 
 
-def _spread(judge: Any, processes: int | None, concurrency: int, calls: int) -> Judge:
-    """The judge over as many processes as are asked for, or as many as are likely to pay."""
-    if processes is None and type(judge) in KINDS.values():
-        processes = min(concurrency // AT_ONCE, calls // WORTH_IT, available_cores())
-    return Spread(judge, processes) if processes and processes > 1 else judge
-
-
-def retried_of(statuses: Iterable[str]) -> tuple[str, ...]:
-    """The failures that are tried again, checked."""
-    chosen = tuple(statuses)
-    for status in chosen:
-        if status == "ok" or status not in STATUSES:
-            raise UsageError(
-                f"'{status}' is not a failure that can be tried again",
-                hint=f"one of: {', '.join(s for s in STATUSES if s != 'ok')}",
-            )
-    return tuple({*chosen, *AGAIN})
-
-
-def pairs_from(source: Any, identity: Any = None) -> Iterator[Pair]:
-    """Pairs as they are, or those of traces; of files the first line tells which they are."""
-    from goodgain.labels.traces import trace_pairs
-
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        yield from pairs_of(path) if is_pairs(path) else trace_pairs(path, identity)
-        return
-    rows = iter(source)
-    for first in rows:
-        rows = chain([first], rows)
-        is_trace = hasattr(first, "turns") or (isinstance(first, Mapping) and "turns" in first)
-        yield from trace_pairs(rows, identity) if is_trace else pairs_of(rows)
-        return
+def _distributed(judge: Any, processes: int | None, concurrency: int, calls: int) -> Judge:
+    """The judge over this number of processes or, by default, over as many as pay off."""
+    if processes is None and type(judge) in BUILT_IN.values():
+        processes = min(
+            concurrency // CALLS_PER_PROCESS, calls // MIN_CALLS_PER_PROCESS, available_cores()
+        )
+    distributed: Judge = JudgeProcesses(judge, processes) if processes and processes > 1 else judge
+    return distributed
 
 
 def _plan(
     source: Any,
     judge: Any,
     store: Store,
-    prompt: Prompt | str | None,
-    replicates: int,
-    batch: int,
-    text_limit: int,
-    canaries: int,
-    identity: Any,
-    again: tuple[str, ...],
+    *,
     record: bool,
+    prompt: Prompt | str | None = None,
+    replicates: int = 1,
+    batch: int = 1,
+    text_limit: int = TEXT_LIMIT,
+    canaries: int = 0,
+    identity: Any = None,
+    retry: Iterable[str] = RETRIED,
 ) -> Plan:
     for name, value in (("replicates", replicates), ("batch", batch)):
         if value < 1:
-            raise UsageError(f"{name}={value} is not a whole number from 1 on")
-    chosen = Prompt.of(prompt)
-    plan = Plan(store, setting_of(judge, chosen, batch), chosen, text_limit)
-    pairs = with_canaries(pairs_from(source, identity), canaries, chosen.high)
-    plan.fill(pairs, replicates, again, record)
+            raise UsageError(f"{name} must be a positive integer, got {value}")
+    template = Prompt.of(prompt)
+    plan = Plan(store, setting_of(judge, template, batch), template, text_limit)
+    pairs = with_canaries(pairs_to_label(source, identity), canaries, template.high)
+    plan.fill(pairs, replicates, retry_statuses(retry), record)
     return plan

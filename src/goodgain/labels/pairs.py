@@ -1,24 +1,25 @@
-"""What is to be labelled: pairs of question and document, from rows, files, pools of runs."""
+"""Pairs of a question and a document, which are what is labelled, from files, data frames and rows."""
 
 from __future__ import annotations
 
-import heapq
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from goodgain.data.run import Run
 from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
-from goodgain.io.compression import open_decompressed
-from goodgain.io.files import file_not_found
+from goodgain.io.files import is_text, plain_descriptor, read_head
+from goodgain.io.naming import display_name, format_of
+from goodgain.io.tables import load_table
+
+_FORMS = '(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}'
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and a document, by their ids and in words."""
+    """A question and a document: their ids and their texts."""
 
     query: str
     doc: str
@@ -26,31 +27,45 @@ class Pair:
     text: str
 
 
-def pairs_of(source: Any) -> Iterator[Pair]:
-    """Pairs from a JSONL file, or from rows: pairs, objects, or tuples.
+def read_pairs(source: Any) -> Iterator[Pair]:
+    """Pairs from a file, a data frame, or rows: `Pair`s, objects or tuples.
 
     Tuples are (question, text) or (query, doc, question, text).
     """
+    rows: Iterable[tuple[str, Any]]
     if isinstance(source, str | os.PathLike):
-        for where, row in read_objects(os.fspath(source)):
-            yield _pair(row, where)
-        return
-    if not isinstance(source, Iterable):
-        raise InputError(f"pairs cannot be read from {source!r:.80}")
-    for i, row in enumerate(source, 1):
-        yield row if isinstance(row, Pair) else _pair(row, f"row {i}")
+        rows = _file_rows(os.fspath(source))
+    elif hasattr(source, "__arrow_c_stream__"):
+        rows = _table_rows(source)
+    elif isinstance(source, Iterable):
+        rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
+    else:
+        raise InputError(f"cannot read pairs from {source!r:.80}", hint=f"rows are {_FORMS}")
+    for where, row in rows:
+        yield row if isinstance(row, Pair) else _pair(row, where)
 
 
-def is_pairs(path: str) -> bool:
-    """Whether a file holds pairs rather than traces, by its first line."""
+def holds_pairs(path: str) -> bool:
+    """Whether a file holds pairs rather than traces, judging by its first row."""
     if path == "-":
         return True
     try:
-        _, first = next(read_objects(path), ("", {"question": ""}))
+        _, first = next(_file_rows(path), ("", {"question": ""}))
+        columns = find_columns(first, "pairs", path)
     except InputError:
         return False
-    columns = find_columns(first, "pairs", path)
     return ("question" in columns or "text" in columns) and "turns" not in first
+
+
+def row_fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
+    """The values of a row by role, as text; missing ones are left out."""
+    names = (name for name, value in row.items() if value not in (None, "") and value == value)
+    return {role: str(row[column]) for role, column in find_columns(names, table, where).items()}
+
+
+def text_of(fields: Mapping[str, str]) -> str:
+    """The title and the text of a document, either of which may be missing."""
+    return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))
 
 
 def _pair(row: Any, where: str) -> Pair:
@@ -60,103 +75,67 @@ def _pair(row: Any, where: str) -> Pair:
         query, doc, question, text = row if len(row) == 4 else (row[0], digest(row[1])[:12], *row)
         return Pair(str(query), str(doc), str(question), "" if text is None else str(text))
     if isinstance(row, Mapping):
-        fields = _fields(row, "pairs", where)
+        fields = row_fields(row, "pairs", where)
         if "question" in fields:
-            text = _text(fields)
+            text = text_of(fields)
             return Pair(
-                fields.get("query", fields["question"]),
-                fields["doc"] if "doc" in fields else digest(text)[:12],
-                fields["question"],
-                text,
+                query=fields.get("query", fields["question"]),
+                doc=fields["doc"] if "doc" in fields else digest(text)[:12],
+                question=fields["question"],
+                text=text,
             )
     raise InputError(
-        f"{row!r:.60} is not a pair of question and document",
+        f"not a pair of a question and a document: {row!r:.60}",
         where=where,
-        hint='(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}',
+        hint=f"rows are {_FORMS}",
     )
 
 
-def pool(
-    runs: Iterable[Any],
-    k: int,
-    questions: str | os.PathLike[str] | Mapping[str, str],
-    documents: str | os.PathLike[str] | Mapping[str, str],
-    judged: Mapping[str, Mapping[str, Any]] | None = None,
-) -> list[Pair]:
-    """The pairs in the top k of any run that are not judged yet.
-
-    Ranks are those of `evaluate`: score descending, then document id descending.
-    """
-    if k < 1:
-        raise InputError(f"a pool of depth {k} is empty", hint="--pool takes a number from 1 on")
-    wanted: dict[str, dict[str, None]] = {}
-    for run in runs:
-        for query, docs in Run.of(run).to_dict().items():
-            top = heapq.nlargest(k, docs.items(), key=lambda item: (item[1], item[0].encode()))
-            known = (judged or {}).get(query, {})
-            wanted.setdefault(query, {}).update((doc, None) for doc, _ in top if doc not in known)
-    of_query = texts(questions, set(wanted))
-    of_doc = texts(documents, {doc for docs in wanted.values() for doc in docs})
-    missing = [query for query in wanted if wanted[query] and not of_query.get(query)]
-    if missing:
-        raise InputError(
-            f"there is no text for query '{missing[0]}'"
-            + (f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""),
-            hint="--queries FILE with id and text",
-        )
-    return [
-        Pair(query, doc, of_query[query], of_doc.get(doc, ""))
-        for query, docs in wanted.items()
-        for doc in docs
-    ]
+def _file_rows(path: str) -> Iterator[tuple[str, Any]]:
+    """The rows of a file with their places: JSON lines are streamed, other tables are loaded."""
+    if path == "-" or has_json_lines(path):
+        return read_objects(path)
+    return _table_rows(path)
 
 
-def texts(source: str | os.PathLike[str] | Mapping[str, str], wanted: set[str]) -> dict[str, str]:
-    """{id: text} of the wanted ids: from JSONL (`_id` or `id`, `title`, `text`) or TSV (id, text)."""
-    if isinstance(source, Mapping):
-        return {key: str(source[key]) for key in wanted if key in source}
-    path = os.fspath(source)
-    found: dict[str, str] = {}
-    for where, row in read_objects(path, tabs=True):
-        fields = _fields(row, "texts", where)
-        if fields["id"] in wanted:
-            found[fields["id"]] = _text(fields) or fields.get("question", "")
-    return found
+def _table_rows(source: Any) -> Iterator[tuple[str, Any]]:
+    table = load_table(source)
+    names = list(table.columns)
+    for number, values in enumerate(zip(*table.columns.values(), strict=True)):
+        yield table.where(number), dict(zip(names, values, strict=True))
+
+
+def has_json_lines(path: str) -> bool:
+    """Whether a file has one JSON object per line, by its name or its first character."""
+    if not is_text(path):
+        return False
+    try:
+        return format_of(path) == "jsonl" or read_head(path).lstrip()[:1] == "{"
+    except (OSError, EOFError):  # the reader reports what is wrong with the file
+        return True
 
 
 def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a file as objects, each with where it stands."""
-    import sys
+    """The JSON objects of a file, one per line, with their places.
 
-    try:
-        with sys.stdin.buffer if path == "-" else open_decompressed(path) as file:
-            for number, line in enumerate(file, 1):
-                where = f"{path}:{number}"
-                if not line.strip():
-                    continue
-                if tabs and not line.lstrip().startswith(b"{"):
-                    key, tab, text = line.decode("utf-8", "replace").rstrip("\r\n").partition("\t")
-                    if not tab:
-                        raise InputError("the line is neither JSON nor id, tab, text", where=where)
-                    yield where, {"id": key, "text": text}
-                    continue
-                try:
-                    row = json.loads(line)
-                except ValueError:
-                    row = None
-                if not isinstance(row, dict):
-                    raise InputError("the line is not a JSON object", where=where)
-                yield where, row
-    except FileNotFoundError:
-        raise file_not_found(path) from None
-
-
-def _fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
-    """The values of a row by role."""
-    columns = find_columns([k for k, v in row.items() if v not in (None, "")], table, where)
-    return {role: str(row[column]) for role, column in columns.items()}
-
-
-def _text(fields: Mapping[str, str]) -> str:
-    """Title and text; either may be absent."""
-    return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))
+    With `tabs`, a line may also be an id, a tab and a text.
+    """
+    with os.fdopen(plain_descriptor(path), "rb") as file:
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            where = f"{display_name(path)}:{number}"
+            if not line.strip():
+                continue
+            if tabs and not line.lstrip().startswith(b"{"):
+                key, tab, text = line.decode("utf-8", "replace").rstrip("\r\n").partition("\t")
+                if not tab:
+                    raise InputError("expected a JSON object or id<TAB>text", where=where)
+                yield where, {"id": key, "text": text}
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict):
+                raise InputError("the line is not a JSON object", where=where)
+            yield where, row

@@ -1,6 +1,6 @@
-"""What a run has to do: every pair, its key, and which keys still need a call.
+"""The plan of a labelling run: every pair with its key, and the calls that are still needed.
 
-The plan lives in temporary tables of the store's connection, so that memory does not grow with it.
+The plan lives in temporary tables of the store's connection, so that memory use does not grow with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import count, groupby, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from goodgain.labels.store import Asked, Row
+from goodgain.errors import InputError
+from goodgain.labels.store import PairRow, ReplyRow
 from goodgain.labels.template import cut
 
 if TYPE_CHECKING:
@@ -39,65 +40,77 @@ class Call:
 class Plan:
     """Filled once from the pairs, then read as calls."""
 
-    def __init__(self, store: Store, setting: Setting, prompt: Prompt, limit: int) -> None:
+    def __init__(self, store: Store, setting: Setting, prompt: Prompt, text_limit: int) -> None:
         self.store = store
         self.setting = setting
         self.prompt = prompt
-        self.limit = limit
-        self.pairs = self.labels = self.known = self.todo = self.no_text = 0
-        self.tokens = 0  # of the prompts, if each document is a call of its own
+        self.text_limit = text_limit
+        self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.tokens = 0  # of the prompts, if each document has a call of its own
         number = next(_numbers)
-        self.wanted, self._todo = f"temp.wanted_{number}", f"temp.todo_{number}"
+        self.pairs_table, self._todo_table = f"temp.pairs_{number}", f"temp.todo_{number}"
         store.db.execute(
-            f"CREATE TABLE {self.wanted} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
+            f"CREATE TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
             "replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
         )
         store.db.execute(
-            f"CREATE TABLE {self._todo} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
+            f"CREATE TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
             "text TEXT, replicate INTEGER, cut INTEGER)"
         )
 
     def fill(
-        self, pairs: Iterable[Pair], replicates: int, again: tuple[str, ...], record: bool
+        self, pairs: Iterable[Pair], replicates: int, retry: tuple[str, ...], record: bool
     ) -> None:
-        """Take the pairs in; `record` keeps in the store what was asked."""
-        for some in _batched(pairs, 500):
-            asked: list[Asked] = []
-            rows: list[tuple[str, str, str, int, int | None]] = []
-            empty: list[Row] = []
-            self.pairs += len(some)
-            for pair in some:
-                text, length = cut(pair.text, self.limit)
+        """Add the pairs; with `record` they are also written to the store."""
+        for batch in _batched(pairs, 500):
+            pair_rows: list[PairRow] = []
+            calls: list[tuple[str, str, str, int, int | None]] = []
+            empty: list[ReplyRow] = []
+            self.pairs += len(batch)
+            for pair in batch:
+                text, length = cut(pair.text, self.text_limit)
                 question = pair.question.encode("utf-8", "replace").decode("utf-8")
+                if not question.strip():
+                    raise InputError(
+                        f"query '{pair.query}' has no text",
+                        hint="a judge needs the question; pool takes it from queries= (--queries)",
+                    )
+                query, doc = _escaped(pair.query), _escaped(pair.doc)
                 for replicate in range(replicates):
                     key = self.setting.key(question, text, replicate)
-                    asked.append(
-                        Asked(_plain(pair.query), _plain(pair.doc), key, replicate, question)
-                    )
-                    rows.append((key, question, text, replicate, length))
-            done = self.store.done([row[0] for row in rows], again)
-            for key, question, text, replicate, length in rows:
+                    pair_rows.append(PairRow(query, doc, key, replicate, question))
+                    calls.append((key, question, text, replicate, length))
+            done = self.store.done([row.key for row in pair_rows], retry)
+            for key, question, text, replicate, length in calls:
                 if key in done:
-                    self.known += 1
+                    self.stored += 1
                 elif not text.strip():
                     self.no_text += 1
-                    empty.append(Row(key, replicate, "no_text", None, "the document has no text"))
+                    empty.append(
+                        ReplyRow(
+                            key=key,
+                            replicate=replicate,
+                            status="no_text",
+                            gain=None,
+                            detail="the document has no text",
+                        )
+                    )
                 else:
                     self._add(key, question, text, replicate, length)
             self.store.db.executemany(
-                f"INSERT OR REPLACE INTO {self.wanted} (query, doc, key, replicate, question) "
+                f"INSERT OR REPLACE INTO {self.pairs_table} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?)",
-                ((a.query, a.doc, a.key, a.replicate, a.question) for a in asked),
+                pair_rows,
             )
-            self.labels += len(asked)
+            self.labels += len(pair_rows)
             if record:
-                self.store.ask(self.setting, asked)
+                self.store.add_pairs(self.setting, pair_rows)
                 if empty:
-                    self.store.add(self.setting, empty)
+                    self.store.add_replies(self.setting, empty)
 
     def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
         added = self.store.db.execute(
-            f"INSERT OR IGNORE INTO {self._todo} (key, question, text, replicate, cut) "
+            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut) "
             "VALUES (?, ?, ?, ?, ?)",
             (key, question, text, replicate, length),
         ).rowcount
@@ -106,18 +119,18 @@ class Plan:
             self.tokens += self.prompt.tokens(question, [text])
 
     def drop(self) -> None:
-        """Free what was to do; what was wanted stays, for the labels to be read by."""
-        self.store.db.execute(f"DROP TABLE {self._todo}")
+        """Free the table of calls; the table of pairs stays, so that the labels can be read."""
+        self.store.db.execute(f"DROP TABLE {self._todo_table}")
 
     def calls(self, batch: int) -> Generator[Call]:
-        """The calls, shuffled: two processes on one store then rarely ask the same at once."""
+        """The calls, shuffled so that two processes on one store rarely make the same call at once."""
         if batch > 1:
-            yield from self._of_questions(batch)
+            yield from self._batch_calls(batch)
             return
         last = 0
         while True:
             rows = self.store.db.execute(
-                f"SELECT id, key, question, text, replicate, cut FROM {self._todo} WHERE id > ? "
+                f"SELECT id, key, question, text, replicate, cut FROM {self._todo_table} WHERE id > ? "
                 "ORDER BY id LIMIT ?",
                 (last, _WINDOW),
             ).fetchall()
@@ -128,24 +141,24 @@ class Plan:
             for _, key, question, text, replicate, length in rows:
                 yield Call(question, replicate, (key,), (text,), (length,))
 
-    def _of_questions(self, batch: int) -> Generator[Call]:
-        """Batches of one question; keys are hashes, so their order is a shuffle that stays the same."""
+    def _batch_calls(self, size: int) -> Generator[Call]:
+        """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
         rows = self.store.db.execute(
-            f"SELECT question, replicate, key, text, cut FROM {self._todo} "
+            f"SELECT question, replicate, key, text, cut FROM {self._todo_table} "
             "ORDER BY question, replicate, key"
         )
         for (question, replicate), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            for some in _batched((row[2:] for row in group), batch):
-                keys, texts, cuts = zip(*some, strict=True)
+            for batch in _batched((row[2:] for row in group), size):
+                keys, texts, cuts = zip(*batch, strict=True)
                 yield Call(question, replicate, keys, texts, cuts)
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some
+    while batch := list(islice(iterator, size)):
+        yield batch
 
 
-def _plain(text: str) -> str:
-    """An id that SQLite takes: ids that are no UTF-8 keep their bytes in escaped form."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _escaped(name: str) -> str:
+    """An id that SQLite accepts: bytes that are not valid UTF-8 are escaped."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,8 +1,11 @@
-"""Labels: what the store says about each question and document, read from it when asked for."""
+"""Labels: what a store holds about each query and document, read when needed."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby, islice
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
+from goodgain.labels.store import Store, is_store
 from goodgain.results.frames import AsFrames
 from goodgain.results.text import html_table, render
 from goodgain.results.views import Plottable
@@ -18,17 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain.labels.runner import Progress
-    from goodgain.labels.store import Setting, Store
+    from goodgain.labels.store import Setting
 
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
 
 
 class Label(NamedTuple):
-    """What is known of a question and a document.
+    """The label of one query and document.
 
-    `gain` is the median of the replicates that have one (the lower middle, so that it stays on the
-    scale), and None where there is none: `status` then says why. `spread` is their largest
-    difference.
+    `gain` is the median of the replicates that have one (the lower one of two, so that it stays on the
+    scale), or None; `status` then says why. `spread` is the largest difference between replicates.
     """
 
     query: str
@@ -41,71 +44,73 @@ class Label(NamedTuple):
     question: str
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels(AsFrames, Plottable):
-    """The labels of one setting; iterating reads them from the store, so memory stays flat."""
+    """The labels of one setting; iterating reads them from the store, so memory use stays constant."""
 
-    __slots__ = ("_table", "setting", "store", "summary")
-
-    def __init__(
-        self, store: Store, setting: Setting, table: str = "", summary: Progress | None = None
-    ) -> None:
-        self.store = store
-        self.setting = setting
-        self.summary = summary
-        number = store.setting(setting)
-        self._table = table or (
-            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question FROM asked a "
-            f"JOIN questions q ON q.id = a.question WHERE a.setting = {number})"
-        )
+    store: Store
+    setting: Setting
+    pairs_table: str = ""  # with the pairs of one run; empty for all pairs of the setting
+    summary: Progress | None = None
 
     @classmethod
-    def of(cls, store: Any, *, model: str | None = None, prompt: str | None = None) -> Labels:
-        """All labels of a store; where it has several settings, model or prompt say which."""
-        from goodgain.labels.store import Store
+    def of(cls, source: Any, *, model: str | None = None, prompt: str | None = None) -> Labels:
+        """All labels of a store; if it has several settings, `model` and `prompt` choose one.
 
-        opened = store if isinstance(store, Store) else Store(store, create=False)
-        found = [
+        `source` is a `Store` or its path; labels are returned as they are.
+        """
+        if isinstance(source, Labels):
+            return source
+        store = source if isinstance(source, Store) else Store(source, create=False)
+        settings = [
             setting
-            for _, setting in opened.settings()
+            for _, setting in store.settings()
             if model in (None, setting.model)
             and (prompt is None or prompt in (setting.prompt, setting.prompt.partition("@")[0]))
         ]
-        if not found:
-            raise InputError("the store has no such labels", where=opened.path)
-        if len(found) > 1:
-            names = "; ".join(f"{s.model}, {s.prompt}, {s.parameters}" for s in found)
+        if not settings:
+            raise InputError(_none_match(model, prompt), where=store.path)
+        if len(settings) > 1:
+            names = "; ".join(f"{s.model}, {s.prompt}, {s.parameters}" for s in settings)
             raise UsageError(
-                f"the store has labels of {len(found)} settings: {names}",
-                where=opened.path,
-                hint="say which with model= and prompt= (--model, --prompt)",
+                f"the label store has {len(settings)} settings: {names}",
+                where=store.path,
+                hint="choose one with model= and prompt= (--model, --prompt)",
             )
-        return cls(opened, found[0])
+        return cls(store, settings[0])
 
     def __iter__(self) -> Iterator[Label]:
         cursor = self.store.db.execute(
-            "SELECT w.query, w.doc, w.replicate, w.id, w.question, r.gain, r.status, r.detail "
-            f"FROM {self._table} w LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
-            "WHERE key = w.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
-            "ORDER BY w.query, w.doc, w.id"
+            "SELECT p.query, p.doc, p.replicate, p.question, r.gain, r.status, r.detail "
+            f"FROM {self._pairs()} p LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
+            "WHERE key = p.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
+            "ORDER BY p.query, p.doc, p.id"
         )
         for (query, doc), rows in groupby(cursor, key=lambda row: (row[0], row[1])):
-            last = {row[2]: row for row in rows}  # by replicate; what was asked last counts
-            yield _label(query, doc, list(last.values()))
+            last = {row[2]: row for row in rows}  # by replicate: the latest one counts
+            yield _label(query, doc, [_Reply(*row[3:]) for row in last.values()])
 
     def __len__(self) -> int:
         row = self.store.db.execute(
-            f"SELECT count(*) FROM (SELECT DISTINCT query, doc FROM {self._table})"
+            f"SELECT count(*) FROM (SELECT DISTINCT query, doc FROM {self._pairs()})"
         )
         return int(row.fetchone()[0])
 
+    def _pairs(self) -> str:
+        """The table of pairs, or a query for those of the setting."""
+        return self.pairs_table or (
+            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question FROM asked a "
+            "JOIN questions q ON q.id = a.question "
+            f"WHERE a.setting = {self.store.setting(self.setting)})"
+        )
+
     @property
     def statuses(self) -> dict[str, int]:
-        """How many questions and documents have which status."""
-        found = Counter(label.status for label in self)
-        return dict(found.most_common())
+        """The number of labels with each status, most frequent first."""
+        return dict(Counter(label.status for label in self).most_common())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """{query: {doc: gain}}, without the failures, which are not 0, and without canaries."""
+        """{query: {doc: gain}}, without failures, which are not 0, and without canaries."""
         gains: dict[str, dict[str, float]] = {}
         for label in self:
             if label.gain is not None and not label.doc.startswith(PREFIX):
@@ -113,11 +118,11 @@ class Labels(AsFrames, Plottable):
         return gains
 
     def to_qrels(self) -> Qrels:
-        """The gains as judgements."""
+        """The gains as judgments."""
         return Qrels(self.to_dict(), name=f"labels of {self.setting.model}")
 
     def rows(self, first: int | None = None) -> tuple[list[str], list[list[Any]]]:
-        """Column names and a row for every question and document, or for the first of them."""
+        """Column names and a row for every label, or for the `first` ones."""
         return _COLUMNS, [
             [label.query, label.doc, whole(label.gain), label.status, label.replicates,
              whole(label.spread), label.detail]
@@ -125,7 +130,7 @@ class Labels(AsFrames, Plottable):
         ]  # fmt: skip
 
     def render(self, format: str = "table") -> str:  # noqa: A002
-        """The labels as text in any of the command line's formats."""
+        """The labels as text, in any format of the command line."""
         return render(format, *self.rows())
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -139,22 +144,62 @@ class Labels(AsFrames, Plottable):
         return html_table(columns, rows, repr(self), left_out=len(self) - len(rows))
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
-        return f"Labels({self.setting}; {found or 'none'})"
+        counts = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
+        return f"Labels({self.setting}; {counts or 'none'})"
 
 
-def _label(query: str, doc: str, rows: list[Any]) -> Label:
-    gains = [row[5] for row in rows if row[6] == "ok"]
-    failed = [row for row in rows if row[6] != "ok"]
-    question = rows[-1][4]
-    if not gains:
-        _, _, _, _, _, _, status, detail = failed[-1]
-        return Label(query, doc, None, status or "pending", 0, None, detail or "", question)
-    detail = next((row[7] for row in rows if row[6] == "ok"), "")
-    spread = max(gains) - min(gains)
-    return Label(query, doc, median_low(gains), "ok", len(gains), spread, detail, question)
+def stored_labels(source: Any) -> Labels | None:
+    """Labels, or those of a store or of its path; None for any other form of judgments."""
+    if isinstance(source, str | os.PathLike) and not is_store(os.fspath(source)):
+        return None
+    return Labels.of(source) if isinstance(source, str | os.PathLike | Store | Labels) else None
+
+
+def judgments_of(source: Any) -> Qrels:
+    """Judgments in any form: `Labels`, a `Store` or its path, or any form that `evaluate` accepts."""
+    labels = stored_labels(source)
+    return Qrels.of(source) if labels is None else labels.to_qrels()
+
+
+def gains_of(source: Any) -> dict[str, dict[str, float]]:
+    """{query: {doc: gain}} of judgments in any form; they may be empty."""
+    labels = stored_labels(source)
+    if labels is not None:
+        return labels.to_dict()
+    if isinstance(source, Mapping) and not any(source.values()):
+        return {}
+    return Qrels.of(source).to_dict()
+
+
+class _Reply(NamedTuple):
+    question: str
+    gain: float | None
+    status: str | None
+    detail: str | None
+
+
+def _label(query: str, doc: str, replies: list[_Reply]) -> Label:
+    """The label that the replicates' replies make together."""
+    successes = [reply for reply in replies if reply.status == "ok"]
+    gains = [reply.gain for reply in successes if reply.gain is not None]
+    reply = successes[0] if successes else replies[-1]
+    return Label(
+        query=query,
+        doc=doc,
+        gain=median_low(gains) if gains else None,
+        status=reply.status or "pending",
+        replicates=len(gains),
+        spread=max(gains) - min(gains) if gains else None,
+        detail=reply.detail or "",
+        question=replies[-1].question,
+    )
+
+
+def _none_match(model: str | None, prompt: str | None) -> str:
+    criteria = [f"{k} '{v}'" for k, v in (("model", model), ("prompt", prompt)) if v is not None]
+    return f"the label store has no labels{' of ' if criteria else ''}{' and '.join(criteria)}"
 
 
 def whole(value: float | None) -> float | int | None:
-    """A whole number without its decimals."""
+    """A whole number as an int, so that it prints without decimals."""
     return int(value) if value is not None and value == int(value) else value

@@ -1,4 +1,4 @@
-"""Putting a plan's calls to a judge: many at once, each retried or reported, each reply kept at once."""
+"""Make the calls of a plan concurrently, retry failures, and store every reply immediately."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import JudgeError
-from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, verdicts
-from goodgain.labels.limits import Limits, Pace, Purse
-from goodgain.labels.store import Row
+from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, read_verdicts
+from goodgain.labels.limits import Budget, Limits, RateLimiter
+from goodgain.labels.store import ReplyRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
     from goodgain.labels.judges.protocol import Judge, Price, Verdict
     from goodgain.labels.plan import Call, Plan
 
-_LOOK_UP = 64  # calls
+_LOOK_UP = 64  # calls looked up in the store at once
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far a run is: what the bar shows, and in the end the summary."""
+    """The progress of a run, and its summary in the end; read-only once the run has ended."""
 
     total: int
-    known: int = 0
+    stored: int = 0  # labels that the store had already
     pairs: int = 0
-    statuses: Counter[str] = field(
-        default_factory=Counter
-    )  # of this run's documents, as they ended
+    statuses: Counter[str] = field(default_factory=Counter)  # final ones, of this run's labels
     calls: int = 0
     retries: int = 0
     cut: int = 0
@@ -45,27 +43,32 @@ class Progress:
     tokens_out: int = 0
     cost: float | None = None
     started: float = field(default_factory=monotonic)
+    stopped: str = ""  # "budget", "interrupted", "failed", or empty
     ended: float | None = None
-    stopped: str = ""  # "budget", "interrupted", or empty
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "ended", None) is not None:
+            raise FrozenInstanceError(f"cannot assign to '{name}': the run has ended")
+        object.__setattr__(self, name, value)
 
     @property
     def done(self) -> int:
-        """Labels that this run has finished, well or not."""
+        """Labels that this run has finished, including failures."""
         return sum(self.statuses.values())
 
     @property
     def seconds(self) -> float:
-        """Since the run began, or that it took."""
+        """The time since the run started, or its duration."""
         return (self.ended or monotonic()) - self.started
 
     @property
     def rate(self) -> float:
-        """Labels a second."""
+        """Labels per second."""
         return self.done / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float | None:
-        """Seconds to go, or None while that cannot be told."""
+        """Estimated seconds left, or None if there is no estimate yet."""
         return (self.total - self.done) / self.rate if self.done else None
 
 
@@ -76,40 +79,45 @@ class Runner:
         self,
         plan: Plan,
         judge: Judge,
+        *,
         limits: Limits,
         batch: int,
-        again: tuple[str, ...],
+        retry: tuple[str, ...],
         show: Callable[[Progress], None] | None = None,
     ) -> None:
         self.plan = plan
         self.judge = judge
         self.limits = limits
         self.batch = batch
-        self.again = again
+        self.retry = retry
         self.show = show
         self.price: Price | None = getattr(judge, "price", None)
-        self.most_out = int(getattr(judge, "max_tokens", 0))
-        self.progress = Progress(plan.todo + plan.no_text, plan.known, plan.pairs)
-        self.progress.cost = 0.0 if self.price else None
+        self.max_tokens = int(getattr(judge, "max_tokens", 0))
+        self.progress = Progress(
+            total=plan.todo + plan.no_text,
+            stored=plan.stored,
+            pairs=plan.pairs,
+            cost=0.0 if self.price else None,
+        )
         if plan.no_text:
             self.progress.statuses["no_text"] = plan.no_text
-        self._pace = Pace(limits)
-        self._purse = Purse(limits.budget, plan.store.cost())
-        self._failed_in_a_row = 0
+        self._rate = RateLimiter(limits)
+        self._budget = Budget(limits.budget, plan.store.cost())
+        self._consecutive_failures = 0
         self._fatal: JudgeError | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._is_async = _is_async(judge)
         self._deadline: float | None = getattr(judge, "timeout", None)
-        self._unsaved: list[Row] = []
-        self._saving: list[asyncio.Future[None]] = []  # who waits for the commit that is to come
+        self._unsaved: list[ReplyRow] = []
+        self._saving: list[asyncio.Future[None]] = []  # resolved by the next commit
 
     def run(self) -> Progress:
-        """To the end, to the budget, or to Ctrl-C; what is finished is in the store in any case."""
+        """Run to the end, to the budget or to Ctrl-C; finished labels are in the store in any case."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             asyncio.run(self._run())
-        else:  # inside a notebook's loop
+        else:  # in a notebook, which has a loop of its own
             thread = threading.Thread(target=lambda: asyncio.run(self._run()))
             thread.start()
             thread.join()
@@ -132,7 +140,7 @@ class Runner:
                 if isinstance(result, Exception):
                     raise result
         finally:
-            self._commit()  # what a second Ctrl-C left
+            self._commit()  # after a second Ctrl-C there may be replies left
             showing.cancel()
             calls.close()
             self.plan.drop()
@@ -146,7 +154,7 @@ class Runner:
 
     @contextmanager
     def _interruptible(self, workers: list[asyncio.Task[None]]) -> Iterator[None]:
-        """The first Ctrl-C lets the calls in flight finish, which are paid for; the second ends them."""
+        """Let calls in flight finish on the first Ctrl-C, as they are paid for; cancel them on the second."""
 
         def stop() -> None:
             if self.progress.stopped == "interrupted":
@@ -154,17 +162,17 @@ class Runner:
                     worker.cancel()
             self.progress.stopped = "interrupted"
 
-        here = threading.current_thread() is threading.main_thread()
+        handled = threading.current_thread() is threading.main_thread()
         loop = asyncio.get_running_loop()
-        if here:
+        if handled:
             try:
                 loop.add_signal_handler(signal.SIGINT, stop)
             except (NotImplementedError, RuntimeError):
-                here = False
+                handled = False
         try:
             yield
         finally:
-            if here:
+            if handled:
                 loop.remove_signal_handler(signal.SIGINT)
 
     async def _showing(self) -> None:
@@ -182,18 +190,18 @@ class Runner:
     def _unfinished(self, calls: Iterator[Call]) -> Iterator[tuple[Call, list[int]]]:
         """Each call with the documents that no other process has labelled meanwhile.
 
-        Looked up for as many calls at once as are made at once: one by one it takes ten times as long.
+        They are looked up for many calls at once: one by one takes ten times as long.
         """
-        while some := list(islice(calls, min(self.limits.concurrency, _LOOK_UP))):
-            keys = [key for call in some for key in call.keys]
-            done = self.plan.store.done(keys, self.again)
-            self.progress.known += len(done)
+        while batch := list(islice(calls, min(self.limits.concurrency, _LOOK_UP))):
+            keys = [key for call in batch for key in call.keys]
+            done = self.plan.store.done(keys, self.retry)
+            self.progress.stored += len(done)
             self.progress.total -= len(done)
-            for call in some:
+            for call in batch:
                 yield call, [i for i, key in enumerate(call.keys) if key not in done]
 
     async def _finish(self, call: Call, left: list[int]) -> None:
-        """Documents of a call, each to a gain or to the last failure that is allowed."""
+        """Make a call until each of its documents has a gain or its last permitted failure."""
         for reading in range(1, self.limits.readings + 1):
             request = Request(
                 call.question, tuple(call.texts[i] for i in left), self.plan.prompt, call.replicate
@@ -201,50 +209,62 @@ class Runner:
             reply, seconds = await self._reply(request)
             if reply is None:
                 return
-            found = verdicts(reply, request)
+            verdicts = read_verdicts(reply, request)
             last = reading == self.limits.readings
-            await self._keep(call, left, reply, found, seconds, last)
+            rows = self._rows(call, left, reply, verdicts, seconds)
+            unreadable = [row.status in ("invalid", "truncated") for row in rows]
+            for row, retried in zip(rows, unreadable, strict=True):
+                if last or not retried:
+                    self.progress.statuses[row.status] += 1
+                    self.progress.cut += row.cut is not None
+            await self._record(rows, reply)
             if last:
                 return
-            left = [
-                i for i, v in zip(left, found, strict=True) if v.status in ("invalid", "truncated")
-            ]
+            left = [i for i, retried in zip(left, unreadable, strict=True) if retried]
             if not left:
                 return
 
-    async def _keep(
+    def _rows(
         self,
         call: Call,
         numbers: list[int],
         reply: Reply,
-        found: list[Verdict],
+        verdicts: list[Verdict],
         seconds: float,
-        last: bool,
-    ) -> None:
-        """Into the store: after this no kill can lose it. Tokens are shared out evenly."""
-        rows = []
+    ) -> list[ReplyRow]:
+        """The rows to store for a reply, one per document; its tokens are divided evenly."""
         ins, outs = (_shares(total, len(numbers)) for total in (reply.tokens_in, reply.tokens_out))
-        for i, verdict, tokens_in, tokens_out in zip(numbers, found, ins, outs, strict=True):
-            cost = self.price.of(tokens_in, tokens_out) if self.price else None
-            rows.append(
-                Row(call.keys[i], call.replicate, verdict.status, verdict.gain, verdict.detail,
-                    reply.text, tokens_in, tokens_out, cost, seconds, call.cuts[i])
-            )  # fmt: skip
-            if last or verdict.status not in ("invalid", "truncated"):
-                self.progress.statuses[verdict.status] += 1
-                self.progress.cut += call.cuts[i] is not None
+        return [
+            ReplyRow(
+                key=call.keys[i],
+                replicate=call.replicate,
+                status=verdict.status,
+                gain=verdict.gain,
+                detail=verdict.detail,
+                raw=reply.text,
+                tokens_in=tokens_in,
+                tokens_out=tokens_out,
+                cost=self.price.of(tokens_in, tokens_out) if self.price else None,
+                seconds=seconds,
+                cut=call.cuts[i],
+            )
+            for i, verdict, tokens_in, tokens_out in zip(numbers, verdicts, ins, outs, strict=True)
+        ]
+
+    async def _record(self, rows: list[ReplyRow], reply: Reply) -> None:
+        """Store the rows, after which no kill can lose them; too many failures in a row end the run."""
         await self._save(rows)
         self.progress.tokens_in += reply.tokens_in
         self.progress.tokens_out += reply.tokens_out
         failed = all(row.status == "error" for row in rows)
-        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
-        if self._failed_in_a_row >= self.limits.failures:
+        self._consecutive_failures = self._consecutive_failures + 1 if failed else 0
+        if self._consecutive_failures >= self.limits.failures:
             self._end(
-                f"{self._failed_in_a_row} calls in a row failed, the last with: {reply.detail}"
+                f"{self._consecutive_failures} calls in a row failed, the last with: {reply.detail}"
             )
 
-    async def _save(self, rows: list[Row]) -> None:
-        """Until they are committed, together with all that came in at the same moment."""
+    async def _save(self, rows: list[ReplyRow]) -> None:
+        """Wait until the rows are committed, in one transaction with others of the same moment."""
         loop = asyncio.get_running_loop()
         if not self._saving:
             loop.call_soon(self._commit)
@@ -259,11 +279,11 @@ class Runner:
         failed = None
         try:
             if rows:
-                self.plan.store.add(self.plan.setting, rows)
+                self.plan.store.add_replies(self.plan.setting, rows)
         except Exception as error:
             failed = error
         for saved in saving:
-            if saved.done():  # nobody waits any more, as after a second Ctrl-C
+            if saved.done():  # cancelled by a second Ctrl-C
                 continue
             if failed is None:
                 saved.set_result(None)
@@ -271,22 +291,22 @@ class Runner:
                 saved.set_exception(failed)
 
     async def _reply(self, request: Request) -> tuple[Reply | None, float]:
-        """One reply, after as many tries as are allowed; None where the run has stopped."""
+        """One reply, after as many tries as permitted; None if the run has stopped."""
         tokens = request.prompt.tokens(request.question, request.documents)
-        most_out = self.most_out * len(request.documents)
-        held = self.price.of(tokens, most_out) if self.price else 0.0
-        tried = 0
+        max_tokens = self.max_tokens * len(request.documents)
+        reserved = self.price.of(tokens, max_tokens) if self.price else 0.0
+        tries = 0
         while True:
-            await self._pace.wait(tokens)
+            await self._rate.wait(tokens)
             if self.progress.stopped:
                 return None, 0.0
-            if not await self._purse.hold(held):
+            if not await self._budget.reserve(reserved):
                 self.progress.stopped = self.progress.stopped or "budget"
                 return None, 0.0
             if self.progress.stopped:  # while waiting for money
-                self._purse.pay(held, 0.0)
+                self._budget.settle(reserved, 0.0)
                 return None, 0.0
-            tried += 1
+            tries += 1
             self.progress.calls += 1
             start, reply = monotonic(), Reply("", "error")
             try:
@@ -295,30 +315,30 @@ class Runner:
                 self._end(str(error), error.hint)
                 return None, 0.0
             except Retry as error:
-                if tried >= self.limits.tries:
-                    detail = f"{error} (after {tried} tries)"
+                if tries >= self.limits.tries:
+                    detail = f"{error} (after {tries} tries)"
                     return Reply("", "error", detail=detail), monotonic() - start
                 self.progress.retries += 1
-                await self._back_off(error.after, tried)
+                await self._back_off(error.after, tries)
                 continue
             except Exception as error:
                 detail = f"{type(error).__name__}: {error}"
                 return Reply("", "error", detail=detail[:500]), monotonic() - start
             finally:
                 cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else 0.0
-                self._purse.pay(held, cost)
+                self._budget.settle(reserved, cost)
                 if self.progress.cost is not None:
                     self.progress.cost += cost
             return reply, monotonic() - start
 
-    async def _back_off(self, after: float | None, tried: int) -> None:
+    async def _back_off(self, after: float | None, tries: int) -> None:
         if after is None:
-            await asyncio.sleep(self.limits.backoff(tried))
+            await asyncio.sleep(self.limits.backoff(tries))
         elif after > 0:
-            self._pace.pause(after)
+            self._rate.pause(after)
 
     async def _call(self, request: Request) -> Reply:
-        """The judge's answer as a reply; a deadline holds for the whole of it, however it drips in."""
+        """Call the judge; its timeout covers the entire reply, however slowly it arrives."""
         try:
             async with asyncio.timeout(self._deadline):
                 answer: Any
@@ -345,7 +365,7 @@ class Runner:
         self.progress.stopped = "failed"
         self._fatal = self._fatal or JudgeError(
             message,
-            hint=hint or "what was finished is in the store; the same command goes on from there",
+            hint=hint or "finished labels are in the store; run the same command again to continue",
         )
 
 
@@ -355,6 +375,6 @@ def _is_async(judge: Any) -> bool:
 
 
 def _shares(total: int, count: int) -> list[int]:
-    """A number as the sum of so many that differ by one at most."""
+    """A total divided into `count` integers that differ by at most one."""
     each, left = divmod(total, count)
     return [each + 1] * left + [each] * (count - left)

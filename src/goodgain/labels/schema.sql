@@ -1,4 +1,4 @@
--- Append-only: replies are never changed or removed, and a failure never has a gain.
+-- Append-only: replies are never changed or deleted, and a failure never has a gain.
 CREATE TABLE settings (
   id INTEGER PRIMARY KEY,
   digest TEXT NOT NULL UNIQUE,
@@ -12,7 +12,7 @@ CREATE TABLE questions (
   id INTEGER PRIMARY KEY,
   text TEXT NOT NULL UNIQUE
 );
--- The last row of a query and document counts: a document whose text has changed has been asked anew.
+-- The last row of a query and document counts: a document whose text has changed is labelled again.
 CREATE TABLE asked (
   id INTEGER PRIMARY KEY,
   setting INTEGER NOT NULL REFERENCES settings (id),

@@ -1,4 +1,4 @@
-"""Where labels are kept: one SQLite file, append-only, safe to kill at any moment."""
+"""The label store: one append-only SQLite file that survives being killed at any moment."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
-_VALUES = 500  # of one statement; some builds of SQLite take no more than 999
-_WAIT = 60.0  # seconds for another process that is writing
+_HEADER = b"SQLite format 3\0"
+_MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
+_LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What decides a label besides question and text."""
+    """What determines a label besides the question and the document text."""
 
     prompt: str
     model: str
@@ -36,19 +37,19 @@ class Setting:
 
     @cached_property
     def digest(self) -> str:
-        """The same for equal settings."""
+        """A hash of the setting."""
         return digest(self.prompt, self.model, self.parameters)
 
     def key(self, question: str, text: str, replicate: int) -> str:
-        """The key of one label: the same for all that would be asked in the same words."""
+        """The key of one label: equal for all pairs that would be judged in the same words."""
         return digest(self.prompt, self.model, self.parameters, question, text, replicate)
 
     def __str__(self) -> str:
         return f"{self.model}, {self.prompt}"
 
 
-class Row(NamedTuple):
-    """A reply as it is stored."""
+class ReplyRow(NamedTuple):
+    """A reply as it is stored, for one document."""
 
     key: str
     replicate: int
@@ -63,8 +64,8 @@ class Row(NamedTuple):
     cut: int | None = None
 
 
-class Asked(NamedTuple):
-    """Which question and document a key stands for; several documents may share their text."""
+class PairRow(NamedTuple):
+    """A pair as it is stored, with its key; documents with the same text share a key."""
 
     query: str
     doc: str
@@ -73,36 +74,38 @@ class Asked(NamedTuple):
     question: str
 
 
-def digest(*parts: Any) -> str:
+def digest(*values: Any) -> str:
     """A hash of plain data."""
     import hashlib
 
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 class Store:
-    """An open store; several processes may have the same one open."""
+    """An open store of labels; several processes may use the same one."""
 
     def __init__(self, path: str | os.PathLike[str] = ":memory:", *, create: bool = True) -> None:
         self.path = os.fspath(path)
         self._settings: dict[str, int] = {}
         if self.path != ":memory:" and not (create or Path(self.path).exists()):
-            raise InputError(f"there is no store '{self.path}'", hint="goodgain label makes one")
+            raise InputError(
+                f"label store not found: '{self.path}'", hint="`goodgain label` creates one"
+            )
         if self.path != ":memory:" and Path(self.path).exists():
             _check(self.path)
         try:
             self.db = sqlite3.connect(
-                self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False
+                self.path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
             self._prepare()
         except sqlite3.Error as error:
-            raise InputError(f"the store cannot be opened: {error}", where=self.path) from None
+            raise InputError(f"cannot open the label store: {error}", where=self.path) from None
 
     def _prepare(self) -> None:
         db = self.db
-        deadline = time.monotonic() + _WAIT
-        while True:  # changing to WAL does not wait for others by itself
+        deadline = time.monotonic() + _LOCK_TIMEOUT
+        while True:  # switching to WAL ignores the timeout
             try:
                 db.execute("PRAGMA journal_mode = WAL")
                 break
@@ -111,7 +114,7 @@ class Store:
                     raise
                 time.sleep(0.01)
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; a run waits for the disk each time
+        db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each checkpoint waits for the disk
         db.execute("PRAGMA temp_store = FILE")
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -128,13 +131,13 @@ class Store:
 
     @classmethod
     def of(cls, value: Store | str | os.PathLike[str] | None) -> Store:
-        """The store itself, that of a path, or one in memory."""
+        """The store itself, the one at a path, or a new one in memory."""
         return value if isinstance(value, Store) else cls(":memory:" if value is None else value)
 
     def setting(self, setting: Setting) -> int:
-        """The number of a setting, which is added where it is new."""
-        found = self._settings.get(setting.digest)
-        if found is None:
+        """The row id of a setting, which is added if it is new."""
+        number = self._settings.get(setting.digest)
+        if number is None:
             self.db.execute(
                 "INSERT OR IGNORE INTO settings (digest, prompt, model, parameters, low, high) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
@@ -142,23 +145,37 @@ class Store:
                  json.dumps(setting.parameters, sort_keys=True), setting.low, setting.high),
             )  # fmt: skip
             row = self.db.execute("SELECT id FROM settings WHERE digest = ?", (setting.digest,))
-            found = self._settings[setting.digest] = int(row.fetchone()[0])
-        return found
+            number = self._settings[setting.digest] = int(row.fetchone()[0])
+        return number
 
     def settings(self) -> list[tuple[int, Setting]]:
-        """All settings, in the order they came."""
+        """All settings with their row ids, oldest first."""
         rows = self.db.execute(
             "SELECT id, prompt, model, parameters, low, high FROM settings ORDER BY id"
         )
-        return [(i, Setting(p, m, json.loads(x), low, high)) for i, p, m, x, low, high in rows]
+        return [
+            (
+                number,
+                Setting(
+                    prompt=prompt,
+                    model=model,
+                    parameters=json.loads(parameters),
+                    low=low,
+                    high=high,
+                ),
+            )
+            for number, prompt, model, parameters, low, high in rows
+        ]
 
-    def add(self, setting: Setting, rows: Iterable[Row]) -> None:
-        """Keep replies, at once and whole; a second gain for a key is left out."""
+    def add_replies(self, setting: Setting, rows: Iterable[ReplyRow]) -> None:
+        """Add replies in one transaction; a second gain for a key is ignored."""
         with self.transaction():
-            self.put(setting, rows)
+            self.insert_replies(setting, rows)
 
-    def put(self, setting: Setting, rows: Iterable[Row], created: str | None = None) -> None:
-        """The same inside a transaction that is already open."""
+    def insert_replies(
+        self, setting: Setting, rows: Iterable[ReplyRow], created: str | None = None
+    ) -> None:
+        """Add replies within an open transaction."""
         number = self.setting(setting)
         now = created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.db.executemany(
@@ -167,13 +184,13 @@ class Store:
             ((number, now, *row) for row in rows),
         )
 
-    def ask(self, setting: Setting, pairs: Iterable[Asked]) -> None:
-        """Remember which question and document each key stands for."""
+    def add_pairs(self, setting: Setting, pairs: Iterable[PairRow]) -> None:
+        """Add pairs with their keys in one transaction."""
         with self.transaction():
-            self.put_asked(setting, pairs)
+            self.insert_pairs(setting, pairs)
 
-    def put_asked(self, setting: Setting, pairs: Iterable[Asked]) -> None:
-        """The same inside a transaction that is already open."""
+    def insert_pairs(self, setting: Setting, pairs: Iterable[PairRow]) -> None:
+        """Add pairs within an open transaction."""
         number = self.setting(setting)
         for query, doc, key, replicate, question in pairs:
             self.db.execute("INSERT OR IGNORE INTO questions (text) VALUES (?)", (question,))
@@ -183,39 +200,39 @@ class Store:
                 (number, query, doc, key, replicate, question),
             )
 
-    def done(self, keys: Sequence[str], again: Iterable[str] = ()) -> set[str]:
-        """Those keys that need no further call: with a gain, or a failure that is not tried again."""
-        last: dict[str, str] = {}  # status by key: that of a gain, or else of the last failure
-        for start in range(0, len(keys), _VALUES):
-            some = keys[start : start + _VALUES]
-            marks = ",".join("?" * len(some))
+    def done(self, keys: Sequence[str], retry: Iterable[str] = ()) -> set[str]:
+        """The keys that need no further call: with a gain, or with a failure that is not in `retry`."""
+        last: dict[str, str] = {}  # status by key: ok, or else that of the last failure
+        for start in range(0, len(keys), _MAX_VALUES):
+            chunk = keys[start : start + _MAX_VALUES]
+            marks = ",".join("?" * len(chunk))
             last |= self.db.execute(
                 f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
-                some,
+                chunk,
             )
-        return {key for key, status in last.items() if status not in again}
+        return {key for key, status in last.items() if status not in retry}
 
-    def done_keys(self, setting: Setting, again: Iterable[str] = ()) -> list[str]:
+    def done_keys(self, setting: Setting, retry: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
         keys = self.db.execute(
             "SELECT DISTINCT key FROM replies WHERE setting = ?", (self.setting(setting),)
         )
-        return list(self.done([key for (key,) in keys], tuple(again)))
+        return list(self.done([key for (key,) in keys], tuple(retry)))
 
     def cost(self) -> float:
-        """The money that all replies took, as far as prices were known."""
+        """The cost of all replies that had a price."""
         return float(self.db.execute("SELECT total(cost) FROM replies").fetchone()[0])
 
     def transaction(self) -> _Transaction:
-        """Everything inside it happens, or nothing."""
+        """A context whose changes are committed together, or not at all."""
         return _Transaction(self)
 
-    def forget(self) -> None:
-        """Numbers of settings that were undone are no numbers."""
+    def forget_settings(self) -> None:
+        """Drop cached row ids, which are invalid after a rollback."""
         self._settings.clear()
 
     def close(self) -> None:
-        """Close the file; what was added stays."""
+        """Close the file."""
         self.db.close()
 
     def __del__(self) -> None:
@@ -234,7 +251,7 @@ class Store:
 
 
 class _Transaction:
-    """BEGIN IMMEDIATE waits for its turn, where a read that turns into a write would fail."""
+    """BEGIN IMMEDIATE waits for other writers; upgrading a read to a write would fail instead."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -245,41 +262,50 @@ class _Transaction:
     def __exit__(self, kind: object, *_: object) -> None:
         self._store.db.execute("COMMIT" if kind is None else "ROLLBACK")
         if kind is not None:
-            self._store.forget()
+            self._store.forget_settings()
+
+
+def is_store(path: str) -> bool:
+    """Whether a file is a label store, by its first bytes."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_HEADER)) == _HEADER
+    except OSError:
+        return False
 
 
 def _check(path: str) -> None:
-    """Refuse what is no store, or one of a later version, before anything is written to it."""
+    """Refuse a file that is not a store, or one of a later version, before writing to it."""
     try:
         if Path(path).stat().st_size == 0:
             return
-        # A process that was killed while it made the file left a journal, which a reader cannot undo.
+        # A process killed while creating the file leaves a journal, which needs write access to roll back.
         mode = "rw" if Path(f"{path}-journal").exists() else "ro"
         uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-        db = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
+        db = sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT, isolation_level=None)
         try:
-            db.execute("BEGIN")  # one moment for all: another process may be making the file
+            db.execute("BEGIN")  # one snapshot: another process may be creating the file
             application = db.execute("PRAGMA application_id").fetchone()[0]
             version = db.execute("PRAGMA user_version").fetchone()[0]
             empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         finally:
             db.close()
     except (sqlite3.Error, OSError) as error:
-        raise InputError(f"the file is not a store of labels: {error}", where=path) from None
+        raise InputError(f"not a label store: {error}", where=path) from None
     if application != APPLICATION and not (empty and application == 0):
-        raise InputError("the file is a database, but not a store of labels", where=path)
+        raise InputError("not a label store, but another SQLite database", where=path)
     if version > FORMAT:
         raise InputError(
-            f"the store has format {version}, this version reads up to {FORMAT}",
+            f"the label store has format {version}; this version supports up to {FORMAT}",
             where=path,
             hint="pip install --upgrade goodgain",
         )
 
 
 def _statements(script: str) -> Iterator[str]:
-    held = ""
+    statement = ""
     for line in script.splitlines():
-        held += line + "\n"
-        if sqlite3.complete_statement(held):
-            yield held
-            held = ""
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,4 +1,4 @@
-"""Prompts: versioned text files with a rubric; a document in them is data that cannot get out."""
+"""Prompts: versioned text files with a rubric, into which documents are inserted as delimited data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _SEVERAL = (
 )
 
 
-_MARKS = 30  # tokens around a document
+_DELIMITERS = 30  # tokens around a document
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rubric and how question and document are put to the judge."""
+    """A scale, a rubric, and a template for the question and the document."""
 
     name: str
     low: int
@@ -46,7 +46,7 @@ class Prompt:
 
     @classmethod
     def of(cls, value: Prompt | str | os.PathLike[str] | None = None) -> Prompt:
-        """The prompt itself, a built-in one by name, or that of a file."""
+        """The prompt itself, a built-in one by name, or one from a file."""
         if isinstance(value, Prompt):
             return value
         if value is None or str(value) in BUILT_IN:
@@ -55,46 +55,50 @@ class Prompt:
 
     @classmethod
     def read(cls, path: Path) -> Prompt:
-        """A prompt from its file."""
+        """Read a prompt file."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise InputError(
-                f"there is no prompt '{path}'",
-                hint=f"a file, or one of: {', '.join(BUILT_IN)}",
+                f"prompt not found: '{path}'",
+                hint=f"pass a file or one of: {', '.join(BUILT_IN)}",
             ) from None
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the prompt cannot be read: {error}", where=str(path)) from None
-        found = _FORM.fullmatch(text.replace("\r\n", "\n"))
-        if not found:
+            raise InputError(f"cannot read the prompt: {error}", where=str(path)) from None
+        match = _FORM.fullmatch(text.replace("\r\n", "\n"))
+        if not match:
             raise InputError(
                 "the file is not a prompt",
                 where=str(path),
-                hint="a line 'scale: 0-4', a line '--- system' with the rubric below it, and a line "
-                "'--- user' with {question} and {document} below it",
+                hint="it needs a line 'scale: 0-4', a line '--- system' followed by the rubric, and a line "
+                "'--- user' followed by a text with {question} and {document}",
             )
-        low, high, system, user = int(found[1]), int(found[2]), found[3], found[4]
+        low, high, system, user = int(match[1]), int(match[2]), match[3], match[4]
         for field in ("{question}", "{document}"):
             if field not in user:
-                raise InputError(f"the prompt has no {field} below '--- user'", where=str(path))
+                raise InputError(
+                    f"{field} is missing after '--- user' in the prompt", where=str(path)
+                )
         if low >= high:
-            raise InputError(f"the scale {low}-{high} has fewer than two gains", where=str(path))
+            raise InputError(
+                f"the scale {low}-{high} must have at least two gains", where=str(path)
+            )
         return cls(path.stem, low, high, system.strip(), user.strip())
 
     @cached_property
     def version(self) -> str:
-        """Its name and a hash of all that it says: another text is another version."""
-        said = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
-        return f"{self.name}@{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+        """Its name and a hash of its text, so that any change makes a new version."""
+        text = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
+        return f"{self.name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def render(self, question: str, documents: Sequence[str]) -> tuple[str, str]:
-        """The system's and the user's message for one document, or for several at once."""
+        """The system message and the user message for one or more documents."""
         return self.system_message(len(documents)), self.user_message(question, documents)
 
     def system_message(self, count: int) -> str:
-        """What is the same for all questions."""
-        ask = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
-        return f"{self.system}\n\n{ask}"
+        """The rubric and the format of the reply, which do not depend on the question."""
+        form = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
+        return f"{self.system}\n\n{form}"
 
     def user_message(self, question: str, documents: Sequence[str]) -> str:
         """The question and the documents."""
@@ -108,11 +112,15 @@ class Prompt:
         return re.split(r"(\{question\}|\{document\})", self.user)
 
     def tokens(self, question: str, documents: Sequence[str]) -> int:
-        """A cautious guess at the tokens of a call, without putting it together."""
-        return self._frame + tokens_of(question) + sum(tokens_of(d) + _MARKS for d in documents)
+        """A conservative estimate of the tokens of a call, without rendering it."""
+        return (
+            self._fixed_tokens
+            + tokens_of(question)
+            + sum(tokens_of(d) + _DELIMITERS for d in documents)
+        )
 
     @cached_property
-    def _frame(self) -> int:
+    def _fixed_tokens(self) -> int:
         return tokens_of(self.system + _SEVERAL + self.user)
 
     def schema(self, count: int) -> dict[str, Any]:
@@ -134,20 +142,20 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _block(text: str, number: int | None) -> str:
-    """The document between marks made of its own hash: it cannot contain the one that ends it."""
+    """The document between marks derived from its hash, so it cannot contain its own end mark."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     count = "" if number is None else f" {number}"
     return f"<document{count} mark={mark}>\n{text}\n</document mark={mark}>"
 
 
 def cut(text: str, limit: int) -> tuple[str, int | None]:
-    """Text that can be sent, at most `limit` characters, and its length where it was longer."""
+    """The text as valid UTF-8 of at most `limit` characters, and its full length if it was longer."""
     if limit < 1:
-        raise UsageError(f"the limit of {limit} characters leaves no text")
+        raise UsageError(f"text_limit must be at least 1, got {limit}")
     text = text.encode("utf-8", "replace").decode("utf-8")
     return (text, None) if len(text) <= limit else (text[:limit], len(text))
 
 
 def tokens_of(text: str) -> int:
-    """A cautious guess at the tokens of a text: three bytes each."""
+    """A conservative estimate of the tokens of a text, at three bytes each."""
     return len(text.encode("utf-8", "replace")) // 3 + 1

@@ -17,7 +17,7 @@ def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     from goodgain.experiment import ExperimentResult
     from goodgain.io.files import file_not_found, read_json
     from goodgain.labels import Labels
-    from goodgain.labels.calibration import is_store
+    from goodgain.labels.store import is_store
 
     name = os.fspath(path)
     if Path(name).is_dir():

@@ -1,7 +1,7 @@
-"""Agreement of two sets of labels, all of it from the matrix of how often which met which.
+"""Agreement of two raters, computed from their confusion matrix.
 
-The functions take matrices with any number of leading dimensions, so that a bootstrap is one call:
-`counts[..., i, j]` is how often the first rater said `grades[i]` and the second `grades[j]`.
+Matrices may have any number of leading dimensions, so that a bootstrap is one call: `counts[..., i, j]` is
+the number of items with grade `grades[i]` from the first rater and `grades[j]` from the second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def within(counts: Floats, grades: Floats, distance: float) -> Floats:
-    """The share of pairs whose grades differ by no more than that."""
+    """The share of items whose grades differ by at most `distance`."""
     import numpy as np
 
     near = np.abs(grades[:, None] - grades[None, :]) <= distance
@@ -24,7 +24,7 @@ def within(counts: Floats, grades: Floats, distance: float) -> Floats:
 
 
 def kappa(counts: Floats, grades: Floats, quadratic: bool = False) -> Floats:
-    """Cohen's kappa; quadratic weights disagreement by the squared difference of the grades."""
+    """Cohen's kappa; `quadratic` weights disagreement by the squared difference of the grades."""
     import numpy as np
 
     difference = grades[:, None] - grades[None, :]
@@ -40,29 +40,29 @@ def alpha(counts: Floats) -> Floats:
     import numpy as np
 
     coincidences = counts + np.swapaxes(counts, -1, -2)
-    seen = coincidences.sum(-1)
-    middle = np.cumsum(seen, -1) - seen / 2
+    marginals = coincidences.sum(-1)
+    middle = np.cumsum(marginals, -1) - marginals / 2
     distance = (middle[..., :, None] - middle[..., None, :]) ** 2
-    total = seen.sum(-1)
-    expected = (seen[..., :, None] * seen[..., None, :] * distance).sum((-2, -1))
+    total = marginals.sum(-1)
+    expected = (marginals[..., :, None] * marginals[..., None, :] * distance).sum((-2, -1))
     observed = (coincidences * distance).sum((-2, -1)) * (total - 1)
     return np.asarray(1 - _ratio(observed, expected))
 
 
 def false_good(counts: Floats, grades: Floats, threshold: float) -> Floats:
-    """Of what the first rater finds below the threshold, the share that the second finds good."""
+    """The share of items below the threshold for the first rater that the second rates at or above it."""
     bad, good = counts[..., grades < threshold, :], grades >= threshold
     return _ratio(bad[..., good].sum((-2, -1)), bad.sum((-2, -1)))
 
 
 def missed_good(counts: Floats, grades: Floats, threshold: float) -> Floats:
-    """Of what the first rater finds good, the share that the second finds below the threshold."""
+    """The share of items at or above the threshold for the first rater that the second rates below it."""
     good, bad = counts[..., grades >= threshold, :], grades < threshold
     return _ratio(good[..., bad].sum((-2, -1)), good.sum((-2, -1)))
 
 
 def kendall_tau(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b of the last dimension; undefined where one side is all ties."""
+    """Kendall's tau-b over the last dimension; undefined if one side is all ties."""
     import numpy as np
 
     i, j = np.triu_indices(x.shape[-1], 1)
@@ -73,10 +73,10 @@ def kendall_tau(x: Floats, y: Floats) -> Floats:
 def ppi_mean(human: Floats, predicted: Floats, unlabelled: Floats) -> tuple[float, float, float]:
     """The mean of a measure by prediction-powered inference: value, standard error, weight.
 
-    `human` and `predicted` are the same queries under human labels and under the judge's, and
-    `unlabelled` the other queries, under the judge's alone. The weight of the judge is the one that
-    makes the error smallest (PPI++, Angelopoulos, Duchi and Zrnic 2023): a useless judge gets 0, which
-    gives the plain human mean.
+    `human` and `predicted` are the values of the same queries by human judgments and by the judge;
+    `unlabelled` are those of the other queries, by the judge alone. The weight of the judge minimises
+    the error (PPI++, Angelopoulos, Duchi and Zrnic 2023): a useless judge gets 0, which gives the plain
+    human mean.
     """
     import numpy as np
 
@@ -85,10 +85,10 @@ def ppi_mean(human: Floats, predicted: Floats, unlabelled: Floats) -> tuple[floa
         return (float(np.mean(human)) if n else np.nan), np.nan, 0.0
     weight = 0.0
     if m:
-        both = np.concatenate([predicted, unlabelled])
-        spread = float(np.var(both, ddof=1))
-        shared = float(np.cov(human, predicted, ddof=1)[0, 1])
-        weight = min(1.0, max(0.0, shared / ((1 + n / m) * spread))) if spread > 0 else 0.0
+        variance = float(np.var(np.concatenate([predicted, unlabelled]), ddof=1))
+        covariance = float(np.cov(human, predicted, ddof=1)[0, 1])
+        if variance > 0:
+            weight = min(1.0, max(0.0, covariance / ((1 + n / m) * variance)))
     mean, error = float(np.mean(human)), float(np.var(human - weight * predicted, ddof=1)) / n
     if weight:
         mean += weight * float(np.mean(unlabelled) - np.mean(predicted))
@@ -96,9 +96,9 @@ def ppi_mean(human: Floats, predicted: Floats, unlabelled: Floats) -> tuple[floa
     return mean, float(np.sqrt(error)), weight
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Undefined is NaN."""
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """A quotient, NaN where it is undefined."""
     import numpy as np
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(whole == 0, np.nan, np.asarray(part, float) / whole)
+        return np.where(denominator == 0, np.nan, np.asarray(numerator, float) / denominator)

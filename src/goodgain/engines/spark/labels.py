@@ -15,12 +15,13 @@ from goodgain.engines.spark.conversations import conversations
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.errors import GoodgainError, InputError
 from goodgain.io.columns import find_columns
-from goodgain.labels import Labels, Limits, Prompt, Store, judge_for
+from goodgain.labels import Labels, Limits, Prompt, Store
 from goodgain.labels.exchange import export, import_labels
-from goodgain.labels.labeller import AGAIN, TEXT_LIMIT, retried_of, setting_of
+from goodgain.labels.judges.registry import judge_of
+from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
 from goodgain.labels.labeller import label as label_here
-from goodgain.labels.pairs import Pair, pairs_of
-from goodgain.labels.store import Asked
+from goodgain.labels.pairs import Pair, read_pairs
+from goodgain.labels.store import PairRow
 from goodgain.labels.template import cut
 from goodgain.labels.traces import trace_pairs
 
@@ -69,14 +70,14 @@ def label(
     limits: Limits | None = None,
     text_limit: int = TEXT_LIMIT,
     identity: Any = None,
-    again: Any = AGAIN,
+    retry: Any = RETRIED,
     parts: str | os.PathLike[str] | None = None,
 ) -> Labelled:
     """Label pairs or traces; see `goodgain.spark.label`."""
-    made = judge_for(judge) if isinstance(judge, str) else judge
+    made = judge_of(judge)
     merged = Store.of(store)
     setting = setting_of(made, Prompt.of(prompt), batch)
-    retried = retried_of(again)
+    retried = retry_statuses(retry)
     count = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
     bounds = limits or Limits()
     total = bounds.budget if budget is None else budget
@@ -93,7 +94,7 @@ def label(
             text_limit,
             {
                 "prompt": prompt, "replicates": replicates, "batch": batch, "concurrency": concurrency,
-                "limits": bounds, "text_limit": text_limit, "again": tuple(again),
+                "limits": bounds, "text_limit": text_limit, "retry": retried,
             },
         )  # fmt: skip
         with arrow_only():
@@ -135,9 +136,9 @@ def _pairs(spark: Any, source: Any, identity: Any) -> Any:
     if not is_frame(source) and not (isinstance(source, str) and ":" in source):
         import pyarrow as pa
 
-        from goodgain.labels.labeller import pairs_from
+        from goodgain.labels.labeller import pairs_to_label
 
-        found = list(pairs_from(source, identity))
+        found = list(pairs_to_label(source, identity))
         columns = {f: pa.array([getattr(p, f) for p in found], pa.string()) for f in _PAIR_FIELDS}
         columns["error"] = pa.nulls(len(found), pa.string())
         return spark.createDataFrame(pa.table(columns))
@@ -154,7 +155,7 @@ def _has_question(frame: Any) -> bool:
 
 def _pairs_of_rows(batches: Iterator[Any]) -> Iterator[Any]:
     yield from _collected(
-        lambda: (pair for batch in batches for pair in pairs_of(batch.to_pylist())), batches
+        lambda: (pair for batch in batches for pair in read_pairs(batch.to_pylist())), batches
     )
 
 
@@ -202,7 +203,8 @@ def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
             keys = _keys_of(pair, job)
             if all(key in known for key in keys):
                 asked += [
-                    Asked(pair.query, pair.doc, key, i, pair.question) for i, key in enumerate(keys)
+                    PairRow(pair.query, pair.doc, key, i, pair.question)
+                    for i, key in enumerate(keys)
                 ]
             else:
                 pairs.append(pair)
@@ -255,7 +257,7 @@ def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> Goodga
         for file in files.values():
             file.close()
     with paths["asked"].open(encoding="utf-8") as lines:
-        store.ask(setting, (Asked(*json.loads(line)) for line in lines))
+        store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
         import_labels(store, paths["reply"])
     return problem

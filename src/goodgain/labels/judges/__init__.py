@@ -1,10 +1,11 @@
-"""Judges: anything that can be called with a request and says how much a document is worth."""
+"""Judges: anything that can be called with a request and returns a gain."""
 
 from __future__ import annotations
 
 from goodgain.labels.judges.anthropic import AnthropicJudge
 from goodgain.labels.judges.openai import OpenAIJudge
 from goodgain.labels.judges.protocol import Fatal, Judge, Price, Reply, Request, Retry
+from goodgain.labels.judges.registry import create_judge, judge_for, judge_names
 
 __all__ = [
     "AnthropicJudge",
@@ -15,4 +16,7 @@ __all__ = [
     "Reply",
     "Request",
     "Retry",
+    "create_judge",
+    "judge_for",
+    "judge_names",
 ]

@@ -1,4 +1,4 @@
-"""A judge behind the Anthropic interface."""
+"""A judge behind the Anthropic API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AnthropicJudge(ClientJudge):
-    """Messages with a JSON schema; without it where the server does not know schemas."""
+    """Uses messages, with a JSON schema if the server supports schemas."""
 
     package = "anthropic"
     client_class = "AsyncAnthropic"
@@ -35,7 +35,7 @@ class AnthropicJudge(ClientJudge):
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         return body
 
-    def _without(self, text: str, body: dict[str, Any]) -> bool:
+    def _drop_unsupported(self, text: str, body: dict[str, Any]) -> bool:
         names = ("output_config", "output_format", "json_schema", "structured")
         if "output_config" in body and any(name in text for name in names):
             self._structured = False
@@ -44,17 +44,17 @@ class AnthropicJudge(ClientJudge):
 
     def _read(self, data: Any) -> Reply:
         usage = data.get("usage") or {}
-        read_in = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        taken = (
-            sum(int(usage.get(name) or 0) for name in read_in),
+        input_fields = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        tokens = (
+            sum(int(usage.get(name) or 0) for name in input_fields),
             int(usage.get("output_tokens") or 0),
         )
         blocks = [b["text"] for b in data["content"] if b.get("type") == "text"]
-        text = self._clean("".join(blocks))
+        text = self._redact("".join(blocks))
         match data.get("stop_reason"):
             case "refusal":
-                return Reply(text, "refused", *taken, detail="the model refused")
+                return Reply(text, "refused", *tokens, detail="the model refused")
             case "max_tokens" | "model_context_window_exceeded":
-                detail = f"the reply was cut at {taken[1]} tokens"
-                return Reply(text, "truncated", *taken, detail=detail)
-        return Reply(text, "ok", *taken)
+                detail = f"the reply was cut off at {tokens[1]} tokens"
+                return Reply(text, "truncated", *tokens, detail=detail)
+        return Reply(text, "ok", *tokens)

@@ -1,6 +1,6 @@
-"""What the judges over HTTP share: the key, the call, and which failure means what.
+"""What the built-in judges share: the key, the call, and how failures are classified.
 
-Retries are not left to the clients: the runner makes them, so that one Retry-After holds back all calls.
+The runner retries, not the clients, so that one Retry-After delays all calls.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
 if TYPE_CHECKING:
     from goodgain.labels.template import Prompt
 
-_PASSING = (408, 409, 425, 429)
+_TRANSIENT = (408, 409, 425, 429)
 _HINTS = {
-    401: "is the key in {key} right, and meant for this server?",
-    403: "may the key in {key} use this model?",
-    404: "are --model and --base-url right?",
+    401: "check that the key in {key} is valid for this server",
+    403: "check that the key in {key} may use this model",
+    404: "check --model and --base-url",
 }
 
-# What machine calls, which no server needs to know, takes the clients a seventh of a call to say.
-_UNSAID = tuple(
+# The clients spend a seventh of a call on these headers about the machine, which no server needs.
+_OMITTED_HEADERS = tuple(
     f"X-Stainless-{name}"
     for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
-_USER = "\0"  # stands for the user's message, which no other message can be
+_USER = "\0"  # placeholder for the user message; no real message equals it
 
 
 class Frame(NamedTuple):
-    """What is the same in every call: the body but for the user's message, and its JSON around that."""
+    """The body with a placeholder for the user message, and its JSON before and after that."""
 
     body: dict[str, Any]
     before: str
@@ -41,13 +41,13 @@ class Frame(NamedTuple):
 
 
 class ClientJudge:
-    """A judge behind an official client; its subclasses know one service each."""
+    """A judge behind an official API client; each subclass supports one service."""
 
     package = ""
     client_class = ""
     path = ""
     key_name = ""
-    options: ClassVar[dict[str, Any]] = {}  # of each call, besides those of all services
+    options: ClassVar[dict[str, Any]] = {}  # of each call, in addition to those of all services
 
     def __init__(
         self,
@@ -60,7 +60,9 @@ class ClientJudge:
         timeout: float = 60.0,
     ) -> None:
         if max_tokens < 1 or not timeout > 0:
-            raise UsageError(f"max_tokens={max_tokens} and timeout={timeout} must be above 0")
+            raise UsageError(
+                f"max_tokens and timeout must be positive, got {max_tokens} and {timeout}"
+            )
         self.model = model
         self.base_url = base_url
         self.price = price
@@ -72,14 +74,20 @@ class ClientJudge:
         self._frames: dict[tuple[Prompt, int], Frame] = {}
         self._client: Any = None
         self._module: Any = None
-        self._sent: dict[str, Any] = {}
+        self._call_options: dict[str, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is open: another process opens its own."""
-        return {**self.__dict__, "_frames": {}, "_client": None, "_module": None, "_sent": {}}
+        """Leave out clients and modules: another process opens its own."""
+        return {
+            **self.__dict__,
+            "_frames": {},
+            "_client": None,
+            "_module": None,
+            "_call_options": {},
+        }
 
     def prepare(self) -> None:
-        """Fail now, not on the first call, where the package or the key is missing."""
+        """Fail now rather than on the first call if the package or the key is missing."""
         try:
             self._module = import_module(self.package)
         except ImportError:
@@ -87,39 +95,37 @@ class ClientJudge:
                 self.package, "label", f"the model '{self.model}'"
             ) from None
         key = os.environ.get(self.key_name, "")
-        if not key.isprintable():  # it would stand in the error of whoever finds out later
+        if not key.isprintable():  # a later error would contain the key
             raise UsageError(
-                f"the key in {self.key_name} has a line break or another invisible character in it",
+                f"the key in {self.key_name} contains a line break or another invisible character",
                 hint=f"export {self.key_name}=... without it",
             )
         if not key and self.base_url is None:
             raise UsageError(
-                f"there is no key for the model '{self.model}'",
-                hint=f"export {self.key_name}=..., or give base_url (--base-url) of a server of your own",
+                f"no API key for model '{self.model}'",
+                hint=f"export {self.key_name}=..., or pass base_url= (--base-url) for your own server",
             )
 
     async def __call__(self, request: Request) -> Reply:
-        """One call, without retries."""
-        client = self._opened()
+        """Make one call, without retries."""
+        client = self._open_client()
         module = self._module
         frame = self._frame(request.prompt, len(request.documents))
         user = _dumps(request.prompt.user_message(request.question, request.documents))
         try:
             response = await client.post(
-                content=f"{frame.before}{user}{frame.after}".encode(), **self._sent
+                content=f"{frame.before}{user}{frame.after}".encode(), **self._call_options
             )
-        except module.APIConnectionError as error:  # or none in time
+        except module.APIConnectionError as error:  # timeouts included
             cause = error.__cause__ or error
-            raise Retry(self._clean(f"no connection: {type(cause).__name__}: {cause}")) from None
+            raise Retry(self._redact(f"no connection: {type(cause).__name__}: {cause}")) from None
         except module.APIStatusError as error:
-            return self._failed(error.status_code, error.response, frame.body)
+            return self._handle_failure(error.status_code, error.response, frame.body)
         try:
             return self._read(json.loads(response.content))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-            text = self._clean(response.text)
-            return Reply(
-                text, "invalid", detail="the server's reply has not the form of its interface"
-            )
+            text = self._redact(response.text)
+            return Reply(text, "invalid", detail="the server's reply does not follow its API")
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -127,23 +133,23 @@ class ClientJudge:
         if client is not None:
             await client.close()
 
-    def _opened(self) -> Any:
+    def _open_client(self) -> Any:
         if self._client is None:
             if self._module is None:
                 self.prepare()
-            given: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
+            options: dict[str, Any] = {} if self.base_url is None else {"base_url": self.base_url}
             if find_spec("httptools"):
-                direct = import_module("goodgain.labels.judges.direct")
-                given["http_client"] = direct.DirectClient(self.timeout)
+                http_client = import_module("goodgain.labels.judges.http_client")
+                options["http_client"] = http_client.LeanClient(self.timeout)
             self._client = getattr(self._module, self.client_class)(
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
-                default_headers=dict.fromkeys(_UNSAID, self._module.Omit()),
-                **given,
+                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()),
+                **options,
             )
-            # The URL whole and the options given, or each call would put them together anew.
-            self._sent = {
+            # The full URL and all options: otherwise each call would assemble them again.
+            self._call_options = {
                 "path": str(self._client.base_url).rstrip("/") + self.path,
                 "cast_to": import_module("httpx2").Response,
                 "options": {"headers": {}, "max_retries": 0, "timeout": self.timeout}
@@ -165,28 +171,28 @@ class ClientJudge:
     def _read(self, data: Any) -> Reply:
         raise NotImplementedError
 
-    def _without(self, text: str, body: dict[str, Any]) -> bool:
-        """Whether the next call can do without what this server just refused in `body`."""
+    def _drop_unsupported(self, text: str, body: dict[str, Any]) -> bool:
+        """Stop sending an option of `body` that the server just rejected; whether there was one."""
         return False
 
-    def _failed(self, status: int, response: Any, body: dict[str, Any]) -> Reply:
-        text = self._clean(response.text)
-        said = f"status {status}: {_message(text)}"
+    def _handle_failure(self, status: int, response: Any, body: dict[str, Any]) -> Reply:
+        text = self._redact(response.text)
+        detail = f"status {status}: {_message(text)}"
         if "insufficient_quota" in text or ("billing" in text and status in (402, 429)):
-            raise Fatal(said, "the account has no money left")
-        if status in _PASSING or status >= 500:
-            raise Retry(said, _after(response.headers))
+            raise Fatal(detail, "the account has no money left")
+        if status in _TRANSIENT or status >= 500:
+            raise Retry(detail, _retry_after(response.headers))
         if status in _HINTS:
-            raise Fatal(said, _HINTS[status].format(key=self.key_name))
+            raise Fatal(detail, _HINTS[status].format(key=self.key_name))
         if "content_filter" in text or "content_policy" in text:
-            return Reply(text, "filtered", detail=said)
-        if self._without(text, body):
+            return Reply(text, "filtered", detail=detail)
+        if self._drop_unsupported(text, body):
             self._frames.clear()
-            raise Retry(said, 0.0)
-        return Reply(text, "error", detail=said)
+            raise Retry(detail, 0.0)
+        return Reply(text, "error", detail=detail)
 
-    def _clean(self, text: str) -> str:
-        """Text without the key, whoever put it there."""
+    def _redact(self, text: str) -> str:
+        """Replace the key wherever it occurs in a text."""
         key = os.environ.get(self.key_name)
         return text.replace(key, "[key]") if key else text
 
@@ -203,8 +209,8 @@ def _message(text: str) -> str:
     return " ".join(str(message).split())[:300]
 
 
-def _after(headers: Any) -> float | None:
-    """What Retry-After asks for, in seconds: a number, or a date."""
+def _retry_after(headers: Any) -> float | None:
+    """The delay that Retry-After requests, in seconds; the header is a number or a date."""
     from email.utils import parsedate_to_datetime
     from time import time
 

@@ -1,4 +1,4 @@
-"""A judge behind any endpoint that speaks the OpenAI interface."""
+"""A judge behind any OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OpenAIJudge(ClientJudge):
-    """Chat completions with a JSON schema; without it where the server does not know schemas."""
+    """Uses chat completions, with a JSON schema if the server supports schemas."""
 
     package = "openai"
     client_class = "AsyncOpenAI"
@@ -21,13 +21,13 @@ class OpenAIJudge(ClientJudge):
     options: ClassVar = {"security": {"bearer_auth": True}, "idempotency_key": ""}  # as by default
 
     _structured = True
-    _limit_name = "max_completion_tokens"
+    _limit_parameter = "max_completion_tokens"
 
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-            self._limit_name: self.max_tokens * count,
+            self._limit_parameter: self.max_tokens * count,
         }
         if "temperature" in self.parameters:
             body["temperature"] = self.parameters["temperature"]
@@ -37,12 +37,12 @@ class OpenAIJudge(ClientJudge):
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
 
-    def _without(self, text: str, body: dict[str, Any]) -> bool:
+    def _drop_unsupported(self, text: str, body: dict[str, Any]) -> bool:
         if "response_format" in body and ("response_format" in text or "json_schema" in text):
             self._structured = False
             return True
         if "max_completion_tokens" in body and "max_completion_tokens" in text:
-            self._limit_name = "max_tokens"
+            self._limit_parameter = "max_tokens"
             return True
         return False
 
@@ -50,15 +50,15 @@ class OpenAIJudge(ClientJudge):
         choice = data["choices"][0]
         message = choice["message"]
         usage = data.get("usage") or {}
-        taken = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        tokens = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
         refusal = message.get("refusal")
-        text = self._clean(refusal or message.get("content") or "")
+        text = self._redact(refusal or message.get("content") or "")
         if refusal:
-            return Reply(text, "refused", *taken, detail="the model refused")
+            return Reply(text, "refused", *tokens, detail="the model refused")
         match choice.get("finish_reason"):
             case "content_filter":
-                return Reply(text, "filtered", *taken, detail="a content filter stopped the reply")
+                return Reply(text, "filtered", *tokens, detail="a content filter stopped the reply")
             case "length":
-                detail = f"the reply was cut at {taken[1]} tokens"
-                return Reply(text, "truncated", *taken, detail=detail)
-        return Reply(text, "ok", *taken)
+                detail = f"the reply was cut off at {tokens[1]} tokens"
+                return Reply(text, "truncated", *tokens, detail=detail)
+        return Reply(text, "ok", *tokens)

@@ -1,4 +1,4 @@
-"""What a judge is given, what it returns, and how a reply becomes gains or a failure."""
+"""The interface of judges: requests, replies, and how a reply is read as gains or failures."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Request:
         return self.documents[0]
 
     def messages(self) -> tuple[str, str]:
-        """The system's and the user's message."""
+        """The system message and the user message."""
         return self.prompt.render(self.question, self.documents)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the text as it stands, how it ended, and what it took.
+    """What a judge returned: the raw text, how it ended, and the tokens it took.
 
-    `status` is `ok` for a reply that ended by itself; whether its text holds a gain is found later.
+    `status` is `ok` if the reply ended normally; whether its text contains a gain is checked later.
     """
 
     text: str
@@ -54,8 +54,8 @@ class Reply:
     detail: str = ""
 
 
-class Retry(Exception):  # noqa: N818 - says what is to be done, not what went wrong
-    """The call failed in a way that may pass; `after` seconds where the server said when."""
+class Retry(Exception):  # noqa: N818 - says what to do, not what went wrong
+    """The call failed and may succeed later: `after` so many seconds, if the server said when."""
 
     def __init__(self, detail: str, after: float | None = None) -> None:
         super().__init__(detail)
@@ -63,7 +63,7 @@ class Retry(Exception):  # noqa: N818 - says what is to be done, not what went w
 
 
 class Fatal(Exception):  # noqa: N818
-    """The call failed in a way that will meet every other call too, such as a wrong key."""
+    """The call failed for a reason that affects every other call too, such as a wrong key."""
 
     def __init__(self, detail: str, hint: str = "") -> None:
         super().__init__(detail)
@@ -72,27 +72,27 @@ class Fatal(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens, in and out."""
+    """The price of a million input tokens and of a million output tokens."""
 
     tokens_in: float
     tokens_out: float
 
     @classmethod
     def parse(cls, text: str) -> Price:
-        """From IN/OUT, for example 0.15/0.60."""
+        """Parse IN/OUT, for example 0.15/0.60."""
         try:
-            prices = [float(part) for part in text.split("/")]
+            prices = [float(price) for price in text.split("/")]
         except ValueError:
             prices = []
         if len(prices) != 2 or not all(0 <= p < float("inf") for p in prices):
             raise UsageError(
-                f"the price '{text}' is not IN/OUT",
-                hint="money for a million tokens in and out, for example 0.15/0.60",
+                f"invalid price '{text}'",
+                hint="write IN/OUT, the prices of a million input and output tokens: 0.15/0.60",
             )
         return cls(*prices)
 
     def of(self, tokens_in: float, tokens_out: float) -> float:
-        """What these tokens cost."""
+        """The cost of so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 
 
@@ -102,28 +102,28 @@ Answer = Reply | int | None
 class Judge(Protocol):
     """Anything that can be called with a request: a function, async or not, or an object.
 
-    It returns a gain, a `Reply`, or None where it cannot tell. It may have a `model` (the name under
-    which its labels are kept), `parameters` (what else decides its replies), a `price`, `max_tokens`
-    and a `timeout`.
+    It returns a gain, a `Reply`, or None if it cannot decide. It may have a `model` (the name under
+    which its labels are stored), `parameters` (other settings that affect its replies), a `price`,
+    `max_tokens` and a `timeout`.
     """
 
     def __call__(self, request: Request, /) -> Answer | Awaitable[Answer]:
-        """What the document is worth."""
+        """Judge the document."""
 
 
 def model_of(judge: Any) -> str:
-    """The name under which its labels are kept: its `model`, or where the function lives."""
-    named = getattr(judge, "model", None)
-    if named:
-        return str(named)
+    """The name under which its labels are stored: its `model`, or its qualified name."""
+    model = getattr(judge, "model", None)
+    if model:
+        return str(model)
     kind = judge if hasattr(judge, "__qualname__") else type(judge)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def parameters_of(judge: Any) -> dict[str, Any]:
-    """What besides prompt and model decides its replies."""
-    given = getattr(judge, "parameters", None)
-    return dict(given) if isinstance(given, Mapping) else {}
+    """The settings besides prompt and model that affect its replies."""
+    parameters = getattr(judge, "parameters", None)
+    return dict(parameters) if isinstance(parameters, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class Verdict:
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
 
 
-def verdicts(reply: Reply, request: Request) -> list[Verdict]:
-    """One verdict a document; a failure is never a gain."""
+def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
+    """Read one verdict per document; a failure is never a gain."""
     count = len(request.documents)
     if reply.status != "ok":
         return [Verdict(reply.status, None, reply.detail)] * count
@@ -156,19 +156,19 @@ def verdicts(reply: Reply, request: Request) -> list[Verdict]:
         return [Verdict("invalid", None, "the reply is not a JSON object")] * count
     if count == 1:
         return [_verdict(data, prompt)]
-    return _several(data.get("labels"), count, prompt)
+    return _batch_verdicts(data.get("labels"), count, prompt)
 
 
-def _several(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
-    found: dict[int, Verdict] = {}
+def _batch_verdicts(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
+    by_number: dict[int, Verdict] = {}
     for row in rows if isinstance(rows, list) else []:
         number = row.get("document") if isinstance(row, dict) else None
         if type(number) is not int or not 1 <= number <= count:
             continue
-        twice = Verdict("invalid", None, "the reply has the document twice")
-        found[number] = twice if number in found else _verdict(row, prompt)
-    missing = Verdict("invalid", None, "the reply leaves the document out")
-    return [found.get(i, missing) for i in range(1, count + 1)]
+        duplicate = Verdict("invalid", None, "the reply lists the document twice")
+        by_number[number] = duplicate if number in by_number else _verdict(row, prompt)
+    missing = Verdict("invalid", None, "the reply omits the document")
+    return [by_number.get(i, missing) for i in range(1, count + 1)]
 
 
 def _verdict(data: dict[str, Any], prompt: Prompt) -> Verdict:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: a request, the whole of its reply, and the next request."""
+"""One HTTP/1.1 connection: send a request, read its complete response, repeat."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import httptools
 
-_BUFFER = 1 << 14
-_UNUSED = 4.0  # seconds that a connection is kept; many servers close theirs after five
+_BUFFER_SIZE = 1 << 14
+_IDLE_SECONDS = (
+    4.0  # how long an idle connection stays usable; many servers close theirs after five
+)
 
 
-class Answer(NamedTuple):
-    """A reply that has come in whole."""
+class RawResponse(NamedTuple):
+    """A response that has been read completely."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -22,46 +24,46 @@ class Answer(NamedTuple):
 class Connection(asyncio.BufferedProtocol):
     """An open connection; the parser calls its `on_` methods.
 
-    It reads into a buffer of its own: without one, asyncio asks the system for 256 KB before every read.
+    It reads into a buffer of its own: otherwise asyncio allocates 256 KB before every read.
     """
 
     def __init__(self) -> None:
-        self._buffer = memoryview(bytearray(_BUFFER))
+        self._buffer = memoryview(bytearray(_BUFFER_SIZE))
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
-        self._reply: asyncio.Future[Answer] | None = None
+        self._response: asyncio.Future[RawResponse] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._headers: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
-        self._ends_with_connection = False  # a reply that does not say how long it is
-        self._again = False
-        self._until = 0.0
+        self._ends_with_connection = False  # the response does not state its length
+        self._reusable = False
+        self._usable_until = 0.0
 
-    def ask(self, head: bytes, body: bytes, seconds: float) -> asyncio.Future[Answer]:
-        """Send a request, whose head ends where the length of its body is to stand."""
+    def request(self, head: bytes, body: bytes, seconds: float) -> asyncio.Future[RawResponse]:
+        """Send a request; `head` ends where the value of its content-length header goes."""
         self._headers, self._body = [], []
-        self._ends_with_connection = self._again = False
-        self._reply = self._loop.create_future()
+        self._ends_with_connection = self._reusable = False
+        self._response = self._loop.create_future()
         self._deadline = self._loop.call_later(seconds, self._fail, TimeoutError())
         self._transport.write(b"%b%d\r\n\r\n%b" % (head, len(body), body))
-        return self._reply
+        return self._response
 
-    def rest(self) -> None:
-        """No more of the reply is wanted; without all of it the connection cannot be used again."""
-        self._reply = None
+    def release(self) -> None:
+        """Stop waiting for the response; unless all of it was read, the connection is closed."""
+        self._response = None
         if self._deadline is not None:
             self._deadline.cancel()
-        self._until = self._loop.time() + _UNUSED
-        if not self._again or self._transport.get_write_buffer_size():
+        self._usable_until = self._loop.time() + _IDLE_SECONDS
+        if not self._reusable or self._transport.get_write_buffer_size():
             self.close()
 
     @property
     def usable(self) -> bool:
         """Whether another request can be sent."""
-        return not self._transport.is_closing() and self._loop.time() < self._until
+        return not self._transport.is_closing() and self._loop.time() < self._usable_until
 
     def close(self) -> None:
-        """At once."""
+        """Close immediately."""
         self._transport.abort()
 
     def connection_made(self, transport: Any) -> None:
@@ -73,14 +75,14 @@ class Connection(asyncio.BufferedProtocol):
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Called by the loop: a part of the reply."""
-        if self._reply is None:
-            self.close()  # it speaks without being asked
+        """Called by the loop when a piece of the response has arrived."""
+        if self._response is None:
+            self.close()  # the server sent data nobody requested
             return
         try:
             self._parser.feed_data(self._buffer[:nbytes])
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(ConnectionError(f"the reply is not HTTP: {error}"))
+            self._fail(ConnectionError(f"the response is not valid HTTP: {error}"))
 
     def connection_lost(self, error: Exception | None) -> None:
         """Called by the loop."""
@@ -95,8 +97,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def on_headers_complete(self) -> None:
         """Called by the parser."""
-        said = {name.lower() for name, _ in self._headers}
-        self._ends_with_connection = not said & {b"content-length", b"transfer-encoding"}
+        names = {name.lower() for name, _ in self._headers}
+        self._ends_with_connection = not names & {b"content-length", b"transfer-encoding"}
 
     def on_body(self, body: bytes) -> None:
         """Called by the parser."""
@@ -104,17 +106,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def on_message_complete(self) -> None:
         """Called by the parser."""
-        if self._parser.get_status_code() < 200:  # the reply is still to come
+        if self._parser.get_status_code() < 200:  # informational; the final response follows
             self._headers = []
             return
-        self._again = self._parser.should_keep_alive()
+        self._reusable = self._parser.should_keep_alive()
         self._finish()
 
     def _finish(self) -> None:
-        if self._reply is not None and not self._reply.done():
+        if self._response is not None and not self._response.done():
             status = self._parser.get_status_code()
-            self._reply.set_result(Answer(status, self._headers, b"".join(self._body)))
+            self._response.set_result(RawResponse(status, self._headers, b"".join(self._body)))
 
     def _fail(self, error: Exception) -> None:
-        if self._reply is not None and not self._reply.done():
-            self._reply.set_exception(error)
+        if self._response is not None and not self._response.done():
+            self._response.set_exception(error)

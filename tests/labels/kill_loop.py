@@ -1,12 +1,12 @@
-"""Label until done, with a process that is killed again and again; started by test_kills.py.
+"""Label in a process that is killed repeatedly, until all is done; started by test_kills.py.
 
-    python killed.py URL STORE LABELS KILLS SEED
+    python kill_loop.py URL STORE LABELS KILLS SEED
 
-Each attempt is a fork of this process, which has all imports behind it, so that the kills fall into the
-work: into reading the store, planning, calling, writing. Every other kill waits until the attempt has made
-labels, however long that takes; those between come at any moment of an attempt. An attempt is given its share
-of the work and no more: one that ends before a busy machine comes to kill it leaves enough for the others,
-and is no kill. Prints one JSON line.
+Each attempt is a fork of this process, in which all imports are done, so that the kills hit the work:
+reading the store, planning, calling, writing. Every other kill waits until the attempt has stored labels,
+however long that takes; the others come at a random moment. Each attempt works on its share of the labels
+only: if it ends before it is killed, because the machine is busy, enough is left for the others, and it does
+not count as a kill. Prints one JSON line.
 """
 
 import json
@@ -18,13 +18,13 @@ import sys
 import time
 from contextlib import closing
 
-import openai  # noqa: F401 - so that each fork need not
+import openai  # noqa: F401 - imported once, not in each fork
 
 from goodgain.labels import OpenAIJudge, Store, label
 from goodgain.labels.limits import Limits
 
 CONCURRENCY = 8
-CALL = 0.03  # seconds that the server takes
+CALL = 0.03  # seconds that the server takes to reply
 
 
 def work(url: str, store: str, count: int) -> None:
@@ -34,7 +34,7 @@ def work(url: str, store: str, count: int) -> None:
 
 
 def begin(url: str, store: str, count: int) -> int:
-    """An attempt at so many of the labels; its process."""
+    """Start an attempt at the first `count` labels; returns its process id."""
     child = os.fork()
     if child == 0:
         try:
@@ -45,7 +45,7 @@ def begin(url: str, store: str, count: int) -> int:
 
 
 def read(store: str, query: str) -> list[tuple]:
-    """Rows of the store, none of which there are before it is made; closed again before the next fork."""
+    """Rows of the store, or none if it does not exist yet; closed before the next fork."""
     try:
         with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=60)) as db:
             return db.execute(query).fetchall()
@@ -58,7 +58,7 @@ def finished(store: str) -> set[str]:
 
 
 def until(store: str, replies: int, child: int) -> None:
-    """Wait for so many replies in the store, or for the end of the child."""
+    """Wait until the store has this many replies, or the child has ended."""
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if sum(number or 0 for (number,) in read(store, "SELECT max(id) FROM replies")) >= replies:
             return
@@ -68,10 +68,10 @@ def until(store: str, replies: int, child: int) -> None:
 def main() -> None:
     url, store, count, kills, seed = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
     chance = random.Random(seed)
-    found = {"killed": 0, "while_working": 0, "lost": 0, "damaged": 0}
+    counts = {"killed": 0, "while_working": 0, "lost": 0, "damaged": 0}
     before: set[str] = set()
     longest = 0.0
-    while left := kills - found["killed"]:
+    while left := kills - counts["killed"]:
         share = (count - len(before)) // left
         upto = len(before) + share
         child = begin(url, store, upto)
@@ -85,22 +85,22 @@ def main() -> None:
         os.kill(child, signal.SIGKILL)
         killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
         after = finished(store)
-        found["killed"] += killed
-        found["lost"] += len(before - after)
-        found["while_working"] += killed and len(before) < len(after) < upto
+        counts["killed"] += killed
+        counts["lost"] += len(before - after)
+        counts["while_working"] += killed and len(before) < len(after) < upto
         before = after
     os.waitpid(begin(url, store, count), 0)
     with sqlite3.connect(store) as db:
-        found["damaged"] = int(db.execute("PRAGMA integrity_check").fetchone() != ("ok",))
-        counts = db.execute(
+        counts["damaged"] = int(db.execute("PRAGMA integrity_check").fetchone() != ("ok",))
+        labels_per_key = db.execute(
             "SELECT count(*) FROM replies WHERE status = 'ok' GROUP BY key"
         ).fetchall()
-        found["labels"] = len(counts)
-        found["twice"] = sum(n != 1 for (n,) in counts)
-        found["failed"] = db.execute(
+        counts["labels"] = len(labels_per_key)
+        counts["twice"] = sum(n != 1 for (n,) in labels_per_key)
+        counts["failed"] = db.execute(
             "SELECT count(*) FROM replies WHERE status != 'ok'"
         ).fetchone()[0]
-    print(json.dumps(found | {"concurrency": CONCURRENCY}))
+    print(json.dumps(counts | {"concurrency": CONCURRENCY}))
 
 
 main()

@@ -1,4 +1,4 @@
-"""Calls spread over processes: the same answers, the same failures, and none that outlives its runner."""
+"""Calls over several processes: same replies, same failures, and no process outlives its runner."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from server import KEY, Server
 
 from goodgain.errors import UsageError
 from goodgain.labels import Fatal, Labels, OpenAIJudge, Prompt, Request, Retry, label
-from goodgain.labels.judges.spread import Spread
+from goodgain.labels.judges.processes import JudgeProcesses
 
 CHILDREN = "/proc/{pid}/task/{pid}/children"
 needs_children = pytest.mark.skipif(
@@ -29,28 +29,28 @@ def ask(document: str) -> Request:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that make calls for a process; it may have others, such as that of Spark."""
+    """The worker processes of a process; it may have other children, such as Spark's."""
     try:
-        found = [int(word) for word in Path(CHILDREN.format(pid=pid)).read_text().split()]
-        return [c for c in found if b"judges.worker" in Path(f"/proc/{c}/cmdline").read_bytes()]
+        pids = [int(word) for word in Path(CHILDREN.format(pid=pid)).read_text().split()]
+        return [c for c in pids if b"judges.worker" in Path(f"/proc/{c}/cmdline").read_bytes()]
     except OSError:
         return []
 
 
-def with_two_others(server: Server, work: Callable[[Spread], Awaitable[None]]) -> None:
+def with_two_others(server: Server, work: Callable[[JudgeProcesses], Awaitable[None]]) -> None:
     """Do the work once two other processes are ready."""
 
     async def main() -> None:
-        spread = Spread(OpenAIJudge("m", base_url=server.openai_url, timeout=5.0), 3)
+        judge = JudgeProcesses(OpenAIJudge("m", base_url=server.openai_url, timeout=5.0), 3)
         try:
-            assert (await spread(ask("GAIN=1"))).text  # made by this process: the others start
+            assert (await judge(ask("GAIN=1"))).text  # made by this process while the others start
             deadline = time.monotonic() + 60
-            while spread.ready < 2 and time.monotonic() < deadline:
+            while judge.ready < 2 and time.monotonic() < deadline:
                 await asyncio.sleep(0.05)
-            assert spread.ready == 2
-            await work(spread)
+            assert judge.ready == 2
+            await work(judge)
         finally:
-            await spread.aclose()
+            await judge.aclose()
 
     asyncio.run(main())
 
@@ -58,69 +58,69 @@ def with_two_others(server: Server, work: Callable[[Spread], Awaitable[None]]) -
 def test_another_process_makes_most_of_the_calls(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has the key of the moment it began; this process keeps the one its client was made with."""
+    """It uses the key from its environment; this process keeps the one that its client was created with."""
 
     async def main() -> None:
-        judge = OpenAIJudge("m", base_url=server.openai_url)
-        await judge(ask("GAIN=1"))
+        one = OpenAIJudge("m", base_url=server.openai_url)
+        await one(ask("GAIN=1"))
         monkeypatch.setenv("OPENAI_API_KEY", "sk-another")
-        spread = Spread(judge, 2)
-        await spread(ask("GAIN=1"))
-        while spread.ready < 1:
+        judge = JudgeProcesses(one, 2)
+        await judge(ask("GAIN=1"))
+        while judge.ready < 1:
             await asyncio.sleep(0.05)
         server.headers.clear()
-        replies = await asyncio.gather(*(spread(ask(f"GAIN={i % 5} of {i}")) for i in range(40)))
+        replies = await asyncio.gather(*(judge(ask(f"GAIN={i % 5} of {i}")) for i in range(40)))
         assert [json.loads(reply.text)["gain"] for reply in replies] == [i % 5 for i in range(40)]
         assert {(reply.tokens_in, reply.tokens_out) for reply in replies} == {(100, 10)}
-        await spread.aclose()
+        await judge.aclose()
 
     asyncio.run(asyncio.wait_for(main(), 120))
     keys = Counter(headers["authorization"] for headers in server.headers)
     assert keys == {f"Bearer {KEY}": 13, "Bearer sk-another": 27}  # 27 = 13 + 40 / 3
 
 
-def test_failures_arrive_as_they_are(server: Server) -> None:
-    async def work(spread: Spread) -> None:
+def test_failures_arrive_unchanged(server: Server) -> None:
+    async def work(judge: JudgeProcesses) -> None:
         with pytest.raises(Retry, match="status 503") as passing:
-            await spread(ask("FAULT=503"))
+            await judge(ask("FAULT=503"))
         assert passing.value.after is None
-        with pytest.raises(Retry) as told:
-            await spread(ask("FAULT=429"))
-        assert told.value.after is not None
+        with pytest.raises(Retry) as delayed:
+            await judge(ask("FAULT=429"))
+        assert delayed.value.after is not None
         with pytest.raises(Retry, match="no connection"):
-            await spread(ask("FAULT=reset"))
+            await judge(ask("FAULT=reset"))
         with pytest.raises(Fatal, match="status 401") as wrong:
-            await spread(ask("FAULT=401"))
+            await judge(ask("FAULT=401"))
         assert "OPENAI_API_KEY" in wrong.value.hint
         assert KEY not in str(wrong.value)
-        assert (await spread(ask("FAULT=filter"))).status == "filtered"
+        assert (await judge(ask("FAULT=filter"))).status == "filtered"
 
     with_two_others(server, work)
 
 
-def test_a_call_that_nobody_waits_for_is_ended_over_there_too(server: Server) -> None:
-    async def work(spread: Spread) -> None:
+def test_a_cancelled_call_is_cancelled_in_its_process_too(server: Server) -> None:
+    async def work(judge: JudgeProcesses) -> None:
         calls = [f"FAULT=drip {i}" for i in range(4)]  # replies that would take 50 seconds
-        waiting = [asyncio.create_task(spread(ask(call))) for call in calls]
+        waiting = [asyncio.create_task(judge(ask(call))) for call in calls]
         while not all(server.requests[call] for call in calls):
             await asyncio.sleep(0.02)
         for call in waiting:
             call.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        assert (await spread(ask("GAIN=3"))).status == "ok"
+        assert (await judge(ask("GAIN=3"))).status == "ok"
         deadline = time.monotonic() + 20
         while server.ended < 4 and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
-        assert server.ended == 4  # the connections of the calls that were given up
+        assert server.ended == 4  # the connections of the cancelled calls
 
     with_two_others(server, work)
 
 
 @needs_children
-def test_a_process_that_dies_costs_its_calls_one_more_try(server: Server) -> None:
-    async def work(spread: Spread) -> None:
+def test_calls_of_a_killed_process_are_retried(server: Server) -> None:
+    async def work(judge: JudgeProcesses) -> None:
         server.delay = 30
-        lost = [asyncio.create_task(spread(ask(f"GAIN=2 of {i}"))) for i in range(2)]
+        lost = [asyncio.create_task(judge(ask(f"GAIN=2 of {i}"))) for i in range(2)]
         while server.in_flight < 2:
             await asyncio.sleep(0.02)
         for child in children(os.getpid()):
@@ -129,14 +129,14 @@ def test_a_process_that_dies_costs_its_calls_one_more_try(server: Server) -> Non
             with pytest.raises(Retry, match="has ended"):
                 await call
         server.delay = 0
-        assert spread.ready == 0
-        assert (await spread(ask("GAIN=3"))).status == "ok"  # by this process
+        assert judge.ready == 0
+        assert (await judge(ask("GAIN=3"))).status == "ok"  # by this process
 
     with_two_others(server, work)
 
 
 COUNT = 3000
-AT_ONCE = 32
+CONCURRENCY = 32
 
 
 def command(server: Server, folder: Path) -> list[str]:
@@ -148,12 +148,12 @@ def command(server: Server, folder: Path) -> list[str]:
     return [
         sys.executable, "-m", "goodgain", "label", str(folder / "pairs.jsonl"), "--model", "m",
         "--base-url", server.openai_url, "--store", str(folder / "l.db"), "--processes", "3",
-        "--concurrency", str(AT_ONCE), "-q",
+        "--concurrency", str(CONCURRENCY), "-q",
     ]  # fmt: skip
 
 
 def stopped(server: Server, folder: Path, how: signal.Signals) -> int:
-    """Stop the command in the middle of its work; its exit status, once its processes are gone too."""
+    """Stop the command while it works; its exit status, once its processes have ended too."""
     server.delay = 0.05
     process = subprocess.Popen(command(server, folder), stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 90
@@ -170,7 +170,9 @@ def stopped(server: Server, folder: Path, how: signal.Signals) -> int:
 
 
 @needs_children
-def test_killed_it_leaves_no_process_behind_and_goes_on(server: Server, tmp_path: Path) -> None:
+def test_a_killed_run_leaves_no_process_behind_and_can_resume(
+    server: Server, tmp_path: Path
+) -> None:
     assert stopped(server, tmp_path, signal.SIGKILL) == -signal.SIGKILL
     subprocess.run(command(server, tmp_path), check=True, timeout=120, stdout=subprocess.DEVNULL)
     labels = Labels.of(tmp_path / "l.db")
@@ -178,18 +180,18 @@ def test_killed_it_leaves_no_process_behind_and_goes_on(server: Server, tmp_path
     assert labels.to_dict()["q"] == {
         f"d{i}": sum(f"document {i}".encode()) % 4 for i in range(COUNT)
     }
-    assert sum(server.answered.values()) <= COUNT + AT_ONCE  # what was in flight
+    assert sum(server.answered.values()) <= COUNT + CONCURRENCY  # what was in flight
 
 
 @needs_children
-def test_ctrl_c_keeps_what_its_processes_have_paid_for(server: Server, tmp_path: Path) -> None:
+def test_ctrl_c_stores_all_replies_of_its_processes(server: Server, tmp_path: Path) -> None:
     assert stopped(server, tmp_path, signal.SIGINT) == 130
     labels = Labels.of(tmp_path / "l.db")
     assert COUNT / 3 <= labels.statuses["ok"] == sum(server.answered.values()) < COUNT
 
 
-def test_a_judge_of_ones_own_cannot_be_spread() -> None:
-    with pytest.raises(UsageError, match="only a built-in judge"):
+def test_only_a_built_in_judge_uses_several_processes() -> None:
+    with pytest.raises(UsageError, match="only possible with a built-in judge"):
         label([("q", "d", "what?", "text")], lambda request: 1, processes=2)
-    with pytest.raises(UsageError, match="processes=0 is not"):
+    with pytest.raises(UsageError, match="processes must be a positive integer, got 0"):
         label([("q", "d", "what?", "text")], lambda request: 1, processes=0)

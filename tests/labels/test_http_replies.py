@@ -1,4 +1,4 @@
-"""Replies in every form that HTTP/1.1 has, through the official client over either HTTP client."""
+"""Replies in every form of HTTP/1.1, through the official client over both HTTP clients."""
 
 import asyncio
 import gzip
@@ -17,9 +17,9 @@ from goodgain.labels import OpenAIJudge, Prompt, Request, Retry
 pytest.importorskip("openai")
 pytest.importorskip("httptools")
 
-SAID = '{"gain": 3, "reason": "it says so"}'
+REPLY = '{"gain": 3, "reason": "it says so"}'
 BODY = json.dumps(
-    {"choices": [{"message": {"content": SAID}, "finish_reason": "stop"}], "usage": {}}
+    {"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}], "usage": {}}
 ).encode()
 OK = b"HTTP/1.1 200 OK\r\n"
 WHOLE = b"content-length: %d\r\n\r\n%b" % (len(BODY), BODY)
@@ -39,7 +39,7 @@ ENDING = ("connection closes", "up to the end")
 
 
 class Raw:
-    """A server that sends these very bytes, a few at a time."""
+    """A server that sends exactly these bytes, a few at a time."""
 
     def __init__(self, reply: bytes, piece: int = 7, ends: bool = False) -> None:
         self.reply, self.piece, self.ends = reply, piece, ends
@@ -82,11 +82,11 @@ def calls(
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def asked(document: str = "text") -> Request:
+def request_for(document: str = "text") -> Request:
     return Request("what?", (document,), Prompt.of())
 
 
-@pytest.fixture(params=["direct", "default"], autouse=True)
+@pytest.fixture(params=["lean", "default"], autouse=True)
 def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -103,7 +103,7 @@ def test_every_form_of_a_reply_is_read(form: str, piece: int) -> None:
 
     async def ask(judge: OpenAIJudge) -> None:
         for i in range(3):
-            assert (await judge(asked(f"text {i}"))).text == SAID
+            assert (await judge(request_for(f"text {i}"))).text == REPLY
 
     calls(raw, ask)
     assert raw.connections == (3 if form in ENDING else 1)
@@ -122,20 +122,20 @@ def test_every_form_of_a_reply_is_read(form: str, piece: int) -> None:
         b"",
     ],
 )
-def test_what_is_no_whole_reply_is_tried_again(reply: bytes) -> None:
+def test_an_incomplete_reply_is_retried(reply: bytes) -> None:
     async def ask(judge: OpenAIJudge) -> None:
         with pytest.raises(Retry, match="no connection"):
-            await judge(asked())
+            await judge(request_for())
 
     calls(Raw(reply, ends=True), ask)
 
 
-def test_a_connection_that_was_closed_meanwhile_is_not_used_again() -> None:
-    raw = Raw(FORMS["length"], ends=True)  # it closes without having said so
+def test_a_connection_that_the_server_closed_is_not_reused() -> None:
+    raw = Raw(FORMS["length"], ends=True)  # it closes without a Connection: close header
 
     async def ask(judge: OpenAIJudge) -> None:
         for _ in range(3):
-            assert (await judge(asked())).text == SAID
+            assert (await judge(request_for())).text == REPLY
             await asyncio.sleep(0.05)
 
     calls(raw, ask)
@@ -147,20 +147,20 @@ def test_a_redirect_is_followed() -> None:
     raw = Raw(moved)
 
     async def ask(judge: OpenAIJudge) -> None:
-        assert (await judge(asked("a text"))).text == SAID
+        assert (await judge(request_for("a text"))).text == REPLY
 
     calls(raw, ask)
     assert raw.requests[-1].startswith(b"POST /elsewhere")
     assert b"a text" in raw.requests[-1]
 
 
-def test_a_key_of_two_lines_is_refused_and_told_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_of_two_lines_is_refused_and_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\r\nx-more: 1")
     raw = Raw(FORMS["length"])
 
     async def ask(judge: OpenAIJudge) -> None:
-        with pytest.raises(UsageError, match="OPENAI_API_KEY has a line break") as raised:
-            await judge(asked())
+        with pytest.raises(UsageError, match="OPENAI_API_KEY contains a line break") as raised:
+            await judge(request_for())
         assert "sk-secret" not in str(raised.value)
 
     calls(raw, ask)
@@ -168,7 +168,7 @@ def test_a_key_of_two_lines_is_refused_and_told_nowhere(monkeypatch: pytest.Monk
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="makes a certificate")
-def test_over_tls_with_a_certificate_that_is_known_and_not_otherwise(
+def test_tls_requires_a_trusted_certificate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -182,14 +182,14 @@ def test_over_tls_with_a_certificate_that_is_known_and_not_otherwise(
     raw = Raw(FORMS["chunks"])
 
     async def trusted(judge: OpenAIJudge) -> None:
-        assert (await judge(asked())).text == SAID
-        assert (await judge(asked())).text == SAID
+        assert (await judge(request_for())).text == REPLY
+        assert (await judge(request_for())).text == REPLY
 
-    async def unknown(judge: OpenAIJudge) -> None:
+    async def untrusted(judge: OpenAIJudge) -> None:
         with pytest.raises(Retry, match="CERTIFICATE_VERIFY_FAILED"):
-            await judge(asked())
+            await judge(request_for())
 
-    calls(raw, unknown, context)
+    calls(raw, untrusted, context)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     calls(raw, trusted, context)
     assert len(raw.requests) == 2

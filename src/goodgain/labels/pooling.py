@@ -1,0 +1,110 @@
+"""Pools: the top documents of several runs, as pairs to judge."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from goodgain.errors import InputError, UsageError
+from goodgain.io.columns import find_columns
+from goodgain.io.files import read_head
+from goodgain.io.texts import read_texts
+from goodgain.labels.pairs import (
+    Pair,
+    has_json_lines,
+    read_objects,
+    row_fields,
+    text_of,
+)
+from goodgain.labels.result import gains_of
+
+
+def pool(
+    runs: Any,
+    depth: int = 10,
+    *,
+    queries: Any = None,
+    documents: Any = None,
+    qrels: Any = None,
+    columns: Mapping[str, str] | None = None,
+) -> list[Pair]:
+    """The documents in the top `depth` of any run, as pairs to judge.
+
+    `runs` takes every form that `evaluate` takes, and ranks are the same: by descending score, then by
+    descending document id. Documents that `qrels` judges are left out. `queries` and `documents` hold
+    the texts behind the ids: a file, {id: text}, rows or a data frame. Without them the pairs have ids
+    only; `label` needs the texts too.
+    """
+    from goodgain.ranking.evaluator import several_runs
+
+    if depth < 1:
+        raise UsageError(f"depth must be a positive integer, got {depth}")
+    judged = {} if qrels is None else gains_of(qrels)
+    pooled: dict[
+        str, dict[str, None]
+    ] = {}  # a set of documents per query, in the order of the runs
+    for run in several_runs(runs, columns):
+        for query, docs in run.to_dict().items():
+            top = heapq.nlargest(depth, docs.items(), key=lambda item: (item[1], item[0].encode()))
+            skip = judged.get(query, {})
+            pooled.setdefault(query, {}).update((doc, None) for doc, _ in top if doc not in skip)
+    questions = texts_by_id(queries, {query for query, docs in pooled.items() if docs}, "query")
+    texts = texts_by_id(documents, {doc for docs in pooled.values() for doc in docs}, "document")
+    if queries is not None:
+        _require_texts([query for query, docs in pooled.items() if docs], questions)
+    return [
+        Pair(query, doc, questions.get(query, ""), texts.get(doc, ""))
+        for query, docs in pooled.items()
+        for doc in docs
+    ]
+
+
+def _require_texts(queries: list[str], questions: Mapping[str, str]) -> None:
+    missing = [query for query in queries if not questions.get(query)]
+    if missing:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise InputError(
+            f"no text for query '{missing[0]}'{more}",
+            hint="queries= (--queries) must have the id and the text of every pooled query",
+        )
+
+
+def texts_by_id(source: Any, ids: set[str], kind: str) -> dict[str, str]:
+    """The texts of these queries or documents; JSON lines and id<TAB>text are streamed."""
+    if source is None or not ids:
+        return {}
+    if isinstance(source, str | os.PathLike) and _is_streamed(os.fspath(source)):
+        return _stream_texts(os.fspath(source), ids)
+    by_id = isinstance(source, Mapping) and not any(isinstance(v, list) for v in source.values())
+    if by_id:  # rather than a table by column
+        source = {str(key): text for key, text in source.items() if str(key) in ids}
+    if by_id and not source:
+        return {}
+    texts = read_texts(source, kind).texts
+    return {key: texts[key] for key in ids if key in texts}
+
+
+def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for where, row in read_objects(path, tabs=True):
+        fields = row_fields(row, "texts", where)
+        if fields["id"] in ids:
+            texts[fields["id"]] = text_of(fields) or fields.get("question", "")
+    return texts
+
+
+def _is_streamed(path: str) -> bool:
+    """Whether a file has JSON lines, or an id and a text separated by a tab without a header."""
+    if path == "-" or has_json_lines(path):
+        return True
+    first = read_head(path).split("\n", 1)[0]
+    return "\t" in first and not _is_header(first.split("\t"))
+
+
+def _is_header(names: list[str]) -> bool:
+    try:
+        return bool({"text", "question"} & find_columns(names, "texts").keys())
+    except InputError:  # no id
+        return False
