@@ -1,4 +1,4 @@
-"""`goodgain` and `python -m goodgain`: as little as possible is imported before it is known what for."""
+"""`goodgain` and `python -m goodgain`: import only what the command needs."""
 
 from __future__ import annotations
 

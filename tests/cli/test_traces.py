@@ -184,7 +184,7 @@ def test_convert(tmp_path, capsys):
         )
     )
     found = output(capsys, "convert", str(source), str(target), "--search-tool", "lookup")
-    assert found.err == f"1 conversations written to {target}\n"
+    assert found.err == f"wrote 1 conversations to {target}\n"
     (read,) = gg.read_traces(target)
     assert read.turns[0].iterations[0].searches[0].results[0].id == "doc-1"
     assert output(capsys, "convert", str(source), str(target), "--from", "canonical", status=2).err

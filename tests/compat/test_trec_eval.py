@@ -194,7 +194,7 @@ def test_no_summary_level_and_debug_query(capfd, files):
     assert out == "num_rel               \tq1\t0\nnum_rel               \tq2\t1\n"
     status, out, err = printed(capfd, "-D", "1.q2", "-m", "num_q", *paths)
     assert (status, out) == (0, "num_q                 \tall\t1\n")
-    assert err == "warning: -D prints no debugging lines here\n"
+    assert err == "warning: -D does not print debugging lines here\n"
 
 
 def test_utility_with_a_collection_size(capfd, files):
@@ -274,7 +274,7 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "status", "message"),
     [
-        (["-x"], 1, "goodgain: unrecognized arguments: -x\nhint: see: goodgain trec-eval -h\n"),
+        (["-x"], 1, "goodgain: unrecognized arguments: -x\nhint: see: goodgain trec-eval --help\n"),
         (["-m", "nap"], 1, "goodgain: there is no measure 'nap' in trec_eval\nhint: near it: map"),
         (
             ["-m", "P.0"],
@@ -295,12 +295,12 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
             1,
             "goodgain: the measure 'prefs' is not computed: it is over preferences",
         ),
-        (["-R", "prefs"], 2, "goodgain: -R prefs is not read: only plain qrels are\n"),
-        (["-R", "qrels_jg"], 2, "goodgain: -R qrels_jg is not read: only plain qrels are\n"),
-        (["-R", "foo"], 2, "goodgain: -R foo is not read: there is no such format\n"),
-        (["-T", "foo"], 2, "goodgain: -T foo is not read\n"),
-        (["-M", "0"], 1, "goodgain: -M 0 leaves no document\n"),
-        (["-l", "-1"], 1, "goodgain: -l -1 would make unjudged documents relevant\n"),
+        (["-R", "prefs"], 2, "goodgain: -R prefs is not supported\n"),
+        (["-R", "qrels_jg"], 2, "goodgain: -R qrels_jg is not supported\n"),
+        (["-R", "foo"], 2, "goodgain: unknown format -R foo\n"),
+        (["-T", "foo"], 2, "goodgain: unknown format -T foo\n"),
+        (["-M", "0"], 1, "goodgain: -M must be a positive integer, got 0\n"),
+        (["-l", "-1"], 1, "goodgain: -l must not be negative, got -1\n"),
     ],
 )
 def test_bad_use(capfd, files, flags, status, message):
@@ -316,7 +316,7 @@ def test_one_file_only(capfd):
     with pytest.raises(SystemExit) as left:
         cli(["trec-eval", "qrels"])
     assert left.value.code == 1
-    assert "QRELS and RUN are needed, but there are 1 files" in capfd.readouterr().err
+    assert "expected QRELS and RUN, got 1 files" in capfd.readouterr().err
 
 
 def test_swapped_files(capfd, files):

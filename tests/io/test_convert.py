@@ -183,8 +183,8 @@ def test_command(tmp_path, capfd):
     source, target = str(tmp_path / "q.tsv"), str(tmp_path / "q.json")
     assert run(["convert", source, target]) == 0
     assert json.loads((tmp_path / "q.json").read_text()) == {"q": {"d": 1}}
-    assert capfd.readouterr().err == f"{target}: judgements in json, 1 rows, 1 queries\n"
+    assert capfd.readouterr().err == f"wrote judgments to {target}: json, 1 rows, 1 queries\n"
     assert run(["convert", target, "-", "--to", "trec", "-q"]) == 0
     assert capfd.readouterr().out == "q 0 d 1\n"
     assert run(["convert", target, "-"]) == 2
-    assert "standard output has no ending" in capfd.readouterr().err
+    assert "format to write to standard output is unknown" in capfd.readouterr().err

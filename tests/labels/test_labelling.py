@@ -217,7 +217,7 @@ def test_the_bar_shows_how_far_how_fast_how_long_and_what_it_cost() -> None:
     progress = Progress(200, cost=0.125, tokens_in=9000, tokens_out=1000, started=0.0, ended=10.0)
     progress.statuses.update(ok=45, refused=5)
     assert line(progress) == (
-        "[#####...............] 50/200 25%  5.0/s  0:30 left  10,000 tokens  0.1250 money  5 failed"
+        "[#####...............] 50/200 25%  5.0/s  0:30 left  10,000 tokens  cost 0.1250  5 failed"
     )
     out = Terminal()
     bar = Bar(out)

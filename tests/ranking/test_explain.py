@@ -156,6 +156,6 @@ def test_command(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["goodgain"] == "difference"
     assert run(["explain", *paths, "-m", "nDCG@3"]) == 2
     assert capsys.readouterr().err == (
-        "goodgain: say which query to explain: --query ID\n"
-        "hint: for example --query q1; with --against PRESET it may be left out\n"
+        "goodgain: no query to explain: --query ID is missing\n"
+        "hint: for example --query q1; it is optional with --against PRESET\n"
     )

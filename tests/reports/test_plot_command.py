@@ -49,7 +49,7 @@ def test_every_kind_of_saved_result(saved, tmp_path, kind, name):
 
 
 def test_it_is_the_chart_of_the_library(saved, tmp_path):
-    spec = drawn(saved, tmp_path, "differences", str(saved / "scores.json"), "--measure", "RR",
+    spec = drawn(saved, tmp_path, "differences", str(saved / "scores.json"), "--measures", "RR",
                  "--system", "hybrid", "--baseline", "dense", "--dark", "--width", "480")  # fmt: skip
     chart = sample_results.evaluation().plot(
         "differences", measure="RR", system="hybrid", baseline="dense"
@@ -108,7 +108,9 @@ def test_refusals(saved, tmp_path, capsys):
     assert "unknown option 'system' for chart 'gain'" in error("gain", gain, "--system", "x", *out)
     assert "unsupported image format: 'x.gif'" in error("gain", gain, "-o", "x.gif")
     assert "file not found" in error("gain", str(tmp_path / "none.json"), *out)
-    assert "--width 5 is not between" in error("gain", gain, "--width", "5", *out)
+    assert "--width must be between 100 and 10,000, got 5" in error(
+        "gain", gain, "--width", "5", *out
+    )
     both = error("gain", scores, gain, *out)
     assert "cannot merge results of different kinds: Evaluation, GoodGain" in both
     strict = gg.good_gain([sample_results.trace("x", 1)], threshold=3)

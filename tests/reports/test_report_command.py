@@ -195,7 +195,7 @@ def test_an_experiment_and_its_folder(files):
         (["qrels.txt"], "JSON"),
         (["queries.json"], "not a saved result"),
         (["scores.json", "--baseline", "x"], "there is no system 'x' to be the baseline"),
-        (["scores.json", "--qrels", "qrels.txt"], "--qrels is for the folder of an experiment"),
+        (["scores.json", "--qrels", "qrels.txt"], "--qrels requires an experiment's folder"),
         (["scores.json", "--queries", "none.tsv"], "there is no file 'none.tsv'"),
     ],
 )

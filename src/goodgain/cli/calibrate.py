@@ -1,45 +1,54 @@
-"""`goodgain calibrate`: how far to trust labels."""
+"""`goodgain calibrate`: check an LLM's labels against human labels."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, add_report, beside, command_parser, warn, write
+from goodgain.cli.labels import add_label_filter
+from goodgain.cli.options import (
+    add_confidence,
+    add_measures,
+    add_output,
+    add_report,
+    add_save,
+    add_seed,
+    add_threshold,
+)
+from goodgain.cli.output import side_files, warn, write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
+
+DEFAULT_MEASURES = "nDCG@10"
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "calibrate",
-        "Hold the labels of a judge against human ones over the same pairs: who said what how often,\n"
-        "agreement, kappa, alpha, false and missed good documents; with runs, whether both put the systems\n"
-        "in the same order, and the means of measures corrected by prediction-powered inference.",
+        "Compare a judge's labels with human labels of the same pairs: confusion matrix, agreement, kappa,\n"
+        "alpha, false and missed good documents. With --runs, also check whether both rank the systems the\n"
+        "same way, and correct the means of measures by prediction-powered inference.",
         "examples:\n"
         "  goodgain calibrate human.txt labels.db\n"
         '  goodgain calibrate human.txt labels.db --runs bm25.run knn.run -m "nDCG@10 AP"\n',
     )
-    p.add_argument("human", metavar="HUMAN", help="human judgements, in any form")
-    p.add_argument("labels", metavar="LABELS", help="a store, or judgements in any form")
+    p.add_argument("human", metavar="HUMAN", help="human judgments, in any format")
+    p.add_argument("labels", metavar="LABELS", help="label store, or judgments in any format")
     p.add_argument(
-        "--runs", metavar="RUN", nargs="+", default=[], help="the systems to put in order"
+        "--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems to rank"
     )
+    add_measures(p, DEFAULT_MEASURES)
+    add_threshold(p)
+    add_confidence(p)
     p.add_argument(
-        "-m", "--measures", metavar="MEASURES", default="nDCG@10", help="(default: nDCG@10)"
-    )
-    p.add_argument(
-        "--threshold", type=float, default=2, metavar="GAIN", help="good from here on (default: 2)"
-    )
-    p.add_argument("--confidence", type=float, default=0.95, metavar="P", help="(default: 0.95)")
-    p.add_argument("--resamples", type=int, default=1000, metavar="N", help="(default: 1000)")
-    p.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
-    p.add_argument("--model", metavar="NAME", help="the labels of this model in the store")
-    p.add_argument("--prompt", metavar="NAME", help="the labels of this prompt in the store")
-    p.add_argument("--save", metavar="FILE", help="save the whole result as JSON")
+        "--resamples", type=int, default=1000, metavar="N",
+        help="bootstrap samples of the intervals (default: 1000)",
+    )  # fmt: skip
+    add_seed(p)
+    add_label_filter(p)
+    add_save(p)
     add_report(p, texts=False)
     add_output(p, per_query=False)
     return p
@@ -57,12 +66,12 @@ def run(args: argparse.Namespace) -> int:
         args.human,
         labels,
         args.runs,
-        args.measures,
+        args.measures or DEFAULT_MEASURES,
         threshold=args.threshold,
         confidence=args.confidence,
         resamples=args.resamples,
         seed=args.seed,
     )
-    write(args, result.render(args.format), beside(args, result))
+    write(args, result.render(args.format), side_files(args, result))
     warn(args, result.warnings())
     return 0

@@ -1,12 +1,20 @@
-"""`goodgain convert`: runs, judgements and traces between formats."""
+"""`goodgain convert`: convert runs, judgments and traces between formats."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import command_parser, pairs, warn
-from goodgain.cli.trace import add_reading
+from goodgain.cli.options import (
+    add_columns,
+    add_name,
+    add_quiet,
+    add_trace_reading,
+    listing,
+    parse_pairs,
+)
+from goodgain.cli.output import skip_warnings, warn
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -16,49 +24,47 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     from goodgain.io.convert import FORMATS
 
-    listed = "".join(f"  {name:<8} {text}\n" for name, text in FORMATS.items())
     p = command_parser(
         "convert",
-        "Write a run or judgements in another format, or traces of any format as canonical JSON lines.\n"
-        "What the new format cannot hold is said.",
-        f"formats:\n{listed}\n"
-        "examples:\n"
+        "Convert a run or judgments to another format, or traces of any format to canonical JSON lines.\n"
+        "Warns about data that the new format cannot hold.",
+        listing("formats", FORMATS) + "examples:\n"
         "  goodgain convert run.txt run.parquet\n"
         "  goodgain convert qrels/test.tsv qrels.txt\n"
         "  goodgain convert run.json run.txt.gz --name bm25\n"
         "  goodgain convert langfuse.json traces.jsonl\n"
         "  goodgain convert run.json traces.jsonl --from browsecomp-plus --merge-adjacent\n",
     )
-    p.add_argument("source", metavar="IN", help="a file in any format that goodgain reads")
-    p.add_argument("target", metavar="OUT", help="a file, compressed by its ending; - is stdout")
+    p.add_argument("source", metavar="IN", help="file in any format that goodgain reads")
     p.add_argument(
-        "--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} (default: by OUT's ending)"
+        "target", metavar="OUT", help="file to write, compressed by its suffix; - is stdout"
     )
     p.add_argument(
-        "--kind", choices=("run", "qrels", "traces"), help="what IN is (default: as it looks)"
+        "--to", metavar="FORMAT", help="format to write (default: from the suffix of OUT)"
     )
-    p.add_argument("--name", help="the run's name in TREC lines (default: as in IN)")
-    p.add_argument("--columns", metavar="ROLE=NAME,...", default="",
-                   help="columns of IN: query=, doc=, score=, gain=, target=, aspect=")  # fmt: skip
-    add_reading(p)
     p.add_argument(
-        "--merge-adjacent",
-        action="store_true",
-        help="BrowseComp-Plus: calls with nothing between them are one iteration",
+        "--kind", choices=("run", "qrels", "traces"), help="what IN contains (default: detected)"
     )
-    p.add_argument("-q", "--quiet", action="store_true", help="do not say what is lost")
+    add_name(p, "the name in IN")
+    add_columns(p)
+    add_trace_reading(p)
+    p.add_argument(
+        "--merge-adjacent", action="store_true",
+        help="BrowseComp-Plus: merge consecutive calls into one iteration",
+    )  # fmt: skip
+    add_quiet(p)
     return p
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert one file."""
-    if args.kind == "traces" or (args.kind is None and _are_traces(args)):
+    if args.kind == "traces" or (args.kind is None and _has_traces(args)):
         return _convert_traces(args)
     return _convert_table(args)
 
 
-def _are_traces(args: argparse.Namespace) -> bool:
-    """A format of traces was named, or IN looks like one and like no table."""
+def _has_traces(args: argparse.Namespace) -> bool:
+    """Whether --from names a trace format, or IN looks like traces and not like a table."""
     from goodgain.errors import GoodgainError
     from goodgain.io.convert import table_kinds
     from goodgain.traces.files import trace_format
@@ -84,9 +90,9 @@ def _convert_traces(args: argparse.Namespace) -> int:
         merge_adjacent=args.merge_adjacent,
         skip_bad=args.skip_bad,
     )
-    warn(args, [*notes, *([f"{skipped:,} bad conversations were skipped"] if skipped else [])])
+    warn(args, [*notes, *skip_warnings(skipped)])
     if not args.quiet:
-        print(f"{written:,} conversations written to {args.target}", file=sys.stderr)
+        print(f"wrote {written:,} conversations to {args.target}", file=sys.stderr)
     return 0
 
 
@@ -94,14 +100,15 @@ def _convert_table(args: argparse.Namespace) -> int:
     from goodgain.errors import UsageError
     from goodgain.io.convert import convert, converted_bytes, format_of
 
-    columns = pairs([args.columns], "--columns")
+    columns = parse_pairs([args.columns], "--columns")
     if args.target == "-":
         if args.to is None:
-            raise UsageError("standard output has no ending", hint="say the format with --to")
-        form = format_of(args.target, args.to)
+            raise UsageError(
+                "the format to write to standard output is unknown", hint="name it with --to FORMAT"
+            )
         data, done = converted_bytes(
-            args.source, form, kind=args.kind, columns=columns, name=args.name
-        )
+            args.source, format_of(args.target, args.to), kind=args.kind, columns=columns, name=args.name
+        )  # fmt: skip
         sys.stdout.buffer.write(data)
     else:
         done = convert(
@@ -109,10 +116,10 @@ def _convert_table(args: argparse.Namespace) -> int:
         )
     warn(args, done.losses)
     if not args.quiet:
-        what = "run" if done.kind == "run" else "judgements"
-        to = "standard output" if args.target == "-" else args.target
+        content = "run" if done.kind == "run" else "judgments"
+        target = "standard output" if args.target == "-" else args.target
         print(
-            f"{to}: {what} in {done.format}, {done.rows:,} rows, {done.queries:,} queries",
+            f"wrote {content} to {target}: {done.format}, {done.rows:,} rows, {done.queries:,} queries",
             file=sys.stderr,
         )
     return 0

@@ -1,11 +1,12 @@
-"""`goodgain dedup`: which results of a trace are the same, and why."""
+"""`goodgain dedup`: show which results of a trace are duplicates, and why."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_output, command_parser, warn, write
-from goodgain.cli.trace import add_identity, add_traces
+from goodgain.cli.options import add_identity, add_output, add_traces, add_turn
+from goodgain.cli.output import skip_warnings, warn, write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -19,18 +20,15 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "dedup",
-        "Show which results are the same: the clusters, or with --audit every decision behind them.",
+        "Show which results are duplicates: the clusters or, with --audit, every decision behind them.",
         "examples:\n  goodgain dedup traces.jsonl\n  goodgain dedup traces.jsonl --audit --format jsonl\n",
     )
     add_traces(p)
     p.add_argument(
-        "--audit",
-        action="store_true",
-        help="every merge and every refused candidate: key, step, fields",
-    )
-    p.add_argument(
-        "--turn", default="last", metavar="last|all|N", help="which turns count (default: last)"
-    )
+        "--audit", action="store_true",
+        help="show every merge and every rejected candidate, with key, step and fields",
+    )  # fmt: skip
+    add_turn(p)
     add_identity(p)
     add_output(p, per_query=False)
     return p
@@ -56,12 +54,12 @@ def run(args: argparse.Namespace) -> int:
         for trace in traces:
             places = list(_results(trace, args.turn))
             clusters = identity.cluster(r for _, r in places)
-            make = _audit_rows if args.audit else _cluster_rows
-            rows.extend(make(trace, places, clusters))
+            make_rows = _audit_rows if args.audit else _cluster_rows
+            rows.extend(make_rows(trace, places, clusters))
         skipped += traces.skipped
         notes += traces.notes
     write(args, render(args.format, _AUDIT if args.audit else _CLUSTERS, rows))
-    warn(args, [*notes, *([f"{skipped:,} bad conversations were skipped"] if skipped else [])])
+    warn(args, [*notes, *skip_warnings(skipped)])
     return 0
 
 
@@ -70,11 +68,11 @@ _AUDIT = ["system", "conversation", "result", "other", "key", "verdict", "step",
 
 
 def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
-    """(iteration.search.rank, result) of the turns that count."""
+    """(iteration.search.rank, result) of the chosen turns."""
     from goodgain.errors import UsageError
 
     if turn not in ("last", "all") and not (turn.isdigit() and int(turn)):
-        raise UsageError(f"--turn '{turn}' is neither last, all nor a number from 1 on")
+        raise UsageError(f"invalid --turn '{turn}'", hint="one of: last, all, or a number from 1")
     turns = (
         trace.turns
         if turn == "all"
@@ -92,7 +90,7 @@ def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
 def _cluster_rows(
     trace: Trace, places: list[tuple[str, Result]], clusters: Clusters
 ) -> list[list[Any]]:
-    """A row for each cluster of more than one result, and for each that stands alone."""
+    """One row per cluster, of one result or of several."""
     return [
         [
             trace.system or "",
@@ -100,7 +98,7 @@ def _cluster_rows(
             n,
             len(members),
             " ".join(places[m][0] for m in members),
-            _shown(places[members[0]][1]),
+            _preview(places[members[0]][1]),
         ]
         for n, members in enumerate(clusters.groups(), 1)
     ]
@@ -129,8 +127,8 @@ def _audit_rows(
     ]
 
 
-def _shown(result: Result) -> str:
+def _preview(result: Result) -> str:
     text = result.title or result.url or result.id or next(iter(result.ids.values()), None)
-    text = text or result.snippet or result.content or "(nothing)"
+    text = text or result.snippet or result.content or "(empty)"
     text = " ".join(str(text).split())
     return text if len(text) <= 60 else text[:59] + "…"

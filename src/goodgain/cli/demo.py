@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, beside, command_parser, write
+from goodgain.cli.options import add_folder, add_output, add_report
+from goodgain.cli.output import side_files, write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -25,10 +27,8 @@ def parser() -> argparse.ArgumentParser:
         "and a swarm; measure, time and compare them with the judgements that ship with goodgain. Then\n"
         "let an agent answer the same questions, and measure what each of its searches was worth.",
     )
-    p.add_argument("--folder", metavar="FOLDER", help="keep runs, scores and latencies there")
-    p.add_argument(
-        "--report", metavar="FILE", default=REPORT, help=f"the page about it (default: {REPORT})"
-    )
+    add_folder(p)
+    add_report(p, texts=False, default=REPORT)
     add_output(p)
     return p
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         write_texts({f"{args.folder}/traces.jsonl": lines})
     gains = agent_gains(chosen, traces)
     title = "Five retrievers and an agent search Python's documentation"
-    write(args, _text(args, result, gains), beside(args, result, gains, title=title))
+    write(args, _text(args, result, gains), side_files(args, result, gains, title=title))
     if not args.quiet:
         print(f"\nThe page with all of it: {args.report}", file=sys.stderr)
     return 0

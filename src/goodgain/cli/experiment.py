@@ -6,7 +6,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_output, add_report, beside, command_parser, warn, write
+from goodgain.cli.options import (
+    add_baseline,
+    add_correction,
+    add_folder,
+    add_output,
+    add_report,
+    add_test,
+    listing,
+)
+from goodgain.cli.output import side_files, warn, write
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,18 +56,18 @@ def parser() -> argparse.ArgumentParser:
         "experiment",
         "Run retrievers over the same queries, time them, measure them and compare them with a baseline.\n"
         "Everything is kept in a folder; run again, an experiment goes on where it stopped.",
-        f"retrievers:\n{known}\n{EXAMPLE}",
+        f"retrievers:\n{known}\n"
+        + listing("tests", TESTS)
+        + listing("corrections", CORRECTIONS)
+        + EXAMPLE,
     )
     p.add_argument("file", metavar="FILE.toml|FOLDER", help="an experiment, or one that was run")
-    p.add_argument("--folder", metavar="FOLDER", help="keep it there (default: FILE without .toml)")
+    add_folder(p, "FILE without .toml")
     p.add_argument("--check", action="store_true", help="only see whether it could be run")
     group = p.add_argument_group("comparison")
-    group.add_argument("--baseline", metavar="NAME", help="another baseline")
-    group.add_argument(
-        "--test", choices=list(TESTS), metavar="NAME", help=f"one of {', '.join(TESTS)}"
-    )
-    group.add_argument("--correction", choices=list(CORRECTIONS), metavar="NAME",
-                       help=f"one of {', '.join(CORRECTIONS)}")  # fmt: skip
+    add_baseline(group, "that of FILE")
+    add_test(group, TESTS)
+    add_correction(group, CORRECTIONS)
     group.add_argument(
         "--details", action="store_true", help="every difference with interval and p"
     )
@@ -95,6 +105,6 @@ def run(args: argparse.Namespace) -> int:
         text = result.comparison.render(args.format)
     else:
         text = result.render(args.format)
-    write(args, text, beside(args, result))
+    write(args, text, side_files(args, result))
     warn(args, result.warnings())
     return 0

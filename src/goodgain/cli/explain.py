@@ -1,10 +1,18 @@
-"""`goodgain explain`: where a number comes from, and why two tools differ."""
+"""`goodgain explain`: show where a number comes from, or why two tools differ."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_evaluation, command_parser, pairs, write
+from goodgain.cli.options import (
+    add_evaluation,
+    add_measures,
+    add_output,
+    add_qrels,
+    parse_pairs,
+)
+from goodgain.cli.output import write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -14,27 +22,22 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "explain",
-        "One query's number, term by term; or the difference between two tools, split into its causes.",
+        "Show how one measure of one query is computed, term by term; or, with --against, split the\n"
+        "difference between two tools into its causes.",
         "examples:\n"
         "  goodgain explain qrels.txt run.txt -m nDCG@10 --query q1\n"
         "  goodgain explain qrels.txt run.txt -m nDCG@10 --against elasticsearch\n"
         "  goodgain explain qrels.txt run.txt -m RR@10 --query q1 --preset trec_eval --against ir_measures\n",
     )
+    add_qrels(p)
+    p.add_argument("run", metavar="RUN", help="run, in the same formats; - is stdin")
+    add_measures(p, required=True)
     p.add_argument(
-        "qrels", metavar="QRELS", help="judgements: TREC, CSV, TSV, JSON, Parquet, Arrow"
+        "--query", metavar="ID", help="query to explain; optional with --against (default: all)"
     )
-    p.add_argument("run", metavar="RUN", help="a run in one of these formats; - is stdin")
-    p.add_argument("-m", "--measure", required=True, help="one measure, for example nDCG@10")
-    p.add_argument(
-        "--query", metavar="ID", help="the query; with --against may be left out: all queries"
-    )
-    p.add_argument("--against", metavar="PRESET", help="another tool's conventions")
+    p.add_argument("--against", metavar="PRESET", help="conventions to compare with")
     add_evaluation(p)
-    group = p.add_argument_group("output")
-    group.add_argument(
-        "--format", choices=("table", "json"), default="table", help="(default: table)"
-    )
-    group.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
+    add_output(p, per_query=False, formats=("table", "json"), quiet=False)
     return p
 
 
@@ -44,24 +47,24 @@ def run(args: argparse.Namespace) -> int:
 
     from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
+    from goodgain.io.columns import columns_of
     from goodgain.ranking.explain import explain
 
-    given = pairs(args.policy, "--policy")
-    columns = pairs([args.columns], "--columns")
-    qrels = Qrels(args.qrels, columns={r: c for r, c in columns.items() if r != "score"})
-    run_ = Run(
-        args.run, columns={r: c for r, c in columns.items() if r in ("query", "doc", "score")}
-    )
+    measure = " ".join(args.measures)
+    policies = parse_pairs(args.policy, "--policy")
+    columns = parse_pairs([args.columns], "--columns")
+    qrels = Qrels(args.qrels, columns=columns_of("qrels", columns))
+    scored = Run(args.run, columns=columns_of("run", columns))
     if args.against is None and args.query is None:
         raise UsageError(
-            "say which query to explain: --query ID",
-            hint=f"for example --query {qrels.queries[0]}; with --against PRESET it may be left out",
+            "no query to explain: --query ID is missing",
+            hint=f"for example --query {qrels.queries[0]}; it is optional with --against PRESET",
         )
-    found = explain(
-        qrels, run_, args.measure, args.query, against=args.against, preset=args.preset, **given
+    result = explain(
+        qrels, scored, measure, args.query, against=args.against, preset=args.preset, **policies
     )
     if args.format == "json":
-        write(args, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        write(args, json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n")
     else:
-        write(args, f"{found}\n")
+        write(args, f"{result}\n")
     return 0

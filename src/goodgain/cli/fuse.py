@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import command_parser, pairs, write
+from goodgain.cli.options import (
+    add_measures,
+    add_name,
+    add_output,
+    add_seed,
+    add_threads,
+    parse_pairs,
+)
+from goodgain.cli.output import write
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMATS = ("trec", "csv", "tsv", "jsonl")
+DEFAULT_MEASURE = "nDCG@10"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,7 +56,8 @@ def parser() -> argparse.ArgumentParser:
         help="the method's, for example k=20",
     )
     p.add_argument("--depth", type=int, metavar="N", help="keep the best N of each query")
-    p.add_argument("--name", metavar="NAME", help="the run's name (default: the method)")
+    add_name(p, "the method")
+    add_threads(p)
     group = p.add_argument_group("learning")
     group.add_argument("--train", metavar="QRELS", help="judgements of training queries")
     group.add_argument(
@@ -60,16 +71,10 @@ def parser() -> argparse.ArgumentParser:
         metavar="QRELS",
         help="choose weights or parameter by cross-validation over queries",
     )
-    group.add_argument(
-        "-m", "--measure", default="nDCG@10", metavar="MEASURE", help="(default: nDCG@10)"
-    )
+    add_measures(group, DEFAULT_MEASURE)
     group.add_argument("--folds", type=int, default=5, metavar="N", help="(default: 5)")
-    group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
-    out = p.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, default="trec", help="of the run (default: trec)")
-    out.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
-    out.add_argument("--threads", type=int, metavar="N", help="(default: all cores)")
-    out.add_argument("-q", "--quiet", action="store_true", help="no report of the tuning")
+    add_seed(group)
+    add_output(p, per_query=False, formats=FORMATS)
     return p
 
 
@@ -95,8 +100,9 @@ def run(args: argparse.Namespace) -> int:
     if args.tune:
         if args.weights or args.param or args.train:
             raise UsageError("--tune chooses what --weights, --param and --train would give")
-        tuned = tune(args.tune, args.runs, args.method, args.norm, measure=args.measure, folds=args.folds,
-                     seed=args.random_seed, depth=args.depth, threads=args.threads)  # fmt: skip
+        measure = " ".join(args.measures or [DEFAULT_MEASURE])
+        tuned = tune(args.tune, args.runs, args.method, args.norm, measure=measure, folds=args.folds,
+                     seed=args.seed, depth=args.depth, threads=args.threads)  # fmt: skip
         if not args.quiet:
             to = sys.stdout if args.output and args.output != "-" else sys.stderr
             print(tuned, file=to)
@@ -128,7 +134,7 @@ def _weights(text: str | None) -> list[float] | None:
 
 def _params(texts: list[str]) -> dict[str, float]:
     found = {}
-    for name, value in pairs(texts, "--param").items():
+    for name, value in parse_pairs(texts, "--param").items():
         try:
             found[name] = float(value)
         except ValueError:

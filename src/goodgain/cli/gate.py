@@ -1,18 +1,33 @@
-"""`goodgain gate`: pass or fail, for CI."""
+"""`goodgain gate`: pass or fail in CI."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goodgain.cli.compare import add_choice, add_scores, margins, score_columns, score_sources
-from goodgain.cli.options import add_evaluation, add_output, command_parser, warn, write
-from goodgain.cli.runs import evaluated
+from goodgain.cli.compare import add_scores, parse_margins, score_columns, score_sources
+from goodgain.cli.options import (
+    add_alpha,
+    add_baseline,
+    add_evaluation,
+    add_margin,
+    add_measures,
+    add_output,
+    add_qrels,
+    add_seed,
+    add_test,
+    add_unpaired,
+    listing,
+)
+from goodgain.cli.output import warn, write
+from goodgain.cli.parser import command_parser
+from goodgain.cli.runs import evaluate_runs
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
 DEFAULT_MEASURES = "nDCG@10"
+DEFAULT_MARGIN = 0.01
 
 
 def parser() -> argparse.ArgumentParser:
@@ -21,41 +36,34 @@ def parser() -> argparse.ArgumentParser:
     from goodgain.comparison.pairing import UNPAIRED
     from goodgain.stats.paired import TESTS
 
+    tests = {name: TESTS[name] for name in GATE_TESTS}
     p = command_parser(
         "gate",
-        "Exit with status 0 where a candidate is shown to be no worse than the baseline by more than a\n"
-        "margin on every measure, and with 1 where it is not; name the queries that lost most.",
-        "examples:\n"
+        "Test whether a candidate is no worse than the baseline by more than a margin (one-sided).\n"
+        "Exit status 0 if it passes on every measure, 1 if it does not. Lists the queries that lost most.",
+        listing("tests", tests) + listing("unpaired queries", UNPAIRED) + "examples:\n"
         "  goodgain gate qrels.txt base.run new.run -m nDCG@10 --margin 0.01\n"
         '  goodgain gate qrels.txt base.run new.run -m "nDCG@10 AP" --margin 2% --margin AP=0.005\n'
         "  goodgain gate qrels.txt base.run new.run --summary gate.md\n"
         "  goodgain gate --scores scores.csv --baseline old --candidate new -m mrr\n",
     )
-    p.add_argument("qrels", metavar="QRELS", nargs="?", help="judgements")
+    add_qrels(p, nargs="?")
     p.add_argument("runs", metavar="BASELINE CANDIDATE", nargs="*", help="the two runs")
-    p.add_argument(
-        "-m", "--measures", action="append", metavar="MEASURES",
-        help=f"all of them must pass (default: {DEFAULT_MEASURES}; of scores, every column)",
-    )  # fmt: skip
+    add_measures(p, f"{DEFAULT_MEASURES}; with --scores, every column")
     add_scores(p)
     group = p.add_argument_group("gate")
-    group.add_argument("--baseline", metavar="NAME", help="of scores: the system to hold")
+    add_baseline(group, "the first")
     group.add_argument(
-        "--candidate", metavar="NAME", help="of scores: the system that is to replace it"
+        "--candidate", metavar="NAME", help="system that would replace it (default: the second)"
     )
+    add_margin(group, f"{DEFAULT_MARGIN}")
+    add_test(group, tests, "t")
+    add_alpha(group)
     group.add_argument(
-        "--margin", action="append", metavar="[MEASURE=]M",
-        help="how much worse is still no worse: 0.01, 2%%, nDCG@10=0.01 (default: 0.01)",
-    )  # fmt: skip
-    add_choice(group, "--test", {name: TESTS[name] for name in GATE_TESTS}, "t")
-    group.add_argument(
-        "--alpha", type=float, default=0.05, metavar="P", help="one-sided (default: 0.05)"
+        "--worst", type=int, default=10, metavar="N", help="number of queries to list (default: 10)"
     )
-    group.add_argument(
-        "--worst", type=int, default=10, metavar="N", help="queries named (default: 10)"
-    )
-    add_choice(group, "--unpaired", UNPAIRED, "drop")
-    group.add_argument("--random-seed", type=int, default=0, metavar="N", help="(default: 0)")
+    add_unpaired(group, UNPAIRED, "drop")
+    add_seed(group)
     group.add_argument(
         "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
     )
@@ -65,41 +73,38 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Test, print, and tell by the exit status."""
+    """Test, print, and pass or fail by the exit status."""
     from goodgain.comparison.gates import gate
 
-    notes: list[str] = []
-    options: dict[str, Any] = {}
+    warnings: list[str] = []
     if args.scores:
         sources = score_sources(args)
-        options["measures"] = args.measures
-        if args.baseline or args.candidate:
-            if not (args.baseline and args.candidate):
-                raise UsageError("name both systems", hint="--baseline OLD --candidate NEW")
-            options["baseline"], options["candidate"] = args.baseline, args.candidate
     else:
         if not args.qrels or len(args.runs) != 2:
             raise UsageError(
-                f"the gate takes judgements, a baseline and a candidate, and got {len(args.runs)} runs",
+                f"expected judgments, a baseline and a candidate, got {len(args.runs)} runs",
                 hint="goodgain gate QRELS BASELINE CANDIDATE",
             )
-        result = evaluated(args, args.runs, args.measures or DEFAULT_MEASURES)
-        notes += result.warnings()
-        sources = [result]
-    found = gate(
+        evaluation = evaluate_runs(args, args.runs, args.measures or DEFAULT_MEASURES)
+        warnings += evaluation.warnings()
+        sources = [evaluation]
+    result = gate(
         *sources,
-        margin=margins(args.margin) or 0.01,
+        measures=args.measures if args.scores else None,
+        baseline=args.baseline,
+        candidate=args.candidate,
+        margin=parse_margins(args.margin) or DEFAULT_MARGIN,
         alpha=args.alpha,
         test=args.test,
         worst=args.worst,
         unpaired=args.unpaired,
         columns=score_columns(args),
         lower_is_better=args.lower_is_better,
-        seed=args.random_seed,
+        higher_is_better=args.higher_is_better,
+        seed=args.seed,
         threads=args.threads,
-        **options,
     )
-    summary = {args.summary: found.render("markdown")} if args.summary else {}
-    write(args, found.render(args.format), summary)
-    warn(args, [*notes, *found.notes])
-    return 0 if found.passed else 1
+    summary = {args.summary: result.render("markdown")} if args.summary else {}
+    write(args, result.render(args.format), summary)
+    warn(args, [*warnings, *result.notes])
+    return 0 if result.passed else 1

@@ -1,11 +1,19 @@
-"""`goodgain label`: gains from an LLM."""
+"""`goodgain label`: label documents with an LLM and store the labels."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_output, command_parser, warn, write
+from goodgain.cli.options import (
+    add_documents,
+    add_output,
+    add_queries,
+    add_trace_format,
+    add_unit,
+)
+from goodgain.cli.output import warn, write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -18,11 +26,11 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "label",
-        "Ask a model how far each document answers its question, once, and keep what it says.\n\n"
-        "SOURCE are traces of agents in any format, whose unique results are labelled once per question;\n"
-        "or JSONL files with query_id, doc_id, question and text; or, with --pool, runs. What the store has\n"
-        "already is not asked again: after Ctrl-C, a crash or kill -9 the same command goes on.\n"
-        "Keys come from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
+        "Ask a model once how well each document answers its question, and store the reply.\n\n"
+        "SOURCE is traces of agents in any format, whose unique results are labelled once per question;\n"
+        "JSONL files with query_id, doc_id, question and text; or, with --pool, runs. Labels already in the\n"
+        "store are not requested again: after Ctrl-C, a crash or kill -9 the same command continues.\n"
+        "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
         "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
@@ -31,88 +39,103 @@ def parser() -> argparse.ArgumentParser:
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
-    p.add_argument("--store", required=True, metavar="FILE", help="the SQLite file for the labels")
-    p.add_argument("--traces", metavar="FILE", help="write the traces there, with their gains")
-    p.add_argument("--from", dest="trace_format", metavar="FORMAT", help="the format of the traces")
-    p.add_argument(
-        "--unit", choices=("document", "passage"), default="document",
-        help="whether two chunks of a document are one result (default: document, so they are)",
-    )  # fmt: skip
-    judge = p.add_argument_group("judge")
-    judge.add_argument("--model", required=True, metavar="NAME", help="the model's name")
-    judge.add_argument("--base-url", metavar="URL", help="of a server other than the model's own")
-    judge.add_argument(
-        "--api", choices=("openai", "anthropic"),
-        help="the server's interface (default: openai, or anthropic for claude models)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--prompt", metavar="NAME|FILE", help="gain-0-4 (default), relevance-0-3, or your template"
-    )
-    judge.add_argument(
-        "--temperature", metavar="T", default="",
-        help="a number, or none to leave it to the server (default: 0, or 0.7 with --replicates)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--max-tokens", type=int, default=300, metavar="N", help="of a reply, a document"
-    )
-    judge.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="of a whole call"
-    )
-    judge.add_argument(
-        "--replicates", type=int, default=1, metavar="N", help="ask N times, take the median"
-    )
-    judge.add_argument(
-        "--batch", type=int, default=1, metavar="N", help="documents of a question in a call"
-    )
-    judge.add_argument(
-        "--canaries", type=int, default=0, metavar="N",
-        help="for N questions, also documents that only pretend; calibrate tells who falls for them",
-    )  # fmt: skip
-    judge.add_argument(
-        "--text-limit", type=int, default=24_000, metavar="N",
-        help="characters of a document that are sent; longer ones are recorded as cut (default: 24000)",
-    )  # fmt: skip
-    limits = p.add_argument_group("limits")
-    limits.add_argument(
-        "--price", metavar="IN/OUT", help="money for a million tokens, e.g. 0.15/0.60"
-    )
-    limits.add_argument(
-        "--budget",
-        type=float,
-        metavar="MONEY",
-        help="stop before the store has cost more than this",
-    )
-    limits.add_argument(
-        "--concurrency", type=int, default=32, metavar="N", help="calls at once (default: 32)"
-    )
-    limits.add_argument(
-        "--processes", type=int, metavar="N",
-        help="processes that make the calls (default in a long run: 1 for 64 calls at once, up to 1 a core)",
-    )  # fmt: skip
-    limits.add_argument("--rpm", type=float, metavar="N", help="calls a minute, at most")
-    limits.add_argument("--tpm", type=float, metavar="N", help="tokens in a minute, at most")
-    limits.add_argument(
-        "--retry", metavar="STATUS,...", default="",
-        help="ask again for earlier failures, e.g. invalid,refused (errors always are)",
-    )  # fmt: skip
-    limits.add_argument(
-        "--dry-run", action="store_true", help="print calls, tokens, money; ask nothing"
-    )
+    p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
+    p.add_argument("--traces", metavar="FILE", help="also write the traces with their gains")
+    add_trace_format(p)
+    add_unit(p)
+    _add_judge(p)
+    _add_limits(p)
     pool = p.add_argument_group("pool")
     pool.add_argument(
-        "--pool", type=int, metavar="K", help="SOURCE are runs: label the top K of each"
+        "--pool", type=int, metavar="K", help="SOURCE is runs: label the top K documents of each"
     )
-    pool.add_argument(
-        "--queries", metavar="FILE", help="questions: JSONL with _id and text, or id<TAB>text"
-    )
-    pool.add_argument("--documents", metavar="FILE", help="documents, in the same forms")
-    pool.add_argument("--qrels", metavar="FILE", help="judgements: what they have is not asked")
+    add_queries(pool)
+    add_documents(pool)
+    pool.add_argument("--qrels", metavar="FILE", help="judgments of pairs that need no label")
     add_output(p, per_query=False)
     return p
 
 
+def _add_judge(p: argparse.ArgumentParser) -> None:
+    """The model and how it is called."""
+    judge = p.add_argument_group("judge")
+    judge.add_argument("--model", required=True, metavar="NAME", help="name of the model")
+    judge.add_argument(
+        "--base-url",
+        metavar="URL",
+        help="URL of the server (default: that of the model's provider)",
+    )
+    judge.add_argument(
+        "--api", choices=("openai", "anthropic"),
+        help="API of the server (default: anthropic for claude models, else openai)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--prompt", metavar="NAME|FILE",
+        help="gain-0-4, relevance-0-3, or your own template (default: gain-0-4)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--temperature", metavar="T", default="",
+        help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--max-tokens", type=int, default=300, metavar="N",
+        help="maximum reply tokens per document (default: 300)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS",
+        help="time limit of a call (default: 60)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--replicates", type=int, default=1, metavar="N",
+        help="ask N times and take the median (default: 1)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--batch", type=int, default=1, metavar="N",
+        help="documents of a question per call (default: 1)",
+    )  # fmt: skip
+    judge.add_argument(
+        "--canaries", type=int, default=0, metavar="N",
+        help="add decoy documents for N questions; calibrate reports how many fooled the judge",
+    )  # fmt: skip
+    judge.add_argument(
+        "--text-limit", type=int, default=24_000, metavar="N",
+        help="maximum characters of a document; longer ones are truncated and recorded as such "
+        "(default: 24000)",
+    )  # fmt: skip
+
+
+def _add_limits(p: argparse.ArgumentParser) -> None:
+    """How fast, how many and how much."""
+    limits = p.add_argument_group("limits")
+    limits.add_argument(
+        "--price", metavar="IN/OUT", help="price of a million tokens, e.g. 0.15/0.60"
+    )
+    limits.add_argument(
+        "--budget", type=float, metavar="COST", help="stop before the store has cost more than this"
+    )
+    limits.add_argument(
+        "--concurrency", type=int, default=32, metavar="N", help="calls in flight (default: 32)"
+    )
+    limits.add_argument(
+        "--processes", type=int, metavar="N",
+        help="processes that make calls (default: 1, in a long run 1 per 64 calls in flight, up to 1 per "
+        "core)",
+    )  # fmt: skip
+    limits.add_argument("--rpm", type=float, metavar="N", help="maximum calls per minute")
+    limits.add_argument("--tpm", type=float, metavar="N", help="maximum tokens per minute")
+    limits.add_argument(
+        "--retry", metavar="STATUS,...", default="",
+        help="retry earlier failures, e.g. invalid,refused; errors are always retried",
+    )  # fmt: skip
+    limits.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print calls, tokens and cost without calling the model",
+    )
+
+
 def run(args: argparse.Namespace) -> int:
-    """Label and print what came of it."""
+    """Label and print a summary."""
     from goodgain.labels import Limits, estimate, judge_for, label
     from goodgain.labels.judges import Price
     from goodgain.results.text import render
@@ -136,10 +159,12 @@ def run(args: argparse.Namespace) -> int:
         "again": ("error", *filter(None, args.retry.split(","))),
     }
     if args.dry_run:
-        found = estimate(_pairs(args), judge, args.store, **options)
-        write(args, render(args.format, ["what", "count"], _estimate_rows(found)))
+        estimated = estimate(_pairs(args), judge, args.store, **options)
+        write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
         return 0
-    limits = Limits(args.concurrency, args.rpm, args.tpm, args.budget)
+    limits = Limits(
+        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
+    )
     bar = Bar(sys.stderr) if not args.quiet else None
     labels = label(
         _pairs(args),
@@ -158,12 +183,10 @@ def run(args: argparse.Namespace) -> int:
         _write_traces(args, labels.to_dict())
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     if summary.stopped == "budget":
-        warn(
-            args, [f"stopped at the budget of {args.budget:g}; a larger --budget goes on from here"]
-        )
+        warn(args, [f"stopped at the budget of {args.budget:g}; continue with a larger --budget"])
         return 1
     if summary.stopped == "interrupted":
-        warn(args, ["stopped; the same command goes on from here"])
+        warn(args, ["interrupted; run the same command to continue"])
         return 130
     failed = summary.done - summary.statuses["ok"]
     if failed:
@@ -181,7 +204,7 @@ def _write_traces(args: argparse.Namespace, gains: dict[str, dict[str, float]]) 
     traces = (
         t
         for source in args.sources
-        for t in with_gains(source, gains, args.unit, args.trace_format)
+        for t in with_gains(source, gains, args.unit, args.source_format)
     )
     write_texts({args.traces: (trace.to_json() + "\n" for trace in traces)})
 
@@ -196,16 +219,16 @@ def _pairs(args: argparse.Namespace) -> Any:
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
-            raise UsageError("--queries, --documents and --qrels go with --pool")
-        if args.trace_format:
+            raise UsageError("--queries, --documents and --qrels require --pool")
+        if args.source_format:
             from goodgain.labels.traces import trace_pairs
 
-            made = (trace_pairs(s, args.unit, args.trace_format) for s in args.sources)
+            pairs = (trace_pairs(s, args.unit, args.source_format) for s in args.sources)
         else:
-            made = (pairs_from(source, args.unit) for source in args.sources)
-        return chain.from_iterable(made)
+            pairs = (pairs_from(source, args.unit) for source in args.sources)
+        return chain.from_iterable(pairs)
     if not (args.queries and args.documents):
-        raise UsageError("--pool needs --queries and --documents, the texts behind the ids")
+        raise UsageError("--pool requires --queries and --documents, the texts to be judged")
     judged = Qrels(args.qrels).to_dict() if args.qrels else None
     return pool(args.sources, args.pool, args.queries, args.documents, judged)
 
@@ -221,41 +244,44 @@ def _temperature(args: argparse.Namespace) -> float | None:
         return float(args.temperature)
     except ValueError:
         raise UsageError(
-            f"--temperature '{args.temperature}' is neither a number nor none"
+            f"invalid --temperature '{args.temperature}'", hint="a number, or none"
         ) from None
+
+
+_UNKNOWN_COST = "unknown without --price"
 
 
 def _estimate_rows(e: Estimate) -> list[list[Any]]:
     rows: list[list[Any]] = [
         ["pairs", e.pairs],
         ["labels", e.labels],
-        ["in the store already", e.known],
+        ["already stored", e.known],
         ["calls", e.calls],
-        ["tokens in, about", e.tokens_in],
-        ["tokens out, at most", e.tokens_out],
-        ["money, at most", "unknown: give --price" if e.cost is None else round(e.cost, 4)],
+        ["input tokens (estimate)", e.tokens_in],
+        ["maximum output tokens", e.tokens_out],
+        ["maximum cost", _UNKNOWN_COST if e.cost is None else round(e.cost, 4)],
     ]
-    return [*rows, ["money spent so far", round(e.spent, 4)]] if e.spent else rows
+    return [*rows, ["cost so far", round(e.spent, 4)]] if e.spent else rows
 
 
 def summary_rows(p: Progress) -> list[list[Any]]:
-    """What a run did, for its last lines."""
+    """A summary of a run."""
     return [
         ["pairs", p.pairs],
-        ["in the store already", p.known],
+        ["already stored", p.known],
         *([f"labels {status}", count] for status, count in p.statuses.most_common() if count),
-        ["documents cut", p.cut],
+        ["truncated documents", p.cut],
         ["calls", p.calls],
-        ["of those, tried again", p.retries],
-        ["tokens in", p.tokens_in],
-        ["tokens out", p.tokens_out],
-        ["money", "unknown: give --price" if p.cost is None else round(p.cost, 4)],
+        ["retries", p.retries],
+        ["input tokens", p.tokens_in],
+        ["output tokens", p.tokens_out],
+        ["cost", _UNKNOWN_COST if p.cost is None else round(p.cost, 4)],
         ["seconds", round(p.seconds, 1)],
     ]
 
 
 class Bar:
-    """Progress on standard error: a line that is drawn again, or one every ten seconds in a log."""
+    """Progress on standard error: a line redrawn in place or, in a log, a line every ten seconds."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -265,13 +291,15 @@ class Bar:
         self._stopping = False
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far it is, and once what the first Ctrl-C does."""
+        """Show the progress and, once after the first Ctrl-C, what a second one would do."""
         from time import monotonic
 
         if progress.stopped == "interrupted" and progress.ended is None and not self._stopping:
             self._stopping = True
             self.end()
-            self._stream.write("stopping when the calls in flight are done; Ctrl-C ends them now\n")
+            self._stream.write(
+                "stopping after the calls in flight; press Ctrl-C again to abort them\n"
+            )
             self._stream.flush()
         now = monotonic()
         if not self._live and now - self._last < 10 and self._last:
@@ -285,21 +313,21 @@ class Bar:
         self._drawn = True
 
     def end(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if self._drawn and self._live:
             self._stream.write("\n")
 
 
 def line(p: Progress) -> str:
-    """Progress in one line: how far, how fast, how long, tokens, money, failures."""
+    """Progress in one line: share, rate, time left, tokens, cost, failures."""
     share = p.done / p.total if p.total else 1.0
     filled = int(20 * share)
     left = "-" if p.left is None else _time(p.left)
-    money = "" if p.cost is None else f"  {p.cost:.4f} money"
+    cost = "" if p.cost is None else f"  cost {p.cost:.4f}"
     failed = p.done - p.statuses["ok"]
     return (
         f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,} {int(100 * share)}%  "
-        f"{p.rate:.1f}/s  {left} left  {p.tokens_in + p.tokens_out:,} tokens{money}"
+        f"{p.rate:.1f}/s  {left} left  {p.tokens_in + p.tokens_out:,} tokens{cost}"
         + (f"  {failed:,} failed" if failed else "")
     )
 

@@ -1,10 +1,12 @@
-"""`goodgain labels`: look into a store, take labels out, put labels in."""
+"""`goodgain labels`: show, export or import the labels in a store."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_output, command_parser, write
+from goodgain.cli.options import add_output
+from goodgain.cli.output import write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -14,42 +16,50 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "labels",
-        "Look into a store of labels, take labels out of it, put labels into it.\n\n"
+        "Show, export or import the labels in a store.\n\n"
         "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, or every reply as jsonl (--to)\n"
-        "  import  FILE into the store: a jsonl export, or judgements of any form under --model\n"
-        "  stats   what the store holds: labels, failures, tokens, money",
+        "  export  gains as qrels, labels as csv, or all replies as jsonl (--to)\n"
+        "  import  add FILE to the store: a jsonl export, or judgments in any format (with --model)\n"
+        "  stats   labels, failures, tokens and cost of the store",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
         "  goodgain labels export labels.db --to qrels -o qrels.txt\n"
         "  goodgain labels import labels.db human.txt --model human\n",
     )
     p.add_argument("action", choices=("show", "export", "import", "stats"), help="what to do")
-    p.add_argument("store", metavar="STORE", help="the SQLite file")
-    p.add_argument("file", metavar="FILE", nargs="?", help="what to import")
-    p.add_argument("--model", metavar="NAME", help="the labels of this model only")
-    p.add_argument("--prompt", metavar="NAME", help="the labels of this prompt only")
+    p.add_argument("store", metavar="STORE", help="label store (SQLite)")
+    p.add_argument("file", metavar="FILE", nargs="?", help="file to import")
+    add_label_filter(p)
     p.add_argument(
-        "--to", choices=("qrels", "csv", "jsonl"), default="qrels", help="(default: qrels)"
-    )
-    p.add_argument("--failed", action="store_true", help="show only what has no gain")
+        "--to", choices=("qrels", "csv", "jsonl"), default="qrels", metavar="FORMAT",
+        help="format to write (default: qrels)",
+    )  # fmt: skip
+    p.add_argument("--failed", action="store_true", help="show only labels that failed")
     add_output(p, per_query=False)
     return p
 
 
+def add_label_filter(parser: Any) -> None:
+    """--model, --prompt: which labels of a store."""
+    parser.add_argument("--model", metavar="NAME", help="only labels by this model")
+    parser.add_argument("--prompt", metavar="NAME", help="only labels with this prompt")
+
+
 def run(args: argparse.Namespace) -> int:
-    """Do it."""
+    """Show, export, import or count."""
     from goodgain.errors import UsageError
     from goodgain.labels import Labels, Store
     from goodgain.labels.exchange import export, import_labels, statistics
     from goodgain.results.text import render
 
-    if (args.file is not None) != (args.action == "import"):
-        raise UsageError("FILE goes with import, and import needs it")
+    if args.file is None and args.action == "import":
+        raise UsageError("import needs a FILE", hint="goodgain labels import STORE FILE")
+    if args.file is not None and args.action != "import":
+        raise UsageError(f"{args.action} does not take a FILE, got '{args.file}'")
     if args.action == "import":
         with Store(args.store) as store:
             count = import_labels(store, args.file, args.model)
-        write(args, f"{count:,} replies are new\n")
+        write(args, f"imported {count:,} new replies\n")
         return 0
     with Store(args.store, create=False) as store:
         if args.action == "stats":
@@ -61,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
         columns, rows = labels.rows()
         status = columns.index("status")
-        kept = [row for row in rows if row[status] != "ok"] if args.failed else rows
-        write(args, render(args.format, columns, kept))
+        if args.failed:
+            rows = [row for row in rows if row[status] != "ok"]
+        write(args, render(args.format, columns, rows))
     return 0

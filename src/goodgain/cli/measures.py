@@ -1,10 +1,12 @@
-"""`goodgain measures`: the table of measures, or all about one of them."""
+"""`goodgain measures`: list the measures, or describe one in full."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_output, command_parser, write
+from goodgain.cli.options import add_output
+from goodgain.cli.output import write
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -16,11 +18,11 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "measures",
-        "List the measures, or tell all about one: definition, range, edge cases, citation.",
+        "List the measures, or describe one in full: definition, range, edge cases, citation.",
         "examples:\n  goodgain measures\n  goodgain measures nDCG\n  goodgain measures recip_rank\n",
     )
     p.add_argument(
-        "name", metavar="NAME", nargs="?", help="a measure, an alias, or another tool's name"
+        "name", metavar="NAME", nargs="?", help="a measure, an alias, or the name another tool uses"
     )
     add_output(p, per_query=False)
     return p
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def usage(d: Definition) -> str:
-    """How the measure is written: name, parameters with their defaults, cut-off."""
+    """How to write the measure: name, parameters with their defaults, cut-off."""
     params = ", ".join(f"{p.name}={_default(p.default)}" for p in d.params if p.name != "rel")
     cutoff = {"required": "@k", "optional": "[@k]", "none": "", "recall": "@r"}[d.cutoff]
     return d.name + (f"({params})" if params else "") + cutoff

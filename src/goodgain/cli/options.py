@@ -1,133 +1,328 @@
-"""Options that several commands share, and how their output leaves."""
+"""Options that commands share, each declared once so that it reads the same everywhere."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.results.text import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import argparse
+    from collections.abc import Iterable, Mapping, Sequence
+
+# --- one option each ---
 
 
-class Parser(argparse.ArgumentParser):
-    """Errors as everywhere in goodgain: one sentence, a hint, exit status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the arguments and how to see the right ones."""
-        print(f"goodgain: {message}\nhint: see: {self.prog} --help", file=sys.stderr)
-        sys.exit(2)
+def _help(text: str, default: object = None) -> str:
+    return text if default is None else f"{text} (default: {default})"
 
 
-def command_parser(command: str, description: str, epilog: str = "") -> Parser:
-    """The parser of one command."""
-    return Parser(
-        prog=f"goodgain {command}",
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-
-
-def add_output(parser: argparse.ArgumentParser, per_query: bool = True) -> None:
-    """--format, -o, --per-query, --quiet."""
-    group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="table", help="(default: table)")
-    group.add_argument("-o", "--output", metavar="FILE", help="write there, whole or not at all")
-    if per_query:
-        group.add_argument("--per-query", action="store_true", help="a row for every query")
-    group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no progress")
-
-
-def add_texts(parser: Any) -> None:
-    """--queries, --documents: what a page shows of them."""
+def add_qrels(parser: Any, **options: Any) -> None:
+    """QRELS."""
     parser.add_argument(
-        "--queries", metavar="FILE", help="the queries' texts for the page: columns for id and text"
-    )
-    parser.add_argument(
-        "--documents", metavar="FILE",
-        help="the documents' texts for the page: columns for id and text, and perhaps title and url",
+        "qrels", metavar="QRELS", help="judgments: TREC, CSV, TSV, JSON, Parquet or Arrow; - is stdin",
+        **options,
     )  # fmt: skip
 
 
-def add_report(parser: argparse.ArgumentParser, texts: bool = True) -> Any:
-    """--report, and where there are ranked lists --queries and --documents."""
-    group = parser.add_argument_group("page")
-    group.add_argument("--report", metavar="FILE", help="also write it all as one HTML page")
-    if texts:
-        add_texts(group)
+def add_measures(parser: Any, default: str | None = None, **options: Any) -> None:
+    """-m, --measures."""
+    parser.add_argument(
+        "-m", "--measures", action="append", metavar="MEASURES",
+        help=_help('measures, e.g. "nDCG@10 AP"; see: goodgain measures', default), **options,
+    )  # fmt: skip
+
+
+def add_baseline(parser: Any, default: str | None = None, **options: Any) -> None:
+    """--baseline."""
+    parser.add_argument(
+        "--baseline", metavar="NAME", help=_help("system to compare with", default), **options
+    )
+
+
+def add_seed(parser: Any) -> None:
+    """--seed."""
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=_help("random seed", 0))
+
+
+def add_save(parser: Any) -> None:
+    """--save."""
+    parser.add_argument(
+        "--save", metavar="FILE", help="save the result as JSON for report, plot and view"
+    )
+
+
+def add_queries(parser: Any) -> None:
+    """--queries."""
+    parser.add_argument(
+        "--queries", metavar="FILE", help="table of queries: id, text, and columns to group by"
+    )
+
+
+def add_documents(parser: Any) -> None:
+    """--documents."""
+    parser.add_argument(
+        "--documents", metavar="FILE", help="table of documents: id, text, optional title and url"
+    )
+
+
+def add_threads(parser: Any) -> None:
+    """--threads."""
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help=_help("number of threads", "all cores")
+    )
+
+
+def add_columns(parser: Any) -> None:
+    """--columns."""
+    parser.add_argument(
+        "--columns", metavar="ROLE=NAME,...", default="",
+        help="column names in tables: query=, doc=, score=, gain=, target=, aspect=",
+    )  # fmt: skip
+
+
+def add_skip_bad(parser: Any) -> None:
+    """--skip-bad."""
+    parser.add_argument(
+        "--skip-bad", action="store_true",
+        help="skip malformed rows and conversations, and report how many",
+    )  # fmt: skip
+
+
+def add_folder(parser: Any, default: str | None = None) -> None:
+    """--folder."""
+    parser.add_argument("--folder", metavar="FOLDER", help=_help("output directory", default))
+
+
+def add_name(parser: Any, default: str) -> None:
+    """--name."""
+    parser.add_argument("--name", metavar="NAME", help=_help("name of the run", default))
+
+
+def add_threshold(parser: Any) -> None:
+    """--threshold."""
+    parser.add_argument(
+        "--threshold", type=float, default=2, metavar="GAIN",
+        help=_help("lowest gain that counts as good", 2),
+    )  # fmt: skip
+
+
+def add_alpha(parser: Any) -> None:
+    """--alpha."""
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, metavar="P", help=_help("significance level", 0.05)
+    )
+
+
+def add_confidence(parser: Any) -> None:
+    """--confidence."""
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="P",
+        help=_help("confidence level of intervals", 0.95),
+    )  # fmt: skip
+
+
+def add_margin(parser: Any, default: str | None = None) -> None:
+    """--margin."""
+    parser.add_argument(
+        "--margin", action="append", metavar="[MEASURE=]M",
+        help=_help("non-inferiority margin: 0.01, 2%%, nDCG@10=0.01", default),
+    )  # fmt: skip
+
+
+def add_test(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
+    """--test."""
+    _add_listed(parser, "--test", "significance test", choices, default)
+
+
+def add_correction(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
+    """--correction."""
+    _add_listed(parser, "--correction", "correction for multiple tests", choices, default)
+
+
+def add_unpaired(parser: Any, choices: Iterable[str], default: str) -> None:
+    """--unpaired."""
+    _add_listed(parser, "--unpaired", "queries that only one system has", choices, default)
+
+
+def _add_listed(
+    parser: Any, option: str, text: str, choices: Iterable[str], default: str | None
+) -> None:
+    """An option whose values the command explains below its options; see `listing`."""
+    parser.add_argument(
+        option, choices=list(choices), default=default, metavar="NAME",
+        help=_help(f"{text}; listed below", default),
+    )  # fmt: skip
+
+
+def listing(title: str, choices: Mapping[str, str]) -> str:
+    """Values and their meanings, to be shown below a command's options."""
+    size = max(map(len, choices))
+    return (
+        f"{title}:\n"
+        + "".join(f"  {name:<{size}}  {text}\n" for name, text in choices.items())
+        + "\n"
+    )
+
+
+# --- groups of options ---
+
+
+def add_output(
+    parser: Any, per_query: bool = True, formats: Sequence[str] = FORMATS, quiet: bool = True
+) -> Any:
+    """--format, -o, --per-query, --quiet."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=formats, default=formats[0], help=_help("output format", formats[0])
+    )
+    add_output_file(group)
+    if per_query:
+        group.add_argument("--per-query", action="store_true", help="one row per query")
+    if quiet:
+        add_quiet(group)
     return group
 
 
-def beside(args: argparse.Namespace, result: Any, *more: Any, **options: Any) -> dict[str, str]:
-    """The other files that were asked for, --save and --report, with what is to stand in them.
-
-    `more` are results that the page shows besides.
-    """
-    files = {args.save: result.to_json()} if getattr(args, "save", None) else {}
-    if args.report:
-        from goodgain.reports import report_text
-
-        texts = {name: getattr(args, name, None) for name in ("queries", "documents")}
-        options = {**texts, "command": args.command_line, **options}
-        files[args.report] = report_text(result, *more, **options)
-    return files
+def add_output_file(parser: Any, required: bool = False) -> None:
+    """-o, --output."""
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=required,
+        help=_help("write to FILE, atomically", None if required else "standard output"),
+    )  # fmt: skip
 
 
-def add_evaluation(parser: argparse.ArgumentParser) -> None:
+def add_quiet(parser: Any) -> None:
+    """-q, --quiet."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="suppress warnings and progress")
+
+
+def add_report(parser: Any, texts: bool = True, default: str | None = None) -> Any:
+    """--report, and for results with ranked lists --queries and --documents."""
+    group = parser.add_argument_group("report")
+    group.add_argument(
+        "--report",
+        metavar="FILE",
+        default=default,
+        help=_help("also write an HTML report", default),
+    )
+    if texts:
+        add_queries(group)
+        add_documents(group)
+    return group
+
+
+def add_evaluation(parser: Any) -> Any:
     """--policy, --preset, --threads, --columns."""
     from goodgain.ranking.policy import CHOICES, PRESETS
 
     group = parser.add_argument_group("evaluation")
-    known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in CHOICES.items())
+    choices = "; ".join(f"{name}={'|'.join(values)}" for name, values in CHOICES.items())
     group.add_argument(
-        "--policy", metavar="NAME=VALUE", action="append", default=[], help=f"one of: {known}"
+        "--policy",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"conventions: {choices}",
     )
     group.add_argument(
         "--preset", default="default", metavar="NAME",
-        help=f"the policies of another tool: {', '.join(PRESETS)}",
+        help=f"conventions of another tool: {', '.join(PRESETS)}",
     )  # fmt: skip
-    group.add_argument("--threads", type=int, metavar="N", help="(default: all cores)")
-    group.add_argument(
-        "--columns", metavar="ROLE=NAME,...", default="",
-        help="columns of tables: query=, doc=, score=, gain=, target=, aspect=",
-    )  # fmt: skip
+    add_threads(group)
+    add_columns(group)
+    return group
 
 
-def add_engine(parser: argparse.ArgumentParser) -> None:
+def add_engine(parser: Any) -> None:
     """--engine, --master, --conf, --partitions."""
     group = parser.add_argument_group("engine")
     group.add_argument(
         "--engine", choices=("local", "spark"), default="local",
-        help="where it runs; files may then be URLs, FORMAT:URL or table:NAME (default: local)",
+        help=_help("spark also reads URLs, FORMAT:URL and table:NAME", "local"),
     )  # fmt: skip
     group.add_argument(
-        "--master", metavar="URL", help="of Spark: local[2], spark://HOST:7077, yarn, k8s://..."
+        "--master", metavar="URL", help="Spark master: local[2], spark://HOST:7077, yarn, k8s://..."
     )
     group.add_argument(
-        "--conf", metavar="KEY=VALUE", action="append", default=[], help="a setting of Spark"
+        "--conf", metavar="KEY=VALUE", action="append", default=[], help="Spark setting"
     )
     group.add_argument(
-        "--partitions", type=int, metavar="N", help="of the shuffle (default: Spark's choice)"
+        "--partitions", type=int, metavar="N",
+        help=_help("Spark shuffle partitions", "chosen by Spark"),
+    )  # fmt: skip
+
+
+def add_traces(parser: Any) -> None:
+    """TRACES, and how they are read."""
+    parser.add_argument(
+        "traces", metavar="TRACES", nargs="+", help="trace files in any known format; - is stdin"
+    )
+    add_trace_reading(parser)
+
+
+def add_trace_format(parser: Any) -> None:
+    """--from."""
+    from goodgain.traces import FORMATS as TRACE_FORMATS
+
+    parser.add_argument(
+        "--from", dest="source_format", choices=tuple(TRACE_FORMATS), metavar="FORMAT",
+        help=_help(f"trace format: {', '.join(TRACE_FORMATS)}", "detected"),
+    )  # fmt: skip
+
+
+def add_trace_reading(parser: Any) -> None:
+    """--from, --search-tool, --skip-bad."""
+    group = parser.add_argument_group("reading traces")
+    add_trace_format(group)
+    group.add_argument(
+        "--search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are searches; may be repeated", "detected"),
+    )  # fmt: skip
+    add_skip_bad(group)
+
+
+def add_turn(parser: Any) -> None:
+    """--turn."""
+    parser.add_argument(
+        "--turn", default="last", metavar="last|all|N", help=_help("turns to include", "last")
     )
 
 
-def engine(args: argparse.Namespace) -> Any:
-    """The engine that --engine asks for; options of Spark without it are refused."""
+def add_unit(parser: Any) -> None:
+    """--unit."""
+    parser.add_argument(
+        "--unit", choices=("document", "passage"), default="document",
+        help=_help("whether two chunks of a document are one result or two", "document"),
+    )  # fmt: skip
+
+
+def add_identity(parser: Any) -> None:
+    """--unit, --profiles."""
+    group = parser.add_argument_group("identity")
+    add_unit(group)
+    group.add_argument(
+        "--profiles", metavar="FILE.toml", help="custom identity rules; see docs/identity.md"
+    )
+
+
+# --- from options to values ---
+
+
+def choose_engine(args: argparse.Namespace) -> Any:
+    """The engine that --engine names; Spark options without it are refused."""
     from goodgain.engines import LocalEngine, SparkEngine
 
     if args.engine == "local":
         for name in ("master", "conf", "partitions"):
             if getattr(args, name):
-                raise UsageError(f"--{name} needs --engine spark")
+                raise UsageError(f"--{name} requires --engine spark")
         return LocalEngine(args.threads)
     if args.threads is not None:
         raise UsageError(
-            "--threads is of the local engine", hint="Spark's cores: --master local[2], or --conf"
+            "--threads applies to --engine local only",
+            hint="set Spark's cores with --master local[2] or --conf",
         )
     from goodgain.engines.spark.session import start
 
@@ -135,40 +330,18 @@ def engine(args: argparse.Namespace) -> Any:
     for text in args.conf:
         key, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"--conf '{text}' is not KEY=VALUE")
+            raise UsageError(f"invalid --conf '{text}'", hint="expected KEY=VALUE")
         settings[key.strip()] = value.strip()
     return SparkEngine(start(args.master, settings), args.partitions)
 
 
-def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """NAME=VALUE texts as a dictionary."""
-    found = {}
+def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """NAME=VALUE,... texts as a dictionary."""
+    values = {}
     for text in texts:
-        for part in filter(None, text.split(",")):
-            name, equals, value = part.partition("=")
+        for item in filter(None, text.split(",")):
+            name, equals, value = item.partition("=")
             if not equals:
-                raise UsageError(f"{option} '{part}' is not NAME=VALUE")
-            found[name.strip()] = value.strip()
-    return found
-
-
-def write(args: argparse.Namespace, text: str, beside: Mapping[str, str] | None = None) -> None:
-    """To the file that was asked for, or to standard output; `beside` are other files to write with it."""
-    from goodgain.io.atomic import write_texts
-
-    to_file = args.output and args.output != "-"
-    write_texts({**({args.output: text} if to_file else {}), **(beside or {})})
-    if to_file:
-        return
-    out = sys.stdout
-    if hasattr(out, "reconfigure"):  # ids that are no UTF-8 leave as they came
-        out.reconfigure(errors="surrogateescape")
-    out.write(text)
-    out.flush()
-
-
-def warn(args: argparse.Namespace, messages: Iterable[Any]) -> None:
-    """To standard error, unless --quiet."""
-    if not args.quiet:
-        for message in messages:
-            print(f"warning: {message}", file=sys.stderr)
+                raise UsageError(f"invalid {option} '{item}'", hint="expected NAME=VALUE")
+            values[name.strip()] = value.strip()
+    return values

@@ -1,17 +1,22 @@
-"""`goodgain plot`: pictures of saved results."""
+"""`goodgain plot`: draw saved results as SVG, PNG or PDF."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import command_parser
+from goodgain.cli.options import (
+    add_baseline,
+    add_measures,
+    add_output_file,
+    add_quiet,
+    listing,
+)
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-
-_OPTIONS = ("measure", "system", "baseline", "price", "budget")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,41 +24,40 @@ def parser() -> argparse.ArgumentParser:
     from goodgain.reports.charts import KINDS
     from goodgain.reports.charts.agentic import BUDGETS
 
-    size = max(map(len, KINDS))
-    known = "".join(f"  {kind.name:<{size}}  {kind.text}\n" for kind in KINDS.values())
     p = command_parser(
         "plot",
-        "Draw saved results: SVG, PNG, PDF, or the Vega-Lite specification as JSON, without a browser.",
-        f"kinds:\n{known}\n"
-        "examples:\n"
+        "Draw saved results without a browser. The suffix of the output file selects the format: .svg,\n"
+        ".png, .pdf, or .json for the Vega-Lite specification.",
+        listing("kinds", {kind.name: kind.text for kind in KINDS.values()}) + "examples:\n"
         "  goodgain evaluate qrels.txt bm25.run dense.run --save scores.json\n"
-        "  goodgain plot differences scores.json -o differences.svg --measure AP\n"
+        "  goodgain plot differences scores.json -o differences.svg -m AP\n"
         "  goodgain plot precision-recall scores.json -o recall.pdf\n"
         "  goodgain trace traces.jsonl --save gain.json\n"
         "  goodgain plot budget gain.json -o budget.png --budget tokens --dark\n",
     )
-    p.add_argument("kind", metavar="KIND", help="one of the kinds below")
+    p.add_argument("kind", metavar="KIND", help="kind of chart; listed below")
     p.add_argument(
         "results", metavar="SAVED", nargs="+",
-        help="what --save wrote, an experiment's folder, or a store of labels; several evaluations or Good "
-        "Gains are drawn together",
+        help="files written by --save, an experiment's folder, or a label store; several evaluations or "
+        "Good Gain results share one chart",
     )  # fmt: skip
-    p.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="its ending says the format: .svg, "
-        ".png, .pdf, .json",
-    )  # fmt: skip
-    group = p.add_argument_group("what is shown")
-    group.add_argument("--measure", metavar="MEASURE", help="(default: the first of quality)")
-    group.add_argument("--system", metavar="NAME", help="(default: the first but the baseline)")
-    group.add_argument("--baseline", metavar="NAME", help="(default: the result's, or the first)")
-    group.add_argument("--price", metavar="MEASURE", help="time or cost of a trade-off")
-    group.add_argument("--budget", metavar="NAME", help=f"one of {', '.join(BUDGETS)}")
-    group = p.add_argument_group("how it looks")
-    group.add_argument("--dark", action="store_true", help="on a dark background")
+    add_output_file(p, required=True)
+    group = p.add_argument_group("content")
+    add_measures(group, "the first quality measure")
     group.add_argument(
-        "--width", type=int, metavar="N", help="of the picture; PNG has two pixels for each"
+        "--system", metavar="NAME", help="system to draw (default: the first besides the baseline)"
     )
-    p.add_argument("-q", "--quiet", action="store_true", help="say nothing")
+    add_baseline(group, "that of the result, or the first system")
+    group.add_argument("--price", metavar="MEASURE", help="time or cost measure of a trade-off")
+    group.add_argument(
+        "--budget", metavar="NAME", help=f"budget on the x-axis: {', '.join(BUDGETS)}"
+    )
+    group = p.add_argument_group("appearance")
+    group.add_argument("--dark", action="store_true", help="use a dark background")
+    group.add_argument(
+        "--width", type=int, metavar="N", help="width; a PNG has two pixels per unit"
+    )
+    add_quiet(p)
     return p
 
 
@@ -66,10 +70,16 @@ def run(args: argparse.Namespace) -> int:
 
     image_format(args.output)
     if args.width is not None and not 100 <= args.width <= 10_000:
-        raise UsageError(f"--width {args.width} is not between 100 and 10,000")
+        raise UsageError(f"--width must be between 100 and 10,000, got {args.width}")
     result = merge_results([load_result(path) for path in args.results])
-    given = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
-    chart = plot(result, args.kind, **given)
+    options = {
+        "measure": " ".join(args.measures) if args.measures else None,
+        "system": args.system,
+        "baseline": args.baseline,
+        "price": args.price,
+        "budget": args.budget,
+    }
+    chart = plot(result, args.kind, **{k: v for k, v in options.items() if v is not None})
     chart.save(args.output, dark=args.dark, width=args.width)
     if not args.quiet:
         print(f"wrote {args.output}: {chart.title}", file=sys.stderr)

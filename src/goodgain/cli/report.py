@@ -1,11 +1,19 @@
-"""`goodgain report`: one HTML file to look at and to send."""
+"""`goodgain report`: write an HTML report of saved results."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import add_texts, command_parser
+from goodgain.cli.options import (
+    add_baseline,
+    add_documents,
+    add_output_file,
+    add_queries,
+    add_quiet,
+)
+from goodgain.cli.output import command_line
+from goodgain.cli.parser import command_parser
 from goodgain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,9 +24,9 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "report",
-        "Make one self-contained HTML file of saved results: summary, single queries with their ranked\n"
-        "lists, trade-offs, groups, labels, provenance. It opens from disk and loads nothing from anywhere.\n"
-        "evaluate, compare, trace, experiment and calibrate make the same of their inputs: --report FILE.",
+        "Write saved results as one self-contained HTML file: summary, single queries with their ranked\n"
+        "lists, trade-offs, groups, labels, provenance. It opens from disk and loads nothing else.\n"
+        "evaluate, compare, trace, experiment and calibrate write the same with --report FILE.",
         "examples:\n"
         "  goodgain evaluate qrels.txt bm25.run dense.run --save scores.json\n"
         "  goodgain report scores.json --baseline bm25 -o report.html\n"
@@ -27,21 +35,25 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "results", metavar="SAVED", nargs="+",
-        help="what --save wrote (evaluations, comparison, Good Gain, calibration), or an experiment's folder",
+        help="files written by --save (evaluation, comparison, Good Gain, calibration), or an "
+        "experiment's folder",
     )  # fmt: skip
-    p.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write")
+    add_output_file(p, required=True)
+    add_baseline(p)
+    p.add_argument("--title", metavar="TEXT", help="page title (default: the names of the systems)")
     p.add_argument(
-        "--baseline", metavar="NAME", help="the system that all others are compared with"
+        "--qrels",
+        metavar="FILE",
+        help="judgments to use instead of those of an experiment's folder",
     )
-    p.add_argument("--title", metavar="TEXT", help="(default: the names of the systems)")
-    p.add_argument("--qrels", metavar="FILE", help="other judgements for an experiment's folder")
-    add_texts(p)
-    p.add_argument("-q", "--quiet", action="store_true", help="say nothing")
+    add_queries(p)
+    add_documents(p)
+    add_quiet(p)
     return p
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, make the page, write it."""
+    """Load the results and write the page."""
     from pathlib import Path
 
     from goodgain.reports import write_report
@@ -49,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.qrels and not any(Path(path).is_dir() for path in args.results):
         raise UsageError(
-            "--qrels is for the folder of an experiment",
-            hint="saved evaluations know their judgements",
+            "--qrels requires an experiment's folder",
+            hint="saved evaluations already refer to their judgments",
         )
     write_report(
         args.output,
@@ -59,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         baseline=args.baseline,
         queries=args.queries,
         documents=args.documents,
-        command=args.command_line,
+        command=command_line(args),
     )
     if not args.quiet:
         size = Path(args.output).stat().st_size

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import engine, pairs
+from goodgain.cli.options import choose_engine, parse_pairs
 
 if TYPE_CHECKING:
     import argparse
@@ -14,30 +13,35 @@ if TYPE_CHECKING:
     from goodgain.ranking import Evaluation
 
 
-def evaluated(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
-    """Evaluate runs as --policy, --preset, --threads, --columns and, where there is one, --engine say."""
+def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
+    """Evaluate runs with --policy, --preset, --threads, --columns and, where a command has it, --engine."""
     from goodgain.engines import LocalEngine
 
-    where = engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
-    found: Evaluation = where.evaluate(
+    engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
+    evaluation: Evaluation = engine.evaluate(
         args.qrels,
         list(runs),
         measures,
-        policy=pairs(args.policy, "--policy"),
+        policy=parse_pairs(args.policy, "--policy"),
         preset=args.preset,
-        columns=pairs([args.columns], "--columns"),
+        columns=parse_pairs([args.columns], "--columns"),
         skip_bad=getattr(args, "skip_bad", False),
     )
-    return found
+    return evaluation
 
 
-def named_files(texts: Sequence[str]) -> dict[str, list[str]]:
-    """FILE or NAME=FILE; the same NAME again is another seed of that system."""
-    found: dict[str, list[str]] = {}
+def group_by_system(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Group FILE and NAME=FILE arguments by system: the same NAME again is another seed of it.
+
+    A key is `=NAME`, or a number for a file without a name: that file is a system of its own.
+    """
+    from pathlib import Path
+
+    systems: dict[str, list[str]] = {}
     for i, text in enumerate(texts):
         name, equals, path = text.partition("=")
         if equals and name and not Path(text).exists():
-            found.setdefault(f"={name}", []).append(path)
+            systems.setdefault(f"={name}", []).append(path)
         else:
-            found[f"{i}"] = [text]  # a file alone is a system of its own
-    return found
+            systems[f"{i}"] = [text]
+    return systems

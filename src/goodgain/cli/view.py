@@ -1,10 +1,10 @@
-"""`goodgain view`: look at a folder of saved results in a browser."""
+"""`goodgain view`: browse a folder of saved results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.options import command_parser
+from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -14,15 +14,17 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "view",
-        "Serve the pages of saved results and experiments in a folder, to this machine only. Choose one,\n"
-        "or any two to compare; a page follows its file when that changes. Ctrl-C ends it.",
+        "Serve the reports of the saved results and experiments in a folder, on this machine only. Pick one\n"
+        "to read or two to compare; a page reloads when its file changes. Stop with Ctrl-C.",
         "examples:\n"
         "  goodgain evaluate qrels.txt bm25.run --save results/bm25.json\n"
         "  goodgain view results\n",
     )
-    p.add_argument("path", metavar="PATH", help="a folder of saved results, or one of them")
-    p.add_argument("--port", type=int, default=0, metavar="N", help="(default: a free one)")
-    p.add_argument("--open", action="store_true", help="open it in the browser")
+    p.add_argument("path", metavar="PATH", help="folder of saved results, or a saved result")
+    p.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)"
+    )
+    p.add_argument("--open", action="store_true", help="open the page in a browser")
     return p
 
 

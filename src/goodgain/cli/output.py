@@ -1,0 +1,63 @@
+"""How a command writes its result, and what it says about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Mapping
+
+
+def command_line(args: argparse.Namespace) -> str:
+    """The command as it was typed, for the provenance of reports."""
+    from shlex import join
+
+    return join(["goodgain", *args.arguments])
+
+
+def side_files(
+    args: argparse.Namespace, result: Any, *others: Any, **options: Any
+) -> dict[str, str]:
+    """The contents of the files that --save and --report name.
+
+    `others` are results that the report shows as well.
+    """
+    files = {args.save: result.to_json()} if getattr(args, "save", None) else {}
+    if args.report:
+        from goodgain.reports import report_text
+
+        texts = {name: getattr(args, name, None) for name in ("queries", "documents")}
+        options = {**texts, "command": command_line(args), **options}
+        files[args.report] = report_text(result, *others, **options)
+    return files
+
+
+def write(args: argparse.Namespace, text: str, side_files: Mapping[str, str] | None = None) -> None:
+    """Write to --output or to standard output, and `side_files` with it: all files or none."""
+    to_file = args.output and args.output != "-"
+    files = {**({args.output: text} if to_file else {}), **(side_files or {})}
+    if files:
+        from goodgain.io.atomic import write_texts
+
+        write_texts(files)
+    if to_file:
+        return
+    out = sys.stdout
+    if hasattr(out, "reconfigure"):  # ids that are not UTF-8 leave as they came
+        out.reconfigure(errors="surrogateescape")
+    out.write(text)
+    out.flush()
+
+
+def warn(args: argparse.Namespace, messages: Iterable[Any]) -> None:
+    """Print warnings to standard error, unless --quiet."""
+    if not args.quiet:
+        for message in messages:
+            print(f"warning: {message}", file=sys.stderr)
+
+
+def skip_warnings(skipped: int) -> list[str]:
+    """What --skip-bad left out of traces, if anything."""
+    return [f"skipped {skipped:,} malformed conversations"] if skipped else []
