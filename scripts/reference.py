@@ -1,6 +1,6 @@
-"""Write docs/measures.md and docs/commands.md from the table of measures and from --help.
+"""Generate docs/measures.md and docs/commands.md from the table of measures and from --help.
 
-`python scripts/reference.py --check` fails where a page is not what it would be now.
+`python scripts/reference.py --check` fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def measures_page() -> str:
     lines = [
         "# Measures",
         "",
-        "Made from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
+        "Generated from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
         "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant.",
         "",
     ]
@@ -51,7 +51,7 @@ def measures_page() -> str:
 
 
 def commands_page() -> str:
-    """The reference of all commands: their --help."""
+    """The reference of all commands: the --help of each."""
     lines = ["# Commands", "", "```text", help_text().rstrip(), "```", ""]
     for command in COMMANDS:
         parser = import_module(f"goodgain.cli.{command.replace('-', '_')}").parser()
@@ -60,7 +60,7 @@ def commands_page() -> str:
 
 
 def main() -> int:
-    """Write the pages, or check them."""
+    """Write the pages, or check that they are up to date."""
     os.environ["COLUMNS"] = "100"
     stale = []
     for name, text in (("measures.md", measures_page()), ("commands.md", commands_page())):
@@ -71,7 +71,7 @@ def main() -> int:
         else:
             page.write_text(text, encoding="utf-8")
     if stale:
-        print(f"not up to date: {', '.join(stale)}; run: make docs")
+        print(f"out of date: {', '.join(stale)}; run: make docs")
     return 1 if stale else 0
 
 
