@@ -39,6 +39,7 @@ FREE = {
     "cores",
     "errors",
     "plugins",
+    "records",
     "_core",
     "_build",
     "",
