@@ -12,8 +12,7 @@ from pathlib import Path
 
 from goodgain.cli import COMMANDS, help_text
 from goodgain.cli.measures import usage
-from goodgain.measures import definitions
-from goodgain.measures.table.agentic import GOOD_GAIN
+from goodgain.measures import Definition, definitions
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -27,27 +26,33 @@ def measures_page() -> str:
         "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant.",
         "",
     ]
-    family = ""
-    for d in (*definitions(), *GOOD_GAIN):
-        if d.family != family:
-            family = d.family
-            lines += [f"## {family.capitalize()}", ""]
-        lines += [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
-        lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
-        lines[-1] += "; lower is better" if d.lower_is_better else ""
-        if d.edge_cases:
-            lines.append(f"- Edge cases: {d.edge_cases}")
-        for p in d.params:
-            kind = "true or false" if isinstance(p.default, bool) else "a number"
-            values = " or ".join(p.choices) or kind
-            default = "none" if p.default is None else str(p.default).lower()
-            lines.append(f"- `{p.name}`: {p.meaning}; {values} (default {default})")
-        if d.aliases:
-            lines.append(f"- Aliases: {', '.join(d.aliases)}")
-        if d.elsewhere:
-            lines.append("- Elsewhere: " + "; ".join(f"{t}: `{n}`" for t, n in d.elsewhere.items()))
-        lines += [f"- Citation: {d.citation}", ""]
+    families: dict[str, list[Definition]] = {}
+    for d in definitions("ranked", "cost", "agentic"):
+        title = f"{d.family} of agents" if d.is_cost and d.namespace == "agentic" else d.family
+        families.setdefault(title, []).append(d)
+    for family, members in families.items():
+        lines += [f"## {family.capitalize()}", ""]
+        for d in members:
+            lines += _measure(d)
     return "\n".join(lines)
+
+
+def _measure(d: Definition) -> list[str]:
+    lines = [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
+    lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
+    lines[-1] += "; lower is better" if d.direction == "lower" else ""
+    if d.edge_cases:
+        lines.append(f"- Edge cases: {d.edge_cases}")
+    for p in d.params:
+        kind = "true or false" if isinstance(p.default, bool) else "a number"
+        values = " or ".join(p.choices) or kind
+        default = "none" if p.default is None else str(p.default).lower()
+        lines.append(f"- `{p.name}`: {p.meaning}; {values} (default {default})")
+    if d.aliases:
+        lines.append(f"- Aliases: {', '.join(d.aliases)}")
+    if d.elsewhere:
+        lines.append("- Elsewhere: " + "; ".join(f"{t}: `{n}`" for t, n in d.elsewhere.items()))
+    return [*lines, f"- Citation: {d.citation}", ""]
 
 
 def commands_page() -> str:
