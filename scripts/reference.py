@@ -1,6 +1,6 @@
-"""Write docs/measures.md and docs/commands.md from the table of measures and from --help.
+"""Generate docs/measures.md and docs/commands.md from the table of measures and from --help.
 
-`python scripts/reference.py --check` fails where a page is not what it would be now.
+`python scripts/reference.py --check` fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from pathlib import Path
 
 from goodgain.cli import COMMANDS, help_text
 from goodgain.cli.measures import usage
-from goodgain.measures import definitions
-from goodgain.measures.table.agentic import GOOD_GAIN
+from goodgain.measures import Definition, definitions
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -23,35 +22,41 @@ def measures_page() -> str:
     lines = [
         "# Measures",
         "",
-        "Made from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
+        "Generated from the tables in `src/goodgain/measures/`; `goodgain measures NAME` prints the same.",
         "Written as `NAME(param=value, ...)@cutoff`. `rel` is the lowest gain that counts as relevant.",
         "",
     ]
-    family = ""
-    for d in (*definitions(), *GOOD_GAIN):
-        if d.family != family:
-            family = d.family
-            lines += [f"## {family.capitalize()}", ""]
-        lines += [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
-        lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
-        lines[-1] += "; lower is better" if d.lower_is_better else ""
-        if d.edge_cases:
-            lines.append(f"- Edge cases: {d.edge_cases}")
-        for p in d.params:
-            kind = "true or false" if isinstance(p.default, bool) else "a number"
-            values = " or ".join(p.choices) or kind
-            default = "none" if p.default is None else str(p.default).lower()
-            lines.append(f"- `{p.name}`: {p.meaning}; {values} (default {default})")
-        if d.aliases:
-            lines.append(f"- Aliases: {', '.join(d.aliases)}")
-        if d.elsewhere:
-            lines.append("- Elsewhere: " + "; ".join(f"{t}: `{n}`" for t, n in d.elsewhere.items()))
-        lines += [f"- Citation: {d.citation}", ""]
+    families: dict[str, list[Definition]] = {}
+    for d in definitions("ranked", "cost", "agentic"):
+        title = f"{d.family} of agents" if d.is_cost and d.namespace == "agentic" else d.family
+        families.setdefault(title, []).append(d)
+    for family, members in families.items():
+        lines += [f"## {family.capitalize()}", ""]
+        for d in members:
+            lines += _measure(d)
     return "\n".join(lines)
 
 
+def _measure(d: Definition) -> list[str]:
+    lines = [f"### {d.name}", "", f"`{usage(d)}`. {d.summary}", ""]
+    lines += [f"- Definition: {d.formula}", f"- Range: {d.range}"]
+    lines[-1] += "; lower is better" if d.direction == "lower" else ""
+    if d.edge_cases:
+        lines.append(f"- Edge cases: {d.edge_cases}")
+    for p in d.params:
+        kind = "true or false" if isinstance(p.default, bool) else "a number"
+        values = " or ".join(p.choices) or kind
+        default = "none" if p.default is None else str(p.default).lower()
+        lines.append(f"- `{p.name}`: {p.meaning}; {values} (default {default})")
+    if d.aliases:
+        lines.append(f"- Aliases: {', '.join(d.aliases)}")
+    if d.elsewhere:
+        lines.append("- Elsewhere: " + "; ".join(f"{t}: `{n}`" for t, n in d.elsewhere.items()))
+    return [*lines, f"- Citation: {d.citation}", ""]
+
+
 def commands_page() -> str:
-    """The reference of all commands: their --help."""
+    """The reference of all commands: the --help of each."""
     lines = ["# Commands", "", "```text", help_text().rstrip(), "```", ""]
     for command in COMMANDS:
         parser = import_module(f"goodgain.cli.{command.replace('-', '_')}").parser()
@@ -60,7 +65,7 @@ def commands_page() -> str:
 
 
 def main() -> int:
-    """Write the pages, or check them."""
+    """Write the pages, or check that they are up to date."""
     os.environ["COLUMNS"] = "100"
     stale = []
     for name, text in (("measures.md", measures_page()), ("commands.md", commands_page())):
@@ -71,7 +76,7 @@ def main() -> int:
         else:
             page.write_text(text, encoding="utf-8")
     if stale:
-        print(f"not up to date: {', '.join(stale)}; run: make docs")
+        print(f"out of date: {', '.join(stale)}; run: make docs")
     return 1 if stale else 0
 
 

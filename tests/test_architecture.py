@@ -35,8 +35,15 @@ STAGES = (
     "reports",
     "cli",
 )
-# Anyone may import these; "" is goodgain itself.
-FREE = {"cores", "errors", "plugins", "_core", "_build", ""}
+FREE = {
+    "cores",
+    "errors",
+    "plugins",
+    "records",
+    "_core",
+    "_build",
+    "",
+}  # anyone may import these; "" is goodgain itself
 # The way back: every result can become a page, and every saved file the result it holds, by functions
 # that import later stages when they are called.
 BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}

@@ -1,4 +1,4 @@
-"""A pytest fixture: the gate as a test.
+"""A pytest fixture that runs the gate as a test.
 
 def test_search_is_no_worse(goodgain_gate):
     goodgain_gate("qrels.txt", "baseline.run", "candidate.run", measures="nDCG@10", margin=0.01)
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def goodgain_gate() -> Callable[..., Gate]:
-    """A function of (qrels, baseline, candidate) or (baseline, candidate) that fails the test.
+    """A function of (qrels, baseline, candidate) that fails the test if the gate fails.
 
-    With three arguments the runs are evaluated; with one or two they are what `goodgain.gate` takes.
+    With three arguments the runs are evaluated first; one or two are passed to `goodgain.gate` as they are.
     """
 
     def check(*sources: Any, measures: Any = None, **options: Any) -> Gate:
@@ -35,9 +35,9 @@ def goodgain_gate() -> Callable[..., Gate]:
                 evaluate(qrels, {name: run}, measures)
                 for name, run in (("baseline", baseline), ("candidate", candidate))
             )
-        found = gate(*sources, measures=measures, **options)
-        if not found.passed:
-            pytest.fail(f"{found}", pytrace=False)
-        return found
+        result = gate(*sources, measures=measures, **options)
+        if not result.passed:
+            pytest.fail(f"{result}", pytrace=False)
+        return result
 
     return check

@@ -196,7 +196,7 @@ def test_nothing_is_saved_where_the_output_cannot_be_written(files, capsys):
 def test_save(files, capsys):
     assert called(*BOTH, "--save", "all.json", capsys=capsys)[0] == 0
     loaded = Evaluation.load(files / "all.json")
-    assert {(r.name, m): v for r in loaded for m, v in r.means.items()} == VALUES
+    assert {(r.name, m): v for r in loaded.runs for m, v in r.means.items()} == VALUES
 
 
 def test_names_that_would_move_the_cursor_are_shown(files, capsys):

@@ -1,4 +1,4 @@
-"""`goodgain measures`: the table, and all about one entry."""
+"""`goodgain measures`: the table, and one measure in full."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_one_measure(definition, capsys):
     facts = [
         definition.summary,
         definition.formula,
-        definition.range,
+        str(definition.range),
         definition.edge_cases,
         definition.citation,
     ]

@@ -141,7 +141,7 @@ def test_errors_have_no_traceback(tmp_path, capsys):
     found = output(capsys, "trace", str(path), "--skip-bad")
     assert "1 bad conversations were skipped" in found.err
     assert output(capsys, "trace", str(path), "--turn", "first", status=2).err.startswith(
-        "goodgain: turn='first'"
+        "goodgain: invalid turn='first'"
     )
 
 

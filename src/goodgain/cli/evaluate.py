@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from goodgain.cli.options import (
     add_engine,
     add_evaluation,
@@ -19,6 +17,7 @@ from goodgain.cli.parser import command_parser
 from goodgain.cli.runs import evaluate_runs
 from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -30,23 +30,29 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table or one entry."""
-    from goodgain.measures import definition_of, definitions
+    from goodgain.measures import definitions
     from goodgain.results.text import render
 
     if args.name:
-        definition = definition_of(args.name)
+        definition = _definition(args.name)
         if args.format == "table":
             write(args, describe(definition))
         else:
-            write(
-                args,
-                render(args.format, list(_facts(definition)), [list(_facts(definition).values())]),
-            )
+            facts = _facts(definition)
+            write(args, render(args.format, list(facts), [list(facts.values())]))
         return 0
     columns = ["measure", "family", "what it tells"]
     rows = [[usage(d), d.family, d.summary] for d in definitions()]
     write(args, render(args.format, columns, rows))
     return 0
+
+
+def _definition(name: str) -> Definition:
+    """The definition of a measure; an exact name wins, so that DCG@i is the agentic DCG."""
+    from goodgain.measures import definition_of, find
+
+    exact = find(name, fold=False) or find(name, ("agentic",), fold=False)
+    return exact or definition_of(name)
 
 
 def usage(d: Definition) -> str:
@@ -73,7 +79,7 @@ def describe(d: Definition) -> str:
 
 
 def _facts(d: Definition) -> dict[str, Any]:
-    over = {"mean": "mean", "sum": "sum", "geometric": "geometric mean", "stat": "as stat says"}
+    over = {"mean": "mean", "sum": "sum", "geometric": "geometric mean", "stat": "set by stat"}
     return {
         "measure": d.name,
         "summary": d.summary,

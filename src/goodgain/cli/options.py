@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.errors import UsageError
 from goodgain.results.text import FORMATS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
 # --- one option each ---
 
@@ -312,9 +312,9 @@ def add_identity(parser: Any) -> None:
 
 def choose_engine(args: argparse.Namespace) -> Any:
     """The engine that --engine names; Spark options without it are refused."""
-    from goodgain.engines import LocalEngine, SparkEngine
-
     if args.engine == "local":
+        from goodgain.engines.local import LocalEngine
+
         for name in ("master", "conf", "partitions"):
             if getattr(args, name):
                 raise UsageError(f"--{name} requires --engine spark")
@@ -324,6 +324,7 @@ def choose_engine(args: argparse.Namespace) -> Any:
             "--threads applies to --engine local only",
             hint="set Spark's cores with --master local[2] or --conf",
         )
+    from goodgain.engines.spark import SparkEngine
     from goodgain.engines.spark.session import start
 
     settings = {}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.cli.options import choose_engine, parse_pairs
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import Any
 
     from goodgain.ranking import Evaluation
 
 
 def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
     """Evaluate runs with --policy, --preset, --threads, --columns and, where a command has it, --engine."""
-    from goodgain.engines import LocalEngine
+    from goodgain.engines.local import LocalEngine
 
     engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
     evaluation: Evaluation = engine.evaluate(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from goodgain.ranking.evaluator import DEFAULT_MEASURES
+from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain.agentic import GoodGain
     from goodgain.labels import Labels
     from goodgain.ranking import Evaluation

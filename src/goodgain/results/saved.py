@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, Self
 
 from goodgain.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self
 
 
 class SavedAsJson:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from goodgain.errors import plain
+from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     Row = Sequence[Any]
 
@@ -19,7 +18,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
 HTML_ROWS = 200  # maximum rows of a table in a notebook
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A formatted number with its marks: stars, or letters of the baselines it differs from."""
 
@@ -46,6 +45,8 @@ def width(text: str) -> int:
     """The number of terminal columns that a text occupies."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text

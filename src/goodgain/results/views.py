@@ -5,10 +5,10 @@ The only place where an earlier stage uses a later one (`reports`), imported whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from goodgain.reports.chart import Chart
 
