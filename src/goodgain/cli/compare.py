@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cli.conversations import add_trace_sources
 from goodgain.cli.options import (
     add_alpha,
     add_baseline,
@@ -43,10 +44,10 @@ def parser() -> argparse.ArgumentParser:
 
     p = command_parser(
         "compare",
-        "Compare systems with a baseline, query by query: runs, per-query scores computed elsewhere\n"
-        "(--scores), or side-by-side labels (--gsb). The first run is the baseline unless --baseline names\n"
-        "another; repeat --baseline for several, or use --baseline all for every pair. With --margin,\n"
-        "also test for non-inferiority and equivalence.",
+        "Compare systems with a baseline, query by query: runs, saved results, traces of agents (--traces),\n"
+        "scores computed elsewhere (--scores), or side-by-side labels (--gsb). The first system is the\n"
+        "baseline unless --baseline names another; repeat --baseline for several, or use --baseline all\n"
+        "for every pair. With --margin, also test for non-inferiority and equivalence.",
         listing("tests", TESTS)
         + listing("corrections", CORRECTIONS)
         + listing("unpaired queries", UNPAIRED)
@@ -55,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain compare qrels.txt bm25.run dense=seed1.run dense=seed2.run --test randomisation\n"
         "  goodgain compare --scores scores.csv --system method --query query_id --baseline X\n"
         "  goodgain compare --scores scores.csv --baseline X --by complexity --format latex\n"
+        "  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m \"CG SRR\"\n"
+        "  goodgain compare old.json new.json\n"
         "  goodgain compare --gsb labels.csv\n",
     )
     add_qrels(p, nargs="?")
@@ -65,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     add_measures(p, f"{DEFAULT_MEASURES}; with --scores, every column")
     add_save(p)
     add_scores(p)
+    add_trace_sources(p)
     p.add_argument(
         "--gsb",
         metavar="FILE",
@@ -136,10 +140,11 @@ def run(args: argparse.Namespace) -> int:
         return _compare_labels(args)
     inputs: list[dict[str, Any]] = []
     evaluations: list[Evaluation] = []
-    sources = score_sources(args) if args.scores else _run_sources(args, inputs, evaluations)
+    measured = measured_sources(args)
+    sources = measured or _run_sources(args, inputs, evaluations)
     result = compare(
         *sources,
-        measures=args.measures if args.scores else None,
+        measures=args.measures if measured else None,
         baseline="all" if args.baseline == ["all"] else args.baseline,
         test=args.test,
         correction=args.correction,
@@ -170,8 +175,8 @@ def run(args: argparse.Namespace) -> int:
 def _compare_labels(args: argparse.Namespace) -> int:
     from goodgain.comparison import gsb_labels
 
-    if args.qrels or args.scores:
-        raise UsageError("--gsb cannot be combined with judgments, runs or --scores")
+    if args.qrels or args.scores or args.traces:
+        raise UsageError("--gsb cannot be combined with judgments, runs, --scores or --traces")
     result = gsb_labels(
         args.gsb,
         columns={"query": args.query} if args.query else {},
@@ -200,14 +205,29 @@ def score_columns(args: argparse.Namespace) -> dict[str, str]:
     return {role: column for role, column in columns.items() if column}
 
 
-def score_sources(args: argparse.Namespace) -> list[Any]:
-    """The score tables; a file without a system column is a system by its name."""
-    if args.qrels:
-        raise UsageError(
-            "--scores cannot be combined with judgments and runs",
-            hint="leave out QRELS and RUN, or --scores",
-        )
-    return list(args.scores)
+def measured_sources(args: argparse.Namespace) -> list[Any]:
+    """Whatever has scores already: tables (--scores), traces (--traces), or saved results; else empty."""
+    from goodgain.results.loading import load, load_saved
+
+    for option in ("scores", "traces"):
+        if getattr(args, option) and args.qrels:
+            raise UsageError(
+                f"--{option} cannot be combined with judgments and runs",
+                hint=f"leave out QRELS and RUN, or --{option}",
+            )
+    if args.scores and args.traces:
+        raise UsageError("--scores cannot be combined with --traces")
+    if args.scores:
+        return list(args.scores)
+    if args.traces:
+        from goodgain.cli.conversations import measure_traces
+
+        result = measure_traces(args, args.traces, "file" if len(args.traces) > 1 else "system")
+        warn(args, result.warnings())
+        return [result]
+    if args.qrels and (first := load_saved(args.qrels)) is not None:
+        return [first, *(load(path) for path in args.runs)]
+    return []
 
 
 def _queries_with_texts(path: str | None) -> str | None:
@@ -232,7 +252,7 @@ def _run_sources(
     if not args.qrels or not args.runs:
         raise UsageError(
             "nothing to compare",
-            hint="goodgain compare QRELS BASELINE RUN..., or --scores FILE, or --gsb FILE",
+            hint="goodgain compare QRELS BASELINE RUN..., or saved results, --traces, --scores or --gsb",
         )
     systems: dict[str, list[Any]] = {}
     for name, files in group_by_system(args.runs).items():

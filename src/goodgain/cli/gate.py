@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.cli.compare import add_scores, parse_margins, score_columns, score_sources
+from goodgain.cli.compare import add_scores, measured_sources, parse_margins, score_columns
+from goodgain.cli.conversations import add_trace_sources
 from goodgain.cli.options import (
     add_alpha,
     add_baseline,
@@ -40,17 +41,21 @@ def parser() -> argparse.ArgumentParser:
     p = command_parser(
         "gate",
         "Test whether a candidate is no worse than the baseline by more than a margin (one-sided).\n"
-        "Exit status 0 if it passes on every measure, 1 if it does not. Lists the queries that lost most.",
+        "Exit status 0 if it passes on every measure, 1 if it does not. A measure passes on evidence only:\n"
+        "not without labels, and not if missing labels allow the other verdict. Takes runs, saved results,\n"
+        "traces of agents (--traces) or scores (--scores). Lists the queries that lost most.",
         listing("tests", tests) + listing("unpaired queries", UNPAIRED) + "examples:\n"
         "  goodgain gate qrels.txt base.run new.run -m nDCG@10 --margin 0.01\n"
         '  goodgain gate qrels.txt base.run new.run -m "nDCG@10 AP" --margin 2% --margin AP=0.005\n'
         "  goodgain gate qrels.txt base.run new.run --summary gate.md\n"
-        "  goodgain gate --scores scores.csv --baseline old --candidate new -m mrr\n",
+        "  goodgain gate --scores scores.csv --baseline old --candidate new -m mrr\n"
+        "  goodgain gate --traces before.jsonl --traces after.jsonl --labels labels.tsv -m \"CG SRR\"\n",
     )
     add_qrels(p, nargs="?")
     p.add_argument("runs", metavar="BASELINE CANDIDATE", nargs="*", help="the two runs")
     add_measures(p, f"{DEFAULT_MEASURES}; with --scores, every column")
     add_scores(p)
+    add_trace_sources(p)
     group = p.add_argument_group("gate")
     add_baseline(group, "the first")
     group.add_argument(
@@ -77,8 +82,9 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.comparison.gates import gate
 
     warnings: list[str] = []
-    if args.scores:
-        sources = score_sources(args)
+    measured = measured_sources(args)
+    if measured:
+        sources = measured
     else:
         if not args.qrels or len(args.runs) != 2:
             raise UsageError(
@@ -90,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         sources = [evaluation]
     result = gate(
         *sources,
-        measures=args.measures if args.scores else None,
+        measures=args.measures if measured else None,
         baseline=args.baseline,
         candidate=args.candidate,
         margin=parse_margins(args.margin) or DEFAULT_MARGIN,

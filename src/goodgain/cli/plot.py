@@ -66,12 +66,12 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.reports.chart import image_format
     from goodgain.reports.charts import plot
     from goodgain.reports.merging import merge_results
-    from goodgain.results.loading import load_result
+    from goodgain.results.loading import load
 
     image_format(args.output)
     if args.width is not None and not 100 <= args.width <= 10_000:
         raise UsageError(f"--width must be between 100 and 10,000, got {args.width}")
-    result = merge_results([load_result(path) for path in args.results])
+    result = merge_results([load(path) for path in args.results])
     options = {
         "measure": " ".join(args.measures) if args.measures else None,
         "system": args.system,

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from goodgain.reports import write_report
-    from goodgain.results.loading import load_result
+    from goodgain.results.loading import load
 
     if args.qrels and not any(Path(path).is_dir() for path in args.results):
         raise UsageError(
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         )
     write_report(
         args.output,
-        *(load_result(path, args.qrels) for path in args.results),
+        *(load(path, args.qrels) for path in args.results),
         title=args.title,
         baseline=args.baseline,
         queries=args.queries,

@@ -9,7 +9,7 @@ from typing import Any
 from goodgain.errors import InputError
 
 
-def load_result(path: str | os.PathLike[str], qrels: Any = None) -> Any:
+def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     """Load a saved evaluation, comparison, Good Gain, calibration, experiment folder or label store.
 
     `qrels` replace the judgments in an experiment folder.

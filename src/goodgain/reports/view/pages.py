@@ -54,6 +54,6 @@ def error_page(message: str) -> bytes:
 def page(paths: list[Path]) -> bytes:
     """The page that `goodgain report` writes; with two results, the first is the baseline."""
     from goodgain.reports import report_text
-    from goodgain.results.loading import load_result
+    from goodgain.results.loading import load
 
-    return report_text(*map(load_result, paths)).encode("utf-8")
+    return report_text(*map(load, paths)).encode("utf-8")
