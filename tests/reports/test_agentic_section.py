@@ -305,10 +305,10 @@ def test_conversations_that_are_gone_are_said_to_be(look, tmp_path):
 
 
 def test_without_labels_and_with_several_results(look, tmp_path):
-    from goodgain.reports import write_report
+    from goodgain.reports import report
 
     path = tmp_path / "two.html"
-    write_report(path, sample_results.good_gain(labelled=0), sample_results.good_gain(("x",)))
+    report(sample_results.good_gain(labelled=0), sample_results.good_gain(("x",)), output=path)
     page = look(path).page
     assert page.locator("#table-conversations-1, #table-conversations-2").count() == 2
     assert "UR@i by iteration" in page.locator("#chart-gain-UR-i-1").inner_text()

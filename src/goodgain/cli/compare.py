@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain compare qrels.txt bm25.run dense=seed1.run dense=seed2.run --test randomisation\n"
         "  goodgain compare --scores scores.csv --system method --query query_id --baseline X\n"
         "  goodgain compare --scores scores.csv --baseline X --by complexity --format latex\n"
-        "  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m \"CG SRR\"\n"
+        '  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m "CG SRR"\n'
         "  goodgain compare old.json new.json\n"
         "  goodgain compare --gsb labels.csv\n",
     )

@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
         '  goodgain gate qrels.txt base.run new.run -m "nDCG@10 AP" --margin 2% --margin AP=0.005\n'
         "  goodgain gate qrels.txt base.run new.run --summary gate.md\n"
         "  goodgain gate --scores scores.csv --baseline old --candidate new -m mrr\n"
-        "  goodgain gate --traces before.jsonl --traces after.jsonl --labels labels.tsv -m \"CG SRR\"\n",
+        '  goodgain gate --traces before.jsonl --traces after.jsonl --labels labels.tsv -m "CG SRR"\n',
     )
     add_qrels(p, nargs="?")
     p.add_argument("runs", metavar="BASELINE CANDIDATE", nargs="*", help="the two runs")

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Load the results and write the page."""
     from pathlib import Path
 
-    from goodgain.reports import write_report
+    from goodgain.reports import report
     from goodgain.results.loading import load
 
     if args.qrels and not any(Path(path).is_dir() for path in args.results):
@@ -64,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
             "--qrels requires an experiment's folder",
             hint="saved evaluations already refer to their judgments",
         )
-    write_report(
-        args.output,
+    report(
         *(load(path, args.qrels) for path in args.results),
+        output=args.output,
         title=args.title,
         baseline=args.baseline,
         queries=args.queries,

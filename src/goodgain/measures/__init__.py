@@ -22,6 +22,7 @@ __all__ = [
     "dcg",
     "definition_of",
     "definitions",
+    "find",
     "gsb",
     "ndcg",
     "nrdcgl",

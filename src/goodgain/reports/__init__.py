@@ -8,29 +8,32 @@ if TYPE_CHECKING:
     import os
 
 
-def write_report(
-    path: str | os.PathLike[str],
+def report(
     *results: Any,
+    output: str | os.PathLike[str],
     title: str | None = None,
     baseline: str | None = None,
     queries: Any = None,
     documents: Any = None,
     command: str | None = None,
 ) -> None:
-    """Write one self-contained HTML page about any results, atomically.
+    """Write one self-contained HTML page about any results (atomically).
 
-    `queries` and `documents` are texts in any form that an experiment takes; with them the page shows
-    the queries and documents themselves. `baseline` names the system that evaluations are compared with.
+    Results are objects, or paths of saved ones. `queries` and `documents` are texts (a file, {id: text},
+    rows, a data frame); with them the page shows the queries and documents themselves. `baseline` names
+    the system that evaluations are compared with.
     """
     import os
 
     from goodgain.io.atomic import write_texts
+    from goodgain.results.loading import load
 
+    loaded = [load(r) if isinstance(r, str | os.PathLike) else r for r in results]
     text = report_text(
-        *results, title=title, baseline=baseline, queries=queries, documents=documents,
+        *loaded, title=title, baseline=baseline, queries=queries, documents=documents,
         command=command,
     )  # fmt: skip
-    write_texts({os.fspath(path): text})
+    write_texts({os.fspath(output): text})
 
 
 def report_text(
@@ -41,7 +44,7 @@ def report_text(
     documents: Any = None,
     command: str | None = None,
 ) -> str:
-    """The HTML that `write_report` writes."""
+    """The HTML that `report` writes."""
     from goodgain.reports.contents import gather_contents
     from goodgain.reports.page import page_html
     from goodgain.reports.sections import sections

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic import GoodGain
 from goodgain.comparison import Comparison, compare
-from goodgain.comparison.scores import ScoreSet, collect, is_lower_better, is_price, measure_of
+from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
 from goodgain.io.texts import Texts, read_texts
 from goodgain.labels.calibration import Calibration
 from goodgain.ranking import Evaluation
+from goodgain.reports.charts.frame import unit_nouns
+from goodgain.reports.charts.scores import unit_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +27,7 @@ KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Calibration)
 
 @dataclass(frozen=True, kw_only=True)
 class PageContents:
-    """Results by kind, with the combined scores and the comparison of the ranked systems."""
+    """Results by kind, with the combined scores and the comparison of the systems."""
 
     title: str
     scores: ScoreSet | None  # per-query values of all systems
@@ -41,15 +43,15 @@ class PageContents:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The ranked systems, in input order."""
+        """The compared or evaluated systems, in input order."""
         if self.comparison is not None:
             return self.comparison.systems
         return tuple(self.scores.systems) if self.scores else ()
 
     @property
     def chart_source(self) -> Comparison | Evaluation | ScoreSet | None:
-        """The most detailed result about the ranked systems, for charts."""
-        if self.comparison is not None and self.comparison.scores is not None:
+        """The most detailed result about the systems, for charts."""
+        if self.comparison is not None:
             return self.comparison
         return self.evaluations[0] if len(self.evaluations) == 1 else self.scores
 
@@ -59,41 +61,42 @@ class PageContents:
         return self.comparison.baselines[0] if self.comparison else None
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        """The labels of the measures of the ranked systems."""
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of the systems."""
         if self.comparison is not None:
             return self.comparison.measures
-        return tuple(self.scores.measures) if self.scores else ()
+        return tuple(self.scores.measures.values()) if self.scores else ()
 
     @property
-    def quality(self) -> str | None:
+    def quality(self) -> Measure | None:
         """The first measure that is neither time nor cost: the subject of the headline."""
-        return next((m for m in self.measures if not is_price(m)), None)
+        return next((m for m in self.measures if not m.is_cost), None)
 
-    def lower_is_better(self, measure: str) -> bool:
-        """Whether lower values of the measure are better."""
-        return is_lower_better(measure, self.scores.lower if self.scores else ())
+    @property
+    def unit_nouns(self) -> tuple[str, str]:
+        """What the scores belong to: query and queries, or conversation and conversations."""
+        measure = self.quality or next(iter(self.measures), None)
+        return unit_nouns(measure)
 
-    def measure(self, label: str) -> Measure | None:
-        """The registered measure of a label, if there is one."""
-        return measure_of(label)
-
-    def mean(self, system: str, label: str) -> float | None:
+    def mean(self, system: str, measure: Measure) -> float | None:
         """The mean over queries as the result reports it; None if undefined."""
         if self.comparison is not None:
-            value = self.comparison.means[system].get(label)
+            value = self.comparison.means[system].get(measure.label)
         else:
             runs = self.scores.runs.get(system) if self.scores else None
-            value = runs[0][label] if runs else None
+            value = runs[0][measure] if runs else None
         return None if value is None or value != value else float(value)
+
+    def values(self, system: str, measure: Measure) -> dict[str, float]:
+        """The value of each query; empty if the page has none."""
+        return unit_values(self.scores, system, measure) if self.scores else {}
 
     def best_other(self) -> str | None:
         """The best system other than the baseline, by the quality measure."""
         if self.quality is None:
             return None
-        sign = -1 if self.lower_is_better(self.quality) else 1
         means = {s: self.mean(s, self.quality) for s in self.systems if s != self.baseline}
-        signed = {s: sign * v for s, v in means.items() if v is not None}
+        signed = {s: self.quality.sign * v for s, v in means.items() if v is not None}
         return max(signed, key=lambda s: signed[s]) if signed else None
 
     @cached_property
@@ -136,7 +139,11 @@ def gather_contents(
         raise UsageError("no results to report", hint="pass at least one result")
     evaluations = tuple(r for r in results if isinstance(r, Evaluation))
     experiments = tuple(r for r in results if isinstance(r, ExperimentResult))
-    comparison, scores = _comparison_and_scores(results, evaluations, experiments, baseline)
+    gains = tuple(r for r in results if isinstance(r, GoodGain))
+    sources: list[Any] = [s for e in experiments for s in e.sources()] + list(evaluations)
+    if not sources and baseline is not None:
+        sources += gains
+    comparison, scores = _comparison_and_scores(results, sources, baseline)
     query_texts, document_texts = _texts(queries, "query"), _texts(documents, "document")
     for experiment in experiments:
         query_texts.texts.update({**experiment.queries, **query_texts.texts})
@@ -149,7 +156,7 @@ def gather_contents(
             *evaluations, *(e.scores for e in experiments), *(scores.evaluations if scores else ())
         ),
         experiments=experiments,
-        gains=tuple(r for r in results if isinstance(r, GoodGain)),
+        gains=gains,
         calibrations=tuple(r for r in results if isinstance(r, Calibration)),
         queries=query_texts.texts,
         documents=document_texts.texts,
@@ -160,41 +167,44 @@ def gather_contents(
 
 
 def _comparison_and_scores(
-    results: list[Any],
-    evaluations: tuple[Evaluation, ...],
-    experiments: tuple[ExperimentResult, ...],
-    baseline: str | None,
+    results: list[Any], sources: list[Any], baseline: str | None
 ) -> tuple[Comparison | None, ScoreSet | None]:
-    """The comparison among the results, or a new one of everything with scores."""
+    """The comparison among the results, or a new one of the sources."""
     comparisons = [r for r in results if isinstance(r, Comparison)]
     if len(comparisons) > 1:
         raise UsageError(
             "a report can hold only one comparison",
             hint="pass the saved evaluations instead; they are compared with each other",
         )
-    if len(experiments) == 1 and not evaluations and not comparisons and baseline is None:
-        comparisons = [c for c in [experiments[0].comparison] if c is not None]
-    sources: list[Any] = [s for e in experiments for s in e.sources()] + list(evaluations)
-    if not comparisons and len(evaluations) + len(experiments) > 1 and baseline is None:
+    scored = [r for r in results if isinstance(r, Evaluation | ExperimentResult)]
+    if len(scored) == 1 and not comparisons and baseline is None:
+        comparisons = [
+            r.comparison for r in scored if isinstance(r, ExperimentResult) and r.comparison
+        ]
+    if not comparisons and len(scored) > 1 and baseline is None:
         probe = ScoreSet()
         for source in sources:
             collect(source, probe)
         baseline = next(iter(probe.systems))
     if not comparisons and baseline is not None:
-        comparisons = [compare(*sources, baselines=baseline)]
+        comparisons = [compare(*sources, baseline=baseline)]
     if comparisons and comparisons[0].scores is not None:
         return comparisons[0], comparisons[0].scores
     scores = ScoreSet()
     for source in sources:
         collect(source, scores)
-    compared = comparisons[0].systems if comparisons else ()
-    unknown = [s for s in compared if s not in scores.systems]
-    if scores.systems and unknown:
+    if not comparisons or not scores.systems:
+        return (comparisons[0] if comparisons else None), (scores if scores.systems else None)
+    (comparison,) = comparisons
+    unknown = [s for s in comparison.systems if s not in scores.systems]
+    if unknown:
         raise UsageError(
             f"the comparison has system '{unknown[0]}', but the evaluation does not",
             hint=f"systems of the evaluation: {', '.join(scores.systems)}",
         )
-    return (comparisons[0] if comparisons else None), (scores if scores.systems else None)
+    # The saved comparison knows the directions that its author stated.
+    scores.measures |= {m.label: m for m in comparison.measures if m.label in scores.measures}
+    return replace(comparison, scores=scores), scores
 
 
 def _unique(*evaluations: Evaluation) -> tuple[Evaluation, ...]:

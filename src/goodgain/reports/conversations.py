@@ -11,7 +11,7 @@ from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.conversations import Conversation, Seen
+    from goodgain.agentic.conversations import Conversation, CountedResult
 
 MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
 MAX_BYTES = 10_000_000
@@ -42,7 +42,7 @@ def page_conversations(result: GoodGain) -> PageConversations:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
     items = [by_place[i] for i in sorted(by_place)]
     fitting = _fitting(items)
-    total = sum(len(s.conversations) for s in result)
+    total = sum(len(s.conversations) for s in result.systems)
     if len(fitting) == total:
         return PageConversations(_in_order(fitting, result), "")
     why = rule or (
@@ -60,14 +60,14 @@ def _select(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
     """(system, conversation) pairs, most informative first, and the rule if not all are selected."""
     sizes = {
         (s.name, c): int(n)
-        for s in result
+        for s in result.systems
         for c, n in ({**dict.fromkeys(s.conversations, 0), **s.final("R@i")}).items()
     }
     if sum(sizes.values()) <= MAX_RESULTS:
         return list(sizes), ""
     measure = "CG" if result.labelled else "UR@i"
     orders = []
-    for s in result:
+    for s in result.systems:
         values = s.final(measure)
         by_value = sorted(values, key=lambda c, v=values: v[c])  # type: ignore[misc]
         orders += [[(s.name, c) for c in order] for order in (values, by_value[::-1], by_value)]
@@ -104,7 +104,9 @@ def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, Any]]:
     """The items in the order of the result."""
     places = {
-        (s.name, c): (i, j) for i, s in enumerate(result) for j, c in enumerate(s.conversations)
+        (s.name, c): (i, j)
+        for i, s in enumerate(result.systems)
+        for j, c in enumerate(s.conversations)
     }
     items.sort(key=lambda item: places[item.pop("place")])
     return items
@@ -133,7 +135,7 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
                         "cost": s.search.cost,
                         "error": _prose(s.search.error),
                         "repeats": s.repeats_query,
-                        "results": [_result(seen) for seen in s.results],
+                        "results": [_result(result) for result in s.results],
                     }
                     for s in searches
                 ],
@@ -148,12 +150,12 @@ def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:
     return cut(" ".join(str(text or "").split()), limit)
 
 
-def _result(seen: Seen) -> dict[str, Any]:
+def _result(counted: CountedResult) -> dict[str, Any]:
     """A result; empty fields are omitted."""
-    r = seen.result
+    r = counted.result
     name = r.title or r.id or next(iter(r.ids.values()), None) or r.url or ""
     data: dict[str, Any] = {
-        "gain": seen.gain,
+        "gain": counted.gain,
         "title": _prose(name),
         "url": str(r.url)
         if r.url and len(str(r.url)) <= MAX_URL_CHARACTERS
@@ -161,9 +163,9 @@ def _result(seen: Seen) -> dict[str, Any]:
         "text": _prose(r.snippet or r.content, MAX_SNIPPET_CHARACTERS),
         "type": cut(str(r.type or "")),
     }
-    if seen.first is not None:
-        data["first"] = seen.first
-        if seen.reason:
-            reason = seen.reason
+    if counted.first is not None:
+        data["first"] = counted.first
+        if counted.reason:
+            reason = counted.reason
             data["why"] = [cut(reason.key), reason.step, cut(reason.fields), reason.other]
     return {name: value for name, value in data.items() if value not in (None, "")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic import GoodGain
@@ -36,16 +35,13 @@ def _merge_evaluations(results: Sequence[Evaluation]) -> Evaluation:
             raise InputError(
                 f"the evaluations have different policies: {first.policy}; {other.policy}"
             )
-    labels = [{m.label for m in r.measures} for r in results]
-    common = tuple(m for m in first.measures if all(m.label in own for own in labels))
+    common = tuple(m for m in first.measures if all(m in r.measures for r in results))
     if not common:
         raise InputError("the evaluations have no measure in common")
-    runs = [copy.copy(run) for r in results for run in r]
-    for run, name in zip(runs, unique_names(run.name for run in runs), strict=True):
-        run.name = name
-    return Evaluation(
-        {run.name: run for run in runs}, common, first.policy, None, preset=first.preset
-    )
+    runs = [run for r in results for run in r.runs]
+    names = unique_names(run.name for run in runs)
+    renamed = {name: run.renamed(name) for name, run in zip(names, runs, strict=True)}
+    return Evaluation(renamed, common, first.policy, None, preset=first.preset)
 
 
 def _merge_good_gains(results: Sequence[GoodGain]) -> GoodGain:
@@ -53,7 +49,7 @@ def _merge_good_gains(results: Sequence[GoodGain]) -> GoodGain:
     for other in results[1:]:
         if other.settings != first.settings:
             raise InputError("the Good Gains have different settings")
-    systems = [copy.copy(system) for r in results for system in r]
-    for system, name in zip(systems, unique_names(s.name for s in systems), strict=True):
-        system.name = name
-    return GoodGain(systems, first.settings, [], {})
+    systems = [system for r in results for system in r.systems]
+    names = unique_names(s.name for s in systems)
+    renamed = [s.renamed(name) for s, name in zip(systems, names, strict=True)]
+    return GoodGain(systems=renamed, settings=first.settings, inputs=[], facts={})

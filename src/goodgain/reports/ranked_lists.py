@@ -33,6 +33,8 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
 
     assert contents.scores is not None
     runs = {s: seeds[0] for s, seeds in contents.scores.runs.items() if s in contents.systems}
+    if contents.unit_nouns[0] == "conversation":
+        return None, ""
     if not runs:
         return None, "Ranked lists are not available: the scores were imported."
     units = contents.units
@@ -54,7 +56,7 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
     if limit < len(units):
         notes.append(
             f"To limit the size of the page, only the {limit:,} queries "
-            f"{'that differ most from the baseline' if contents.baseline else 'with the lowest values'} "
+            f"{'that differ most from the baseline' if contents.baseline else 'with the worst values'} "
             "have ranked lists."
         )
     selected = _select_queries(contents, limit)
@@ -68,9 +70,9 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
         "depth": depth,
         "gains": gains.tolist(),
         "measures": [
-            m
+            m.label
             for m in contents.measures
-            if all(m in lists.contributions for lists in lists_by_system.values())
+            if all(m.label in lists.contributions for lists in lists_by_system.values())
         ],
         "systems": [
             {
@@ -103,18 +105,18 @@ def _size(
 def _select_queries(contents: PageContents, limit: int) -> list[str | None]:
     """The queries in order, with None for those whose lists are omitted.
 
-    Selects those that differ most from the baseline or, without one, those with the lowest values.
+    Selects those that differ most from the baseline or, without one, those with the worst values.
     """
-    assert contents.scores is not None
     units: list[str | None] = [*contents.units]
-    if len(units) <= limit or contents.quality is None:
+    if len(units) <= limit or (quality := contents.quality) is None:
         return units
-    values = {s: contents.scores.values(s, contents.quality) for s in contents.systems}
-    base = values.pop(contents.baseline, {}) if contents.baseline else {}
-    sign = 1 if contents.baseline else -1
+    values = {s: contents.values(s, quality) for s in contents.systems}
+    base = values.pop(contents.baseline, {}) if contents.baseline else None
 
     def interest(unit: str) -> float:
-        return max(sign * abs(v.get(unit, 0.0) - base.get(unit, 0.0)) for v in values.values())
+        if base is None:
+            return max(-quality.sign * v.get(unit, 0.0) for v in values.values())
+        return max(abs(v.get(unit, 0.0) - base.get(unit, 0.0)) for v in values.values())
 
     selected = set(sorted(contents.units, key=lambda u: -interest(u))[:limit])
     return [u if u in selected else None for u in units]

@@ -110,7 +110,8 @@ def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
         "range": {
             "category": list(palette.series),
             "ordinal": [colour for colour, _ in palette.gains],
-            "diverging": [palette.worse, palette.rule, palette.better],
+            # Worse, no difference, better; then verdicts that missing labels leave open.
+            "diverging": [palette.worse, palette.rule, palette.better, *palette.series[3:5]],
         },
         "line": {"strokeWidth": 2},
         "point": {"filled": True, "size": 60},

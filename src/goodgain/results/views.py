@@ -48,8 +48,13 @@ class Reportable(Plottable):
         `queries` and `documents` are texts (a file, {id: text}, rows, a data frame) to show on the page.
         `baseline` names the system that runs are compared with, if the result does not have one.
         """
-        from goodgain.reports import write_report
+        from goodgain.reports import report
 
-        write_report(
-            path, self, title=title, baseline=baseline, queries=queries, documents=documents
+        report(
+            self,
+            output=path,
+            title=title,
+            baseline=baseline,
+            queries=queries,
+            documents=documents,
         )

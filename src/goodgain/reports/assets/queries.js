@@ -3,7 +3,7 @@
 widgets.queries = function (options, box) {
   const data = block("queries");
   const values = data.values.map((measures) => measures.map(numbers));
-  new Queries(data, values, box, options.note);
+  new Queries(data, values, box, options);
 };
 
 // The URL fragment that opens a query.
@@ -11,18 +11,22 @@ function address(unit) {
   return "#query=" + encodeURIComponent(unit.toWellFormed());
 }
 
+function capitalised(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 const EPSILON = 1e-12; // smaller differences are rounding errors
 
 class Queries {
-  constructor(data, values, box, note) {
-    Object.assign(this, { data, values, box, note });
+  constructor(data, values, box, { note, hasLists }) {
+    Object.assign(this, { data, values, box, note, hasLists });
     this.measure = 0;
     this.place = element("div");
     box.append(this.place);
     this.draw();
-    this.detail = new Detail("query", "query", {
+    this.detail = new Detail("query", data.nouns[0], {
       table: () => this.table, address: (row) => address(data.units[row]),
-      title: (row) => ["Query ", userText(data.units[row])], content: (row) => queryContent(this, row),
+      title: (row) => [capitalised(data.nouns[0]) + " ", userText(data.units[row])], content: (row) => queryContent(this, row),
     });
     const hasQuery = location.hash.startsWith("#query=");
     const row = hasQuery ? data.units.findIndex((unit) => location.hash === address(unit)) : -1;
@@ -40,7 +44,7 @@ class Queries {
 
   draw() {
     const { data, values } = this;
-    const columns = [{ name: "query", kind: "text", of: (row) => data.units[row] }];
+    const columns = [{ name: data.nouns[0], kind: "text", of: (row) => data.units[row] }];
     if (data.texts) columns.push({ name: "text", kind: "text", wide: true, of: (row) => data.texts[row] });
     if (data.group) columns.push({ name: data.group.name, kind: "text", of: (row) => data.group.values[row] });
     data.systems.forEach((name, s) => columns.push({ name, kind: "number", help: data.measures[this.measure].help, of: (row) => values[s][this.measure][row] }));
@@ -53,16 +57,16 @@ class Queries {
       return value > 0 !== lower ? "better" : "worse";
     };
     const table = {
-      key: "queries", title: "All queries", columns, count: data.units.length,
+      key: "queries", title: `All ${data.nouns[1]}`, columns, count: data.units.length,
       value: (row, column) => columns[column].of(row),
       cell: (row, column) => {
         const value = columns[column].of(row);
         return { ...displayCell(columns[column], value), tone: tone(columns[column], value) };
       },
-      note: ["Select a query to see its values and ranked lists.", this.note, "Printing includes only the visible rows."].filter(Boolean).join(" "),
+      note: [`Select a ${data.nouns[0]} to see its values${this.hasLists ? " and ranked lists" : ""}.`, this.note, "Printing includes only the visible rows."].filter(Boolean).join(" "),
     };
     const filters = [this.measureChoice(), ...this.filters()];
-    this.table = new DataTable(table, { open: (row) => this.detail.open(row), filters, nouns: ["query", "queries"], sorted: this.sorted });
+    this.table = new DataTable(table, { open: (row) => this.detail.open(row), filters, nouns: data.nouns, sorted: this.sorted });
     this.place.replaceChildren(this.table.box);
   }
 
@@ -71,7 +75,7 @@ class Queries {
   }
 
   measureChoice() {
-    const select = this.choice("Measure", this.data.measures.map((m) => m.name), this.measure);
+    const select = this.choice("Measure", this.data.measures.map((m) => m.title), this.measure);
     select.addEventListener("change", () => {
       this.measure = Number(select.value);
       this.draw();

@@ -5,7 +5,7 @@ function queryContent(queries, row) {
   return [
     data.texts && data.texts[row] ? element("p", { class: "lead" }, userText(data.texts[row])) : "",
     valuesTable(queries, row).box,
-    lists && lists.has(row) ? listsOf(queries, row) : element("p", { class: "note" }, queries.note),
+    lists && lists.has(row) ? listsOf(queries, row) : queries.note ? element("p", { class: "note" }, queries.note) : "",
   ];
 }
 
@@ -19,7 +19,7 @@ function valuesTable(queries, row) {
   });
   return new DataTable({
     key: "query-values", title: "Values", columns, count: data.measures.length,
-    cell: (m, column) => displayCell(columns[column], column === 0 ? data.measures[m].name + (data.measures[m].lower ? " ↓" : "")
+    cell: (m, column) => displayCell(columns[column], column === 0 ? data.measures[m].title
       : { value: values[column - 1][m][row], best: best[m] !== null && values[column - 1][m][row] === best[m] }),
   }, { search: false });
 }

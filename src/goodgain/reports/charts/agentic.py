@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.measures.table.agentic import BY_COLUMN, LEVELS, good_gain_definition
 from goodgain.reports.charts.frame import (
     MAX_BANDS,
     NUMBER,
@@ -14,12 +13,15 @@ from goodgain.reports.charts.frame import (
     by_system,
     counted,
     data,
+    direction_note,
     display_names,
     make_chart,
 )
+from goodgain.reports.charts.scores import choose_measure
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
+    from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
 
 BUDGETS = {
@@ -31,18 +33,20 @@ BUDGETS = {
 _COLUMNS = ["system", "iteration", "value", "n", "low", "high", "lower", "upper"]
 
 
-def gain(result: GoodGain, measure: str | None = None) -> Chart:
+def gain(result: GoodGain, measure: str | Measure | None = None) -> Chart:
     """A measure by iteration: its mean over conversations with a confidence band."""
     alt = altair()
-    column = _column(result, measure or ("CG" if result.labelled else "UR@i"))
-    definition = BY_COLUMN[column]
+    measure = _choose(result, measure or ("CG" if result.labelled else "UR@i"))
     names = display_names(result.names)
-    rows = _rows(result, column)
+    rows = _rows(result, measure)
     values = data(
         {**dict(zip(_COLUMNS, row, strict=True)), "system": names[row[0]]} for row in rows
     )
     with_bands = len(names) <= MAX_BANDS
-    y = {"title": _axis(column), "scale": _value_scale(rows, with_bands)}
+    y = {
+        "title": f"{measure.name}{direction_note(measure)}",
+        "scale": _value_scale(rows, with_bands),
+    }
     base = alt.Chart().encode(x=_iterations(), **by_system([*names.values()], lines=True))
     bands = base.mark_area(opacity=0.16, strokeWidth=0, clip=True).encode(
         y=alt.Y("low:Q", **y), y2="high:Q"
@@ -55,9 +59,10 @@ def gain(result: GoodGain, measure: str | None = None) -> Chart:
         data=values,
     )
     return make_chart(
-        key="gain" if column == "CG" else f"gain-{_key(column)}",
-        title=f"{definition.name} by iteration",
-        description=f"{definition.summary} {_averaging(result)} {_bands(with_bands)}{_bounds(result)}",
+        key="gain" if measure == "CG" else f"gain-{_key(measure.label)}",
+        title=f"{measure.name} by iteration",
+        description=f"{measure.definition.summary} {_averaging(result)} {_bands(with_bands)}"
+        f"{_bounds(result)}",
         view=view,
         columns=_COLUMNS,
         rows=rows,
@@ -166,16 +171,14 @@ def budget(result: GoodGain, budget: str = "searches") -> Chart:
     )
 
 
-def _column(result: GoodGain, measure: str) -> str:
-    definition = good_gain_definition(measure)
-    column = str(definition.kernel) if definition else measure
-    by_iteration = [m for m in result.measures if LEVELS[m] != "conversation"]
-    if column not in by_iteration:
+def _choose(result: GoodGain, measure: str | Measure) -> Measure:
+    by_iteration = [m for m in result.measures if m.definition.level != "conversation"]
+    try:
+        return choose_measure(by_iteration, measure)
+    except UsageError as error:
         raise UsageError(
-            f"measure '{measure}' is not available by iteration",
-            hint=f"available measures: {', '.join(by_iteration)}",
-        )
-    return column
+            f"measure '{measure}' is not available by iteration", hint=error.hint
+        ) from None
 
 
 def _need_labels(result: GoodGain) -> None:
@@ -186,11 +189,11 @@ def _need_labels(result: GoodGain) -> None:
         )
 
 
-def _rows(result: GoodGain, column: str) -> list[list[Any]]:
+def _rows(result: GoodGain, measure: str | Measure) -> list[list[Any]]:
     rows = []
-    for system in result:
+    for system in result.systems:
         for i in range(1, system.iterations + 1):
-            f = system.figure(column, i, result.settings.align)
+            f = system.figure(measure, i, result.settings.align)
             if not math.isnan(f.value):
                 rows.append([system.name, i, f.value, f.n, f.low, f.high, f.lower, f.upper])
     return rows
@@ -217,19 +220,14 @@ def _tooltip(value: str, *more: str) -> list[Any]:
     ]
 
 
-def _axis(column: str) -> str:
-    definition = BY_COLUMN[column]
-    return f"{definition.name}{' (lower is better)' if definition.lower_is_better else ''}"
-
-
-def _key(column: str) -> str:
-    """A measure's name for file names and element ids."""
-    return "".join(c if c.isalnum() else "-" for c in column)
+def _key(label: str) -> str:
+    """A measure's label for file names and element ids."""
+    return "".join(c if c.isalnum() else "-" for c in label)
 
 
 def _averaging(result: GoodGain) -> str:
     """Which conversations a mean is over."""
-    count = sum(len(s.searching) for s in result)
+    count = sum(len(s.searching) for s in result.systems)
     which = (
         "that reached the iteration"
         if result.settings.align == "active"
@@ -245,7 +243,7 @@ def _bands(visible: bool) -> str:
 
 
 def _bounds(result: GoodGain) -> str:
-    if not (result.labelled and any(s.bounded for s in result)):
+    if not (result.labelled and any(s.bounded for s in result.systems)):
         return ""
     return " Some results have no label and count as no gain; the table has lower and upper bounds."
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from goodgain.measures import Measure
+
 MAX_CHARACTERS = 60  # of a name; axes truncate further, to the pixel
 NUMBER = ".4~f"
 MAX_BANDS = 4  # with more systems, bands would hide each other
@@ -113,6 +115,18 @@ def legend_of(names: Sequence[str], symbol: str | None = None, **more: Any) -> A
 def rows_height(count: int, each: int = 38) -> int:
     """The height in pixels of a chart with one row per system."""
     return max(1, count) * each
+
+
+def unit_nouns(measure: Measure | None) -> tuple[str, str]:
+    """What the values of a measure belong to, singular and plural."""
+    if measure is not None and measure.namespace == "agentic":
+        return "conversation", "conversations"
+    return "query", "queries"
+
+
+def direction_note(measure: Measure) -> str:
+    """What to add to the title of an axis if lower values are better."""
+    return " (lower is better)" if measure.lower_is_better else ""
 
 
 def counted(count: int, one: str, several: str = "") -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.measures.custom import saved_measure
 from goodgain.reports.charts.frame import (
     NUMBER,
     altair,
@@ -23,6 +24,7 @@ from goodgain.reports.charts.scores import choose_measure
 if TYPE_CHECKING:
     from goodgain.labels import Labels
     from goodgain.labels.calibration import Calibration
+    from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
 
 _Z = 1.959963984540054  # of a 95% interval
@@ -144,6 +146,13 @@ def _wilson(good: int, total: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
+def corrected_measures(calibration: Calibration) -> list[Measure]:
+    """The measures of the corrected means; a calibration keeps only their labels."""
+    return [
+        saved_measure(label) for label in dict.fromkeys(c.measure for c in calibration.corrected)
+    ]
+
+
 def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     """The mean of each run by judge labels, by human labels, and corrected with its interval."""
     alt = altair()
@@ -152,8 +161,8 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
             "the calibration has no corrected means, because it had no runs",
             hint="calibrate(..., runs=...)",
         )
-    measure = choose_measure([*dict.fromkeys(c.measure for c in calibration.corrected)], measure)
-    means = [c for c in calibration.corrected if c.measure == measure]
+    label = choose_measure(corrected_measures(calibration), measure).label
+    means = [c for c in calibration.corrected if c.measure == label]
     names = display_names(c.run for c in means)
     kinds = ["corrected", "human labels", "judge labels"]
     values = data(
@@ -165,7 +174,7 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
             (kinds[2], c.labels, math.nan, math.nan),
         )
     )
-    title = f"{cut(measure)}, mean over queries"
+    title = f"{cut(label)}, mean over queries"
     base = alt.Chart().encode(
         y=alt.Y("run:N", sort=[*names.values()], title=None),
         color=alt.Color(
@@ -189,7 +198,7 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     ).properties(height=rows_height(len(means), 40))
     return make_chart(
         key="corrected",
-        title=f"{cut(measure)} corrected with human labels",
+        title=f"{cut(label)} corrected with human labels",
         description="Means corrected by prediction-powered inference, with "
         f"{100 * calibration.confidence:g}% intervals, and the means of the judge labels and of the "
         "human labels alone.",

@@ -85,7 +85,7 @@ def precision_recall(result: Evaluation | ExperimentResult) -> Chart:
 
 def _runs_with_levels(result: Evaluation | ExperimentResult) -> dict[str, list[RunScores]]:
     """The runs of each system with the recall levels, evaluated again from their tables if needed."""
-    sources = result.sources() if isinstance(result, ExperimentResult) else list(result)
+    sources = result.sources() if isinstance(result, ExperimentResult) else list(result.runs)
     systems = {
         one[0].name: one for s in sources if (one := s if isinstance(s, list) else [s])
     }  # the seeds of a system share its name

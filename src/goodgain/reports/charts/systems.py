@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import Comparison
-from goodgain.comparison.scores import is_lower_better, measure_of
 from goodgain.errors import InputError
 from goodgain.reports.charts.frame import (
     NUMBER,
@@ -15,41 +14,50 @@ from goodgain.reports.charts.frame import (
     counted,
     cut,
     data,
+    direction_note,
     display_names,
     legend_of,
     make_chart,
     rows_height,
+    unit_nouns,
 )
 from goodgain.reports.charts.scores import (
     choose_measure,
     choose_system,
+    interval_of,
     means_of,
+    measures_of,
     scores_of,
-    values_of,
 )
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
-from goodgain.stats.intervals import mean_interval
 from goodgain.stats.pareto import pareto_front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodgain.comparison import Pair
+    from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
     from goodgain.stats.pareto import TradeOff
 
-_VERDICTS = ("worse", "not significant", "better")
+# The verdicts of a comparison, as charts name them, in the order of the theme's colours.
+_VERDICTS = {
+    "worse": "worse",
+    "not shown": "not significant",
+    "better": "better",
+    "open": "open",
+}
 
 
-def leaderboard(result: Any, measure: str | None = None) -> Chart:
+def leaderboard(result: Any, measure: str | Measure | None = None) -> Chart:
     """The mean of each system with its interval, best first."""
     alt = altair()
     means = means_of(result)
-    measure = choose_measure(list(next(iter(means.values()), {})), measure)
-    lower = is_lower_better(measure, ())
-    defined = {s: values[measure] for s, values in means.items() if not math.isnan(values[measure])}
-    order = sorted(defined, key=lambda s: defined[s] if lower else -defined[s])
+    measure = choose_measure(measures_of(result), measure)
+    label = cut(measure.label)
+    defined = {s: m for s, values in means.items() if not math.isnan(m := values[measure.label])}
+    order = sorted(defined, key=lambda s: -measure.sign * defined[s])
     names = display_names(means)
     rows: list[list[Any]] = []
     for system in order:
@@ -61,13 +69,14 @@ def leaderboard(result: Any, measure: str | None = None) -> Chart:
         for s, mean, low, high, n in rows
     )
     y = alt.Y("system:N", sort=[names[s] for s in order], title=None)
-    title = f"{cut(measure)}, mean over queries{' (lower is better)' if lower else ''}"
+    one, several = unit_nouns(measure)
+    title = f"{label}, mean over {several}{direction_note(measure)}"
     x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False, padding=24))
     color = alt.Color("system:N", legend=None, scale=alt.Scale(domain=list(names.values())))
     tooltip = [
         alt.Tooltip("system:N", title="system"),
         *(alt.Tooltip(f"{f}:Q", title=f, format=NUMBER) for f in ("mean", "low", "high")),
-        alt.Tooltip("n:Q", title="queries", format=","),
+        alt.Tooltip("n:Q", title=several, format=","),
     ]
     base = alt.Chart().encode(y=y, color=color, tooltip=tooltip)
     view = alt.layer(
@@ -78,113 +87,118 @@ def leaderboard(result: Any, measure: str | None = None) -> Chart:
     ).properties(height=rows_height(len(rows)))
     return make_chart(
         key="leaderboard",
-        title=f"{cut(measure)} by system",
-        description=f"Mean over {counted(count, 'query', 'queries')}, best first. Lines show "
-        "95% confidence intervals of the mean."
+        title=f"{label} by system",
+        description=f"Mean over {counted(count, one, several)}, best first"
+        f"{direction_note(measure)}. Lines show 95% confidence intervals of the mean."
         if count
-        else "Mean over queries, best first.",
+        else f"Mean over {several}, best first{direction_note(measure)}.",
         view=view,
-        columns=["system", "mean", "low", "high", "queries"],
+        columns=["system", "mean", "low", "high", several],
         rows=rows,
     )
 
 
 def _interval(
-    result: Any, system: str, measure: str, value: float
+    result: Any, system: str, measure: Measure, mean: float
 ) -> tuple[float | None, float | None, int | None]:
-    """The interval of the mean; sums, percentiles and saved comparisons have none."""
+    """The interval of the mean, and the number of queries; a saved comparison has neither."""
     if isinstance(result, Comparison) and result.scores is None:
         return None, None, None
-    values = values_of(scores_of(result), system, measure)
-    mean, low, high, n = mean_interval(values)
-    if n < 2 or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
-        return None, None, n
-    return low, high, n
+    return interval_of(scores_of(result), system, measure, mean)
 
 
 def effects(
-    comparison: Comparison, measure: str | None = None, baseline: str | None = None
+    comparison: Comparison, measure: str | Measure | None = None, baseline: str | None = None
 ) -> Chart:
     """The difference of each system from the baseline, with its confidence interval."""
     measure = choose_measure(comparison.measures, measure)
     baseline = choose_system(comparison.baselines, baseline, "baseline")
     pairs = _pairs(comparison.pairs, measure, baseline)
-    names = display_names(pair.system for pair in pairs)
     level = f"{100 * comparison.settings.confidence:g}%"
+    one, several = unit_nouns(measure)
     return make_chart(
         key="effects",
-        title=f"{cut(measure)}: differences from {cut(baseline, 30)}",
-        description=f"System minus {cut(baseline, 30)}, paired by query, with {level} intervals; "
-        f"{_LOWER if pairs and pairs[0].lower_is_better else _HIGHER}. "
+        title=f"{cut(measure.label)}: differences from {cut(baseline, 30)}",
+        description=f"System minus {cut(baseline, 30)}, paired by {one}, with {level} intervals; "
+        f"{_better_sign(measure)}. "
         f"Coloured if the corrected p is below {comparison.settings.alpha:g}; the intervals are not "
-        "corrected for multiple tests.",
-        view=_forest([(names[p.system], p) for p in pairs], comparison.settings.alpha, measure),
-        columns=_PAIR_COLUMNS,
-        rows=[[p.system, *_pair_row(p)] for p in pairs],
+        f"corrected for multiple tests.{_open_note(comparison, pairs)}",
+        view=_forest(comparison, measure, pairs),
+        columns=["system", *_PAIR_COLUMNS, several, "verdict"],
+        rows=[[p.system, *_pair_row(comparison, p)] for p in pairs],
     )
 
 
-_PAIR_COLUMNS = ["system", "difference", "low", "high", "p", "corrected", "queries"]
-_HIGHER, _LOWER = "positive is better", "negative is better"
+_PAIR_COLUMNS = ["difference", "low", "high", "p", "corrected"]
 
 
-def _pairs(pairs: Sequence[Pair], measure: str, baseline: str) -> list[Pair]:
-    return [p for p in pairs if (p.measure, p.baseline) == (measure, baseline)]
+def _pairs(pairs: Sequence[Pair], measure: Measure, baseline: str) -> list[Pair]:
+    return [p for p in pairs if p.measure == measure and p.baseline == baseline]
 
 
-def _pair_row(p: Pair) -> list[Any]:
-    return [p.difference, p.low, p.high, p.p, p.p_corrected, p.queries]
+def _pair_row(comparison: Comparison, p: Pair) -> list[Any]:
+    numbers = [p.difference, p.low, p.high, p.p, p.p_corrected, p.queries]
+    return [*numbers, _VERDICTS[comparison.verdict(p)]]
 
 
-def _verdict(p: Pair, alpha: float) -> str:
-    if not p.p_corrected < alpha or p.improvement == 0:
-        return _VERDICTS[1]
-    return _VERDICTS[2] if p.improvement > 0 else _VERDICTS[0]
+def _better_sign(measure: Measure) -> str:
+    return "negative is better" if measure.lower_is_better else "positive is better"
 
 
-def _pair_values(p: Pair, alpha: float) -> dict[str, Any]:
+def _open_note(comparison: Comparison, pairs: Sequence[Pair]) -> str:
+    if all(comparison.verdict(p) != "open" for p in pairs):
+        return ""
+    return " Open: missing labels allow another verdict."
+
+
+def _pair_values(comparison: Comparison, p: Pair) -> dict[str, Any]:
     return {
         "difference": p.difference,
         "low": p.low,
         "high": p.high,
-        "p": p_text(p.p_corrected, alpha),
+        "p": p_text(p.p_corrected, comparison.settings.alpha),
         "queries": p.queries,
-        "verdict": _verdict(p, alpha),
+        "verdict": _VERDICTS[comparison.verdict(p)],
         "text": f"{signed(p.difference)} {p.stars if p.stars != 'ns' else ''}".strip(),
     }
 
 
-def _pair_tooltip(*names: str) -> list[Any]:
+def _pair_tooltip(measure: Measure, *names: str) -> list[Any]:
     alt = altair()
+    _, several = unit_nouns(measure)
     return [
         *(alt.Tooltip(f"{name}:N", title=name) for name in names),
         *(alt.Tooltip(f"{f}:Q", title=f, format="+.4~f") for f in ("difference", "low", "high")),
         alt.Tooltip("p:N", title="corrected p"),
-        alt.Tooltip("queries:Q", title="queries", format=","),
+        alt.Tooltip("queries:Q", title=several, format=","),
+        alt.Tooltip("verdict:N", title="verdict"),
     ]
 
 
-def _forest(pairs: Sequence[tuple[str, Pair]], alpha: float, measure: str) -> Any:
+def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> Any:
     alt = altair()
-    y = alt.Y("system:N", sort=[name for name, _ in pairs], title=None)
-    title = f"difference in {cut(measure)}"
+    names = display_names(p.system for p in pairs)
+    y = alt.Y("system:N", sort=list(names.values()), title=None)
+    title = f"difference in {cut(measure.label)}{direction_note(measure)}"
+    any_open = any(comparison.verdict(p) == "open" for p in pairs)
+    verdicts = [name for verdict, name in _VERDICTS.items() if any_open or verdict != "open"]
     color = alt.Color(
-        "verdict:N", title=None, legend=legend_of(_VERDICTS),
-        scale=alt.Scale(domain=list(_VERDICTS), range="diverging"),
+        "verdict:N", title=None, legend=legend_of(verdicts),
+        scale=alt.Scale(domain=verdicts, range="diverging"),
     )  # fmt: skip
     x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True, padding=24))
-    base = alt.Chart().encode(y=y, color=color, tooltip=_pair_tooltip("system"))
+    base = alt.Chart().encode(y=y, color=color, tooltip=_pair_tooltip(measure, "system"))
     return alt.layer(
         alt.Chart(data([{}])).mark_rule(style="zero").encode(x=alt.XDatum(0, title=title)),
         base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=title), x2="high:Q"),
         base.mark_point(size=90, opacity=1).encode(x=x),
         alt.Chart().mark_text(style="label", dy=-11).encode(x=x, y=y, text="text:N"),
-        data=data({"system": name, **_pair_values(p, alpha)} for name, p in pairs),
+        data=data({"system": names[p.system], **_pair_values(comparison, p)} for p in pairs),
     ).properties(height=rows_height(len(pairs)))
 
 
 def groups(
-    comparison: Comparison, measure: str | None = None, baseline: str | None = None
+    comparison: Comparison, measure: str | Measure | None = None, baseline: str | None = None
 ) -> Chart:
     """The differences from the baseline within each group of queries."""
     alt = altair()
@@ -199,13 +213,13 @@ def groups(
     sizes = {p.group or "": p.queries for p in pairs}
     labels = display_names(sizes)
     labels = {g: f"{text if g else '(no group)'} ({sizes[g]:,})" for g, text in labels.items()}
-    title = f"difference in {cut(measure)}"
+    title = f"difference in {cut(measure.label)}{direction_note(measure)}"
     y = alt.Y("group:N", sort=list(labels.values()), title=None)
     offset = alt.YOffset("system:N", sort=list(names.values()))
     base = alt.Chart().encode(
         y=y,
         yOffset=offset,
-        tooltip=_pair_tooltip("group", "system"),
+        tooltip=_pair_tooltip(measure, "group", "system"),
         **by_system([*names.values()]),
     )
     x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True))
@@ -215,39 +229,39 @@ def groups(
         base.mark_point(size=70, opacity=1).encode(x=x),
         data=data(
             {"group": labels[p.group or ""], "system": names[p.system],
-             **_pair_values(p, comparison.settings.alpha)}
+             **_pair_values(comparison, p)}
             for p in pairs
         ),
     ).properties(height=rows_height(len(sizes), 18 * len(names) + 12))  # fmt: skip
     level = f"{100 * comparison.settings.confidence:g}%"
-    lower = bool(pairs) and pairs[0].lower_is_better
+    _, several = unit_nouns(measure)
     return make_chart(
         key="groups",
-        title=f"{cut(measure)} by {cut(comparison.settings.by or 'group', 30)}: differences from "
+        title=f"{cut(measure.label)} by {cut(comparison.settings.by or 'group', 30)}: differences from "
         f"{cut(baseline, 30)}",
-        description=f"System minus {cut(baseline, 30)} within each group (number of queries "
-        f"in brackets), with {level} intervals; {_LOWER if lower else _HIGHER}.",
+        description=f"System minus {cut(baseline, 30)} within each group (number of {several} "
+        f"in brackets), with {level} intervals; {_better_sign(measure)}.",
         view=view,
-        columns=["group", *_PAIR_COLUMNS],
-        rows=[[p.group or "(no group)", p.system, *_pair_row(p)] for p in pairs],
+        columns=["group", "system", *_PAIR_COLUMNS, several, "verdict"],
+        rows=[[p.group or "(no group)", p.system, *_pair_row(comparison, p)] for p in pairs],
     )
 
 
 # --- quality against time or cost ---
 
 
-def trade_off(result: Any, measure: str | None = None, price: str | None = None) -> Chart:
+def trade_off(
+    result: Any, measure: str | Measure | None = None, price: str | Measure | None = None
+) -> Chart:
     """Quality against time or cost, with the Pareto front."""
     alt = altair()
     means = means_of(result)
-    available = list(next(iter(means.values()), {}))
-    measure = choose_measure(available, measure)
-    price = choose_measure(available, price, price=True)
-    lower = is_lower_better(measure, ())
-    quality = {s: values[measure] for s, values in means.items()}
-    scale, unit = _unit(price, [values[price] for values in means.values()])
-    prices = {s: values[price] * scale for s, values in means.items()}
-    trade_offs = pareto_front(quality, prices, lower)
+    measure = choose_measure(measures_of(result), measure)
+    price = choose_measure(measures_of(result), price, cost=True)
+    quality = {s: values[measure.label] for s, values in means.items()}
+    scale, unit = _unit(price, [values[price.label] for values in means.values()])
+    prices = {s: values[price.label] * scale for s, values in means.items()}
+    trade_offs = pareto_front(quality, prices, measure.lower_is_better, price.lower_is_better)
     names = display_names(means)
     positive = [t.price for t in trade_offs if t.price > 0]
     wide = (
@@ -264,12 +278,12 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
     )  # fmt: skip
     x = alt.X(
         "price:Q",
-        title=f"{cut(price)}{unit}, lower is better",
+        title=f"{cut(price.label)}{unit}, {price.direction} is better",
         scale=_around([t.price for t in trade_offs], "log" if wide else "linear"),
     )
     y = alt.Y(
         "quality:Q",
-        title=f"{cut(measure)}{' (lower is better)' if lower else ''}",
+        title=f"{cut(measure.label)}{direction_note(measure)}",
         scale=_around([t.quality for t in trade_offs]),
     )
     tooltip = [
@@ -289,7 +303,9 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
     view = alt.layer(
         alt.Chart()
         .transform_filter("datum.front === 'on the front'")
-        .mark_line(style="guide", interpolate="step-after")
+        .mark_line(
+            style="guide", interpolate="step-after" if price.lower_is_better else "step-before"
+        )
         .encode(x=x, y=y),
         alt.Chart()
         .mark_point(size=110, opacity=1)
@@ -302,12 +318,12 @@ def trade_off(result: Any, measure: str | None = None, price: str | None = None)
     ).properties(height=320)  # fmt: skip
     return make_chart(
         key="trade-off",
-        title=f"{cut(measure)} vs {cut(price)}",
+        title=f"{cut(measure.label)} vs {cut(price.label)}",
         description="The systems on the dashed line form the Pareto front: no other system is "
         "at least as good on both measures and better on one."
-        f"{f' The {cut(price)} axis is logarithmic.' if wide else ''}",
+        f"{f' The {cut(price.label)} axis is logarithmic.' if wide else ''}",
         view=view,
-        columns=["system", measure, f"{price}{unit}", "on the front", "beaten by"],
+        columns=["system", measure.label, f"{price.label}{unit}", "on the front", "beaten by"],
         rows=[
             [t.system, t.quality, t.price, "yes" if t.on_front else "no", t.beaten_by]
             for t in trade_offs
@@ -324,13 +340,12 @@ def _around(values: Sequence[float], kind: str = "linear") -> Any:
     return altair().Scale(domain=[v + d for v in values[:1] for d in (-reach, reach)] or [0, 1])
 
 
-def _unit(price: str, values: Sequence[float]) -> tuple[float, str]:
-    """Factor and unit: latencies below a second are shown in milliseconds."""
-    definition = measure_of(price)
-    if definition is None or definition.name != "Latency":
-        return 1, ""
-    small = all(v < 1 for v in values if not math.isnan(v))
-    return (1000, " (ms)") if small else (1, " (s)")
+def _unit(price: Measure, values: Sequence[float]) -> tuple[float, str]:
+    """Factor and unit: times below a second are shown in milliseconds."""
+    if price.unit == "s" and all(v < 1 for v in values if not math.isnan(v)):
+        return 1000, " (ms)"
+    says_it = price.unit.casefold() in price.label.casefold()
+    return 1, "" if says_it else f" ({price.unit})"
 
 
 def _label_positions(trade_offs: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]:

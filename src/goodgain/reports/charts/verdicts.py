@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.render import header
 from goodgain.reports.charts.frame import (
     altair,
     counted,
@@ -13,6 +14,7 @@ from goodgain.reports.charts.frame import (
     legend_of,
     make_chart,
     rows_height,
+    unit_nouns,
 )
 from goodgain.results.numbers import signed
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
 
 _SIDES = ("bad", "same", "good")
-_VERDICTS = ("worse", "not shown", "no worse")
+_VERDICTS = ("worse", "not shown", "no worse", "open", "no evidence")
 
 
 def sides(gsb: GSB) -> Chart:
@@ -69,18 +71,22 @@ def sides(gsb: GSB) -> Chart:
 def checks(gate: Gate) -> Chart:
     """Each measure's difference, its confidence bound, and the margin it must stay within."""
     alt = altair()
-    names = display_names(c.measure for c in gate.checks)
-    queries = max((c.queries for c in gate.checks), default=0)
+    reasons = [c for c in gate.checks if c.reason]
+    names = display_names(header(c.measure) for c in gate.checks)
+    most = max(gate.checks, key=lambda c: c.queries, default=None)
+    one, several = unit_nouns(most.measure if most else None)
     values = data(
-        {"measure": names[c.measure], "difference": c.difference, "bound": c.bound,
-         "margin": c.margin if c.lower_is_better else -c.margin, "verdict": c.verdict,
-         "queries": c.queries}
+        {"measure": names[header(c.measure)], "difference": c.difference, "bound": c.bound,
+         "margin": -c.measure.sign * c.margin, "verdict": c.verdict, "reason": cut(c.reason, 200),
+         "queries": c.queries, "text": c.verdict if c.verdict == "no evidence" else ""}
         for c in gate.checks
     )  # fmt: skip
     title = f"{cut(gate.candidate, 30)} minus {cut(gate.baseline, 30)}"
     y = alt.Y("measure:N", sort=[*names.values()], title=None)
+    verdicts = {c.verdict for c in gate.checks}
+    listed = [v for v in _VERDICTS if v in _VERDICTS[:3] or v in verdicts]
     color = alt.Color(
-        "verdict:N", title=None, legend=legend_of(_VERDICTS),
+        "verdict:N", title=None, legend=legend_of(listed, values=listed),
         scale=alt.Scale(domain=list(_VERDICTS), range="diverging"),
     )  # fmt: skip
     tooltip = [
@@ -90,6 +96,7 @@ def checks(gate: Gate) -> Chart:
             for f, t in (("difference", "difference"), ("bound", "bound"), ("margin", "margin"))
         ),
         alt.Tooltip("verdict:N", title="verdict"),
+        *([alt.Tooltip("reason:N", title="reason")] if reasons else []),
     ]
     base = alt.Chart().encode(y=y, color=color, tooltip=tooltip)
     x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True, padding=20))
@@ -100,19 +107,32 @@ def checks(gate: Gate) -> Chart:
         .encode(x=alt.X("margin:Q", title=title), y=y),
         base.mark_rule(style="interval").encode(x=alt.X("bound:Q", title=title), x2="difference:Q"),
         base.mark_point(size=100, opacity=1).encode(x=x),
+        alt.Chart()
+        .mark_text(style="note", align="left", dx=6)
+        .encode(x=alt.XDatum(0, title=title), y=y, text="text:N"),
         data=values,
     ).properties(height=rows_height(len(gate.checks)))
     return make_chart(
         key="gate",
         title=f"Gate {'passed' if gate.passed else 'failed'}: {cut(gate.candidate, 30)} vs "
         f"{cut(gate.baseline, 30)}",
-        description=f"Points show differences over {counted(queries, 'query', 'queries')}, "
+        description=f"Points show differences over {counted(most.queries if most else 0, one, several)}, "
         "lines extend to the confidence bound, and grey ticks mark the margin. A measure passes if "
-        "its line does not reach the tick.",
+        f"its line does not reach the tick{' and no missing label could change that' if reasons else ''}."
+        + "".join(f" {cut(c.measure.label)}: {c.verdict}, {cut(c.reason, 200)}." for c in reasons),
         view=view,
-        columns=["measure", "difference", "bound", "margin", "p", "verdict", "queries"],
+        columns=["measure", "difference", "bound", "margin", "p", "verdict", several, "reason"],
         rows=[
-            [c.measure, c.difference, c.bound, c.margin, c.p, c.verdict, c.queries]
+            [
+                header(c.measure),
+                c.difference,
+                c.bound,
+                c.margin,
+                c.p,
+                c.verdict,
+                c.queries,
+                c.reason,
+            ]
             for c in gate.checks
         ],
     )

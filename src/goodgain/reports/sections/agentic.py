@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic.result import SUMMARY
+from goodgain.comparison import compare
+from goodgain.comparison.render import header
 from goodgain.errors import GoodgainError
-from goodgain.measures.table.agentic import BY_COLUMN
 from goodgain.reports.charts.agentic import BUDGETS, budget, efficiency, gain, marginal
 from goodgain.reports.charts.frame import counted
 from goodgain.reports.conversations import page_conversations
+from goodgain.reports.differences import difference_cell, p_cell, verdict_note
 from goodgain.reports.elements import (
     Cell,
     Column,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goodgain.agentic import GoodGain
+    from goodgain.agentic.system import Figure
+    from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
@@ -45,8 +49,9 @@ def section(contents: PageContents) -> Section | None:
 def _elements(result: GoodGain, suffix: str) -> list[Element]:
     elements: list[Element] = [Text(_description(result)), _summary(result, suffix)]
     elements += [replace(chart, key=f"{chart.key}{suffix}") for chart in _charts(result)]
-    if len(result) > 1:
-        elements += _paired(result, suffix)
+    if len(result.systems) > 1:
+        with suppress(GoodgainError):  # nothing is labelled, or no conversation is shared
+            elements.append(_paired(result, suffix))
     conversations = page_conversations(result)
     key = f"conversations{suffix}"
     data = {
@@ -64,7 +69,7 @@ def _elements(result: GoodGain, suffix: str) -> list[Element]:
 def _description(result: GoodGain) -> list[str]:
     """What was counted, and how."""
     s = result.settings
-    counts = [system.counts() for system in result]
+    counts = [system.counts() for system in result.systems]
     conversations, searches = (
         int(sum(c[k] for c in counts)) for k in ("conversations", "searches")
     )
@@ -86,7 +91,7 @@ def _description(result: GoodGain) -> list[str]:
 
 def _summary(result: GoodGain, suffix: str) -> Table:
     """Final values: a row for each measure, a column for each system."""
-    header, counts = result.summary(())
+    names, counts = result.summary(())
     rows: list[list[Any]] = [
         [row[0], *(Cell(value=v, text=number(v)) for v in row[1:])]
         for row in counts
@@ -97,12 +102,12 @@ def _summary(result: GoodGain, suffix: str) -> Table:
         for row in counts
         if row[0] == "labelled"
     ]
-    for measure in SUMMARY:
-        figures = [system.figure(measure) for system in result]
+    for name in SUMMARY:
+        figures = [system.figure(name) for system in result.systems]
         if any(f.n for f in figures):
-            arrow = " ↓" if BY_COLUMN[measure].lower_is_better else ""
-            rows.append([f"{BY_COLUMN[measure].name}{arrow}", *(_figure(f) for f in figures)])
-    columns = [*text_columns("measure"), *(Column(name=n, interval=True) for n in header[1:])]
+            measure = result.systems[0].measure(name)
+            rows.append([_title(measure), *(_figure(f) for f in figures)])
+    columns = [*text_columns("measure"), *(Column(name=n, interval=True) for n in names[1:])]
     note = (
         "Below each mean: its 95% interval over conversations. In brackets: the bounds that missing "
         "labels leave open."
@@ -110,7 +115,12 @@ def _summary(result: GoodGain, suffix: str) -> Table:
     return Table(f"agentic{suffix}", "Final values", columns, rows, note)
 
 
-def _figure(f: Any) -> Cell:
+def _title(measure: Measure) -> str:
+    """The name in the registry, such as CG@i, with an arrow if lower is better."""
+    return header(measure.with_label(measure.name))
+
+
+def _figure(f: Figure) -> Cell:
     bounds = "" if f.exact else f" [{number(f.lower)}, {number(f.upper)}]"
     low, high = (None, None) if f.low != f.low else (f.low, f.high)
     return Cell(value=f.value, text=f"{number(f.value)}{bounds}", low=low, high=high)
@@ -131,24 +141,33 @@ def _charts(result: GoodGain) -> list[Chart]:
     return charts
 
 
-def _paired(result: GoodGain, suffix: str) -> list[Element]:
+def _paired(result: GoodGain, suffix: str) -> Table:
     """Each further system against the first, over the conversations of both."""
-    _, pairs = result.paired()
-    if not pairs:
-        return []
+    comparison = compare(result)
     columns = [
         *text_columns("system", "baseline", "measure"),
         *number_columns("mean", "baseline mean"),
         Column(name="difference", signed=True, interval=True),
+        *number_columns("corrected p"),
+        *text_columns("verdict"),
         *count_columns("conversations"),
     ]
-    rows = []
-    for system, other, measure, mean, base, difference, low, high, n, lower in pairs:
-        significant = low == low and (low > 0 or high < 0)
-        tone = "" if not significant else "better" if (difference < 0) == lower else "worse"
-        interval = {} if low != low else {"low": low, "high": high}
-        name = f"{BY_COLUMN[measure].name}{' ↓' if lower else ''}"
-        cell = Cell(value=difference, tone=tone, **interval)
-        rows.append([system, other, name, mean, base, cell, n])
-    note = "Over the conversations of both systems. Below each difference: its 95% interval."
-    return [Table(f"agents{suffix}", "System comparison", columns, rows, note)]
+    rows = [
+        [
+            pair.system,
+            pair.baseline,
+            _title(pair.measure),
+            pair.mean,
+            pair.baseline_mean,
+            difference_cell(comparison, pair),
+            p_cell(comparison, pair.p_corrected),
+            comparison.verdict(pair),
+            pair.queries,
+        ]
+        for pair in comparison.pairs
+    ]
+    note = (
+        "Over the conversations of both systems. Below each difference: its 95% interval. "
+        f"{verdict_note(comparison, comparison.pairs)}"
+    )
+    return Table(f"agents{suffix}", "System comparison", columns, rows, note)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.render import header
+from goodgain.reports.charts.frame import unit_nouns
 from goodgain.reports.charts.systems import groups
+from goodgain.reports.differences import difference_cell, p_cell, verdict_note
 from goodgain.reports.elements import (
-    Cell,
     Column,
     Section,
     Table,
@@ -14,7 +16,6 @@ from goodgain.reports.elements import (
     number_columns,
     text_columns,
 )
-from goodgain.results.numbers import p_text
 
 if TYPE_CHECKING:
     from goodgain.comparison import Comparison
@@ -35,39 +36,50 @@ def section(contents: PageContents) -> Section | None:
 
 def _differences(comparison: Comparison) -> Table:
     settings = comparison.settings
-    rows = []
-    for pair in comparison.group_pairs:
-        tone = "" if pair.stars == "ns" else "better" if pair.improvement > 0 else "worse"
-        rows.append([
+    rows = [
+        [
             pair.group or "(no group)",
             pair.system,
-            pair.measure + (" ↓" if pair.lower_is_better else ""),
+            header(pair.measure),
             pair.mean,
             pair.baseline_mean,
-            Cell(value=pair.difference, tone=tone, low=pair.low, high=pair.high),
-            Cell(value=pair.p_corrected, text=p_text(pair.p_corrected, settings.alpha)),
+            difference_cell(comparison, pair),
+            p_cell(comparison, pair.p_corrected),
             pair.stars,
+            comparison.verdict(pair),
             pair.queries,
-        ])  # fmt: skip
+        ]
+        for pair in comparison.group_pairs
+    ]
     columns = [
         *text_columns(settings.by or "group", "system", "measure"),
         *number_columns("mean", "baseline mean"),
         Column(name="difference", signed=True, interval=True),
         *number_columns("corrected p"),
-        *text_columns("stars"),
-        *count_columns("queries"),
+        *text_columns("stars", "verdict"),
+        *count_columns(unit_nouns(comparison.measures[0])[1]),
     ]
-    note = f"Below each difference: its {100 * settings.confidence:g}% interval."
+    note = (
+        f"Below each difference: its {100 * settings.confidence:g}% interval. "
+        f"{verdict_note(comparison, comparison.group_pairs)}"
+    )
     return Table("group-differences", "Differences within each group", columns, rows, note)
 
 
 def _interactions(comparison: Comparison) -> Table:
-    alpha = comparison.settings.alpha
     rows = [
-        [i.system, i.baseline, i.measure, i.groups, i.f, Cell(value=i.p, text=p_text(i.p, alpha)),
-         Cell(value=i.p_corrected, text=p_text(i.p_corrected, alpha)), i.note or "–"]
+        [
+            i.system,
+            i.baseline,
+            header(i.measure),
+            i.groups,
+            i.f,
+            p_cell(comparison, i.p),
+            p_cell(comparison, i.p_corrected),
+            i.note or "–",
+        ]
         for i in comparison.interactions
-    ]  # fmt: skip
+    ]
     columns = [
         *text_columns("system", "baseline", "measure"),
         *count_columns("groups"),

@@ -38,7 +38,7 @@ def _coverage(contents: PageContents) -> Table:
     """How many queries and documents are judged."""
     rows = []
     for evaluation in contents.evaluations:
-        for run in evaluation:
+        for run in evaluation.runs:
             c = run.coverage
             share = c.unjudged_documents / c.documents if c.documents else None
             rows.append([

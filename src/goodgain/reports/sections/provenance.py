@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.measures.table.agentic import GOOD_GAIN
 from goodgain.ranking.policy import CHOICES
+from goodgain.reports.charts.labels import corrected_measures
 from goodgain.reports.elements import Section, Table, Text, UserText, count_columns, text_columns
 
 if TYPE_CHECKING:
-    from goodgain.measures import Definition
+    from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
 
@@ -32,7 +32,7 @@ def section(contents: PageContents) -> Section | None:
     definitions = _definitions(contents)
     if definitions:
         columns = text_columns(
-            "measure", "summary", "definition", "range", "edge cases", "reference"
+            "measure", "summary", "definition", "better", "range", "edge cases", "reference"
         )
         note = "For details, run: goodgain measures NAME"
         elements.append(Table("definitions", "Definitions", columns, definitions, note))
@@ -97,20 +97,28 @@ def _text(value: Any) -> str:
 
 
 def _definitions(contents: PageContents) -> list[list[Any]]:
-    """The registered definitions of all measures on the page."""
-    rows = []
-    for label in dict.fromkeys([
+    """The definitions of all measures on the page."""
+    measures = [
         *contents.measures,
-        *(m.label for e in contents.evaluations for m in e.measures),
-        *(c.measure for k in contents.calibrations for c in k.corrected),
-    ]):  # fmt: skip
-        measure = contents.measure(label)
-        if measure is not None:
-            rows.append(_row(label, measure.definition))
-    if contents.gains:
-        rows += [_row(d.name, d) for d in GOOD_GAIN]
-    return rows
+        *(m for e in contents.evaluations for m in e.measures),
+        *(m for k in contents.calibrations for m in corrected_measures(k)),
+        *(m for g in contents.gains for m in g.measures),
+    ]
+    rows: dict[str, list[Any]] = {}
+    for measure in measures:
+        title = measure.name if measure.namespace == "agentic" else measure.label
+        rows.setdefault(title, _row(title, measure))
+    return list(rows.values())
 
 
-def _row(label: str, d: Definition) -> list[Any]:
-    return [label, d.summary, d.formula, d.range, d.edge_cases or "–", d.citation or "–"]
+def _row(title: str, measure: Measure) -> list[Any]:
+    d = measure.definition
+    return [
+        title,
+        d.summary,
+        d.formula,
+        measure.direction,
+        str(d.range),
+        d.edge_cases or "–",
+        d.citation or "–",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.comparison.render import header
 from goodgain.reports.charts.queries import differences, histogram
 from goodgain.reports.elements import Section, Text, Widget, cut, packed
 from goodgain.reports.ranked_lists import lists_block
@@ -17,21 +18,23 @@ MAX_TEXT_CHARACTERS = 300
 
 def section(contents: PageContents) -> Section | None:
     """The section; None if there are no per-query scores."""
+    one, several = contents.unit_nouns
+    title = several.capitalize()
     if contents.scores is None:
         if contents.comparison is None:
             return None
         missing = (
-            "A saved comparison does not include per-query scores. Report it together with the saved "
-            "evaluation to see them here."
+            f"A saved comparison does not include the scores of each {one}. Report it together with "
+            "the saved evaluation to see them here."
         )
-        return Section("queries", "Queries", [Text([missing], "note")])
+        return Section("queries", title, [Text([missing], "note")])
     lists, note = lists_block(contents)
     blocks = {"queries": _table(contents), "lists": lists}
     elements: list[Element] = [
         *_charts(contents),
-        Widget("queries", "queries", {"note": note}, blocks),
+        Widget("queries", "queries", {"note": note, "hasLists": lists is not None}, blocks),
     ]
-    return Section("queries", "Queries", elements)
+    return Section("queries", title, elements)
 
 
 def _charts(contents: PageContents) -> list[Element]:
@@ -39,21 +42,20 @@ def _charts(contents: PageContents) -> list[Element]:
     best = contents.best_other()
     if best is None or contents.baseline is None:
         return []
-    arguments = contents.scores, contents.quality, best, contents.baseline
+    arguments = contents.comparison, contents.quality, best, contents.baseline
     return [differences(*arguments), histogram(*arguments)]
 
 
 def _table(contents: PageContents) -> dict[str, Any]:
     """The values of all queries by system and measure, in columns."""
-    assert contents.scores is not None
     units = contents.units
     systems = list(contents.systems)
     values = []
     for system in systems:
-        columns = [contents.scores.values(system, m) for m in contents.measures]
+        columns = [contents.values(system, m) for m in contents.measures]
         values.append([packed("f64", [c.get(u, float("nan")) for u in units]) for c in columns])
-    measures = [contents.measure(label) for label in contents.measures]
     return {
+        "nouns": contents.unit_nouns,
         "units": [cut(u) for u in units],
         "texts": [cut(contents.queries.get(u, ""), MAX_TEXT_CHARACTERS) for u in units]
         if contents.queries
@@ -63,11 +65,12 @@ def _table(contents: PageContents) -> dict[str, Any]:
         "baseline": systems.index(contents.baseline) if contents.baseline else None,
         "measures": [
             {
-                "name": cut(label),
-                "lower": contents.lower_is_better(label),
-                "help": measure.definition.summary if measure else None,
+                "name": cut(measure.label),
+                "title": cut(header(measure)),
+                "lower": measure.lower_is_better,
+                "help": measure.definition.summary,
             }
-            for label, measure in zip(contents.measures, measures, strict=True)
+            for measure in contents.measures
         ],
         "values": values,
     }

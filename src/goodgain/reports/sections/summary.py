@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.render import header, legend
 from goodgain.ranking.policy import CHOICES
 from goodgain.reports.charts import systems as charts
 from goodgain.reports.charts.frame import counted
+from goodgain.reports.charts.scores import interval_of
+from goodgain.reports.differences import difference_cell, p_cell, verdict_note
 from goodgain.reports.elements import (
     Cell,
     Column,
@@ -20,17 +23,14 @@ from goodgain.reports.elements import (
     text_columns,
 )
 from goodgain.reports.headline import headlines
-from goodgain.results.numbers import STARS, p_text
+from goodgain.results.numbers import STARS
 from goodgain.results.text import number
-from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
-    from goodgain.comparison.comparison import Pair
+    from goodgain.measures import Measure
     from goodgain.ranking import Evaluation
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
-
-CONFIDENCE = 0.95
 
 
 def section(contents: PageContents) -> Section | None:
@@ -49,7 +49,7 @@ def _description(contents: PageContents) -> list[Span]:
     """The number of systems and queries, and the policies."""
     queries = len(contents.units) or max((p.queries for p in contents.comparison or ()), default=0)
     spans: list[Span] = [
-        f"{counted(len(contents.systems), 'system')} on {counted(queries, 'query', 'queries')}"
+        f"{counted(len(contents.systems), 'system')} on {counted(queries, *contents.unit_nouns)}"
     ]
     if contents.baseline:
         spans += [", compared with the baseline ", UserText(contents.baseline)]
@@ -75,8 +75,6 @@ def _charts(contents: PageContents) -> list[Element]:
 
 
 def _test_description(contents: PageContents) -> list[Span]:
-    from goodgain.comparison.render import legend
-
     assert contents.comparison is not None
     return [UserText(" ".join([*legend(contents.comparison)[:1], f"{STARS} (corrected)."]))]
 
@@ -87,34 +85,30 @@ def _test_description(contents: PageContents) -> list[Span]:
 def leaderboard(contents: PageContents) -> Table:
     """Means with intervals, best first by the quality measure."""
     columns = text_columns("system")
-    for label in contents.measures:
-        arrow = " ↓" if contents.lower_is_better(label) else ""
-        measure = contents.measure(label)
-        help_ = measure.definition.summary if measure else None
-        columns.append(Column(name=label + arrow, help=help_, interval=True))
+    for measure in contents.measures:
+        columns.append(Column(name=header(measure), help=measure.definition.summary, interval=True))
     best = _best(contents)
     rows = []
     for system in contents.systems:
         mark = " (baseline)" if system == contents.baseline else ""
         row: list[object] = [Cell(value=system, text=f"{system}{mark}")]
-        for label in contents.measures:
-            value = contents.mean(system, label)
-            stars = _stars(contents, system, label)
-            is_best = value is not None and value == best[label]
-            low, high = _interval(contents, system, label)
+        for measure in contents.measures:
+            value = contents.mean(system, measure)
+            stars = _stars(contents, system, measure)
+            is_best = value is not None and value == best[measure.label]
+            low, high = _interval(contents, system, measure, value)
             row.append(
                 Cell(value=value, text=number(value), mark=stars, best=is_best, low=low, high=high)
             )
         rows.append(row)
     if (quality := contents.quality) is not None:
-        sign = 1 if contents.lower_is_better(quality) else -1
         means = {s: contents.mean(s, quality) for s in contents.systems}
         order = sorted(
             range(len(rows)),
-            key=lambda i: _sort_key(sign, means[contents.systems[i]]),
+            key=lambda i: _sort_key(-quality.sign, means[contents.systems[i]]),
         )
         rows = [rows[i] for i in order]
-    note = f"Below each mean: its {100 * CONFIDENCE:g}% interval over queries (Student's t)."
+    note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
     return Table("leaderboard", "Leaderboard", columns, rows, note)
 
 
@@ -125,35 +119,29 @@ def _sort_key(sign: int, value: float | None) -> tuple[bool, float]:
 
 def _best(contents: PageContents) -> dict[str, float | None]:
     best: dict[str, float | None] = {}
-    for label in contents.measures:
-        values = [contents.mean(s, label) for s in contents.systems]
+    for measure in contents.measures:
+        values = [contents.mean(s, measure) for s in contents.systems]
         defined = [v for v in values if v is not None]
-        choose = min if contents.lower_is_better(label) else max
-        best[label] = choose(defined) if len(defined) > 1 else None
+        choose = min if measure.lower_is_better else max
+        best[measure.label] = choose(defined) if len(defined) > 1 else None
     return best
 
 
-def _interval(contents: PageContents, system: str, label: str) -> tuple[float | None, float | None]:
-    """Student's t interval of a mean; sums, geometric means and percentiles have none."""
-    import numpy as np
-
-    measure = contents.measure(label)
-    kind = measure.definition.aggregate if measure else "mean"
-    stat = measure.get("stat") if measure and kind == "stat" else "mean"
-    if contents.scores is None or kind in ("sum", "geometric") or stat != "mean":
+def _interval(
+    contents: PageContents, system: str, measure: Measure, mean: float | None
+) -> tuple[float | None, float | None]:
+    if contents.scores is None:
         return None, None
-    values = np.array(list(contents.scores.values(system, label).values()), float)
-    _, low, high, n = mean_interval(values, CONFIDENCE)
-    return (low, high) if n > 1 else (None, None)
+    low, high, _ = interval_of(contents.scores, system, measure, mean)
+    return low, high
 
 
-def _pairs(contents: PageContents, system: str, label: str) -> list[Pair]:
-    pairs = contents.comparison.pairs if contents.comparison else ()
-    return [p for p in pairs if (p.system, p.measure) == (system, label)]
-
-
-def _stars(contents: PageContents, system: str, label: str) -> str:
-    own = [p for p in _pairs(contents, system, label) if p.baseline == contents.baseline]
+def _stars(contents: PageContents, system: str, measure: Measure) -> str:
+    own = [
+        p
+        for p in (contents.comparison.pairs if contents.comparison else ())
+        if (p.system, p.baseline) == (system, contents.baseline) and p.measure == measure
+    ]
     return own[0].stars if own and own[0].stars != "ns" else ""
 
 
@@ -162,7 +150,7 @@ def bounds(evaluation: Evaluation, number_: int) -> Table:
     columns = [*text_columns("run", "measure"), *number_columns("value", "lower", "upper")]
     rows = [
         [run.name, m.label, run[m], *run.bounds(m)]
-        for run in evaluation
+        for run in evaluation.runs
         for m in evaluation.measures
     ]
     policy = "ties" if evaluation.policy.ties == "bounds" else "unjudged"
@@ -172,42 +160,45 @@ def bounds(evaluation: Evaluation, number_: int) -> Table:
 
 def differences(contents: PageContents) -> Table:
     """Each system against the baselines: difference, interval, p-value, wins and losses."""
-    assert contents.comparison is not None
-    settings = contents.comparison.settings
-    several = len(contents.comparison.baselines) > 1
+    comparison = contents.comparison
+    assert comparison is not None
+    several = len(comparison.baselines) > 1
     columns = [
         *text_columns("system", *(["baseline"] if several else []), "measure"),
         Column(name="difference", signed=True, help="system minus baseline", interval=True),
         Column(name="change", help="relative to the baseline"),
         Column(name="p", help="of this test alone"),
         Column(name="corrected p", help="corrected for multiple tests"),
-        *text_columns("stars"),
+        *text_columns("stars", "verdict"),
         Column(
             name="effect d_z",
             digits=2,
             signed=True,
             help="mean difference divided by its standard deviation",
         ),
-        *count_columns("wins", "ties", "losses", "queries"),
+        *count_columns("wins", "ties", "losses", contents.unit_nouns[1]),
     ]
     rows = []
-    for pair in contents.comparison.pairs:
-        tone = "" if pair.stars == "ns" else "better" if pair.improvement > 0 else "worse"
+    for pair in comparison.pairs:
         change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%".replace("-", "−")
         rows.append([
             pair.system,
             *([pair.baseline] if several else []),
-            pair.measure + (" ↓" if pair.lower_is_better else ""),
-            Cell(value=pair.difference, tone=tone, low=pair.low, high=pair.high),
+            header(pair.measure),
+            difference_cell(comparison, pair),
             Cell(value=pair.relative, text=change),
-            Cell(value=pair.p, text=p_text(pair.p, settings.alpha)),
-            Cell(value=pair.p_corrected, text=p_text(pair.p_corrected, settings.alpha)),
+            p_cell(comparison, pair.p),
+            p_cell(comparison, pair.p_corrected),
             pair.stars,
+            comparison.verdict(pair),
             pair.d_z,
             pair.wins,
             pair.ties,
             pair.losses,
             pair.queries,
         ])  # fmt: skip
-    note = f"Below each difference: its {100 * settings.confidence:g}% interval."
+    note = (
+        f"Below each difference: its {100 * comparison.settings.confidence:g}% interval. "
+        f"{verdict_note(comparison, comparison.pairs)}"
+    )
     return Table("differences", "Differences from the baseline", columns, rows, note)
