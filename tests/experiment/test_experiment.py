@@ -308,6 +308,18 @@ def test_a_folder_of_version_0_1_opens_and_continues(tmp_path):
     assert len(again.folder.calls) == len(result.folder.calls)  # nothing was left to run
 
 
+def test_measures_are_saved_with_their_direction(tmp_path):
+    measures = [gg.parse("Unjudged@10").with_direction("lower"), "MRR"]
+    result = experiment({"mine": first, "keyword": "bm25"}, measures=measures).run(tmp_path)
+    again = gg.ExperimentResult.open(tmp_path)
+    for each in (result, again):
+        assert [m.label for m in each.plan.measures] == ["Unjudged@10", "MRR", "Latency"]
+        assert [m.direction for m in each.plan.measures] == ["lower", "higher", "lower"]
+        assert each["keyword", "Unjudged@10"].measure.lower_is_better
+    other = gg.ExperimentResult.open(tmp_path, measures=[gg.parse("AP")])
+    assert list(other["mine"]) == ["AP"]
+
+
 def test_a_second_run_makes_no_calls_and_a_new_system_only_its_own(tmp_path):
     calls = []
 

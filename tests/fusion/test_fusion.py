@@ -244,6 +244,18 @@ def test_every_form_of_runs_and_judgments(tmp_path: Path) -> None:
         assert tune(paths, qrels=form).best == best
 
 
+def test_tuning_and_comparing_follow_the_direction_of_the_measure() -> None:
+    qrels, runs = random_collection(queries=12)
+    unjudged = gg.parse("Unjudged@10").with_direction("lower")
+    tuned = tune(runs, qrels=qrels, measures=unjudged)
+    assert tuned.measure.lower_is_better
+    assert tuned.training_mean == min(
+        gg.evaluate(qrels, fuse(runs, "wsum", weights=w), unjudged)["Unjudged@10"]
+        for w in weight_grid(3)
+    )
+    assert [m.direction for m in gg.compare(tuned).measures] == ["lower"]
+
+
 def test_tuned_results_are_frozen() -> None:
     qrels, runs = random_collection(queries=5)
     tuned = tune(runs, qrels=qrels, measures=["nDCG@10"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
@@ -13,12 +13,13 @@ from goodgain.experiment.result import ExperimentResult, Plan
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.io.texts import read_texts
-from goodgain.measures.grammar import parse_all
+from goodgain.measures.grammar import parse, parse_all
 
 if TYPE_CHECKING:
     import os
 
     from goodgain.experiment.retrievers import SearchFunction
+    from goodgain.ranking.evaluator import Measures
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
@@ -52,7 +53,7 @@ class Experiment:
         systems: Mapping[str, SearchFunction | str],
         *,
         baseline: str | None = None,
-        measures: str | Iterable[str] | None = None,
+        measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
         rel: float = 1,
         depth: int = DEPTH,
@@ -81,17 +82,16 @@ class Experiment:
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
             )
-        labels = measures if isinstance(measures, str | None) else " ".join(map(str, measures))
-        labels = labels or default_measures(rel)
-        if not any(measure.label.startswith("Latency") for measure in parse_all(labels)):
-            labels += " Latency"
+        chosen = parse_all(default_measures(rel) if measures is None else measures)
+        if all(measure.name != "Latency" for measure in chosen):
+            chosen = (*chosen, parse("Latency"))
         self.documents = read_texts(corpus, "document").texts
         self.queries, columns = read_texts(queries, "query")
         self.qrels = Qrels.of(qrels)
         self._match_queries(unjudged)
         group_name, groups = self._groups(by, rel, columns)
         self.plan = Plan(
-            measures=labels,
+            measures=chosen,
             baseline=baseline or next(iter(self.systems)),
             rel=rel,
             test=test,

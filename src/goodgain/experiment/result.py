@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from goodgain.experiment.snapshot import (
 )
 from goodgain.experiment.timing import TIMEOUT, Timing, latency_statistics
 from goodgain.io.atomic import write_texts
+from goodgain.measures.custom import saved_measure
+from goodgain.measures.grammar import parse_all
 from goodgain.ranking import Evaluation, Evaluator, RunScores
 from goodgain.results.views import Reportable
 
@@ -28,13 +30,14 @@ if TYPE_CHECKING:
 
     from goodgain.comparison import Comparison
     from goodgain.measures import Measure
+    from goodgain.ranking.evaluator import Measures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How the runs are measured and compared; it may change when an experiment is opened again."""
 
-    measures: str
+    measures: tuple[Measure, ...]
     baseline: str
     rel: float = 1
     test: str = "t"
@@ -43,8 +46,16 @@ class Plan:
     groups: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Field to value."""
-        return asdict(self)
+        """The plan as plain data."""
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**data, "measures": [measure.to_dict() for measure in self.measures]}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Plan:
+        """The reverse of `to_dict`; version 0.1 saved the measures as one text."""
+        saved = data["measures"]
+        measures = parse_all(saved) if isinstance(saved, str) else map(saved_measure, saved)
+        return cls(**{**data, "measures": tuple(measures)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +102,16 @@ class ExperimentResult(Reportable):
     @classmethod
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
-        test: str | None = None, correction: str | None = None, measures: str | None = None,
+        test: str | None = None, correction: str | None = None, measures: Measures | None = None,
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment, by default with the judgments and the plan of its folder."""
         folder = Folder.open(path)
-        changes = {
-            "baseline": baseline, "test": test, "correction": correction, "measures": measures,
+        changes: dict[str, Any] = {
+            "baseline": baseline, "test": test, "correction": correction,
+            "measures": None if measures is None else parse_all(measures),
         }  # fmt: skip
         changes = {name: value for name, value in changes.items() if value is not None}
-        plan = Plan(**{**folder.settings["plan"], **changes})
+        plan = replace(Plan.from_dict(folder.settings["plan"]), **changes)
         assert folder.path is not None
         judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
         if measures is not None and judgments is None:

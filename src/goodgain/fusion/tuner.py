@@ -16,6 +16,7 @@ from goodgain.results.text import html_table, number, render
 from goodgain.results.views import Plottable
 
 if TYPE_CHECKING:
+    from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
 _MAX_SETTINGS = 300
@@ -45,7 +46,7 @@ class Tuned(Plottable):
 
     method: str
     norm: str
-    measure: str
+    measure: Measure
     best: Choice  # chosen on all queries, and used for `run`
     folds: tuple[Choice, ...]
     held_out: dict[str, float]  # query -> value, from the setting chosen without that query
@@ -62,7 +63,7 @@ class Tuned(Plottable):
         """The mean of the best setting on the queries it was chosen on."""
         return self.best.training_mean
 
-    def per_unit_scores(self) -> dict[str, dict[str, dict[str, float]]]:
+    def per_unit_scores(self) -> dict[str, dict[Measure, dict[str, float]]]:
         """The values of the single runs and of the held-out fusion, for `compare`."""
         systems = {**self.singles, f"{self.method} (held out)": self.held_out}
         return {name: {self.measure: values} for name, values in systems.items()}
@@ -164,7 +165,7 @@ class _Tuning:
         return Tuned(
             method=self._fuser.method.name,
             norm=self._fuser.norm,
-            measure=self._measure.label,
+            measure=self._measure,
             best=best,
             folds=tuple(choices),
             held_out={q: held_out[q] for q in queries},
