@@ -36,6 +36,8 @@ def test_every_alias_is_recognised(table):
         ("scores", ["question", "question_id", "AP"], {"query": "question_id"}),
         ("queries", ["query_id", "query"], {"text": "query", "id": "query_id"}),
         ("queries", ["query", "text"], {"text": "text", "id": "query"}),
+        ("groups", ["query", "kind"], {"query": "query"}),
+        ("groups", ["query", "query_id", "kind"], {"query": "query_id"}),
         ("documents", ["_id", "title", "text"], {"text": "text", "id": "_id", "title": "title"}),
         ("documents", ["doc_id", "document"], {"text": "document", "id": "doc_id"}),
         ("pairs", ["query", "doc", "text"], {"question": "query", "doc": "doc", "text": "text"}),

@@ -178,3 +178,28 @@ def test_metadata_is_allowed_everywhere(tmp_path):
     extra = {"metadata": {"any": ["thing"]}}
     t = bad(whole=extra, turn=extra, iteration=extra, search=extra, result=extra)
     assert gg.good_gain(written(tmp_path, t)).figure("CG").value == 2
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2", ".xz"])
+def test_convert_compresses_by_suffix(tmp_path, suffix):
+    from goodgain.traces.convert import convert_traces
+
+    chat = {"id": "c", "messages": [{"role": "user", "content": "?"}]}
+    source = written(tmp_path, json.dumps(chat), name="x.json")
+    target = tmp_path / f"t.jsonl{suffix}"
+    assert convert_traces(str(source), target) == (1, 0, [])
+    assert [t.conversation for t in gg.read_traces(target)] == ["c"]
+    first = target.read_bytes()
+    assert first.startswith(b"{") == (suffix == "")
+    convert_traces(str(source), target)
+    assert target.read_bytes() == first
+
+
+def test_convert_to_standard_output(tmp_path, capfdbinary, monkeypatch):
+    from goodgain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    source = written(tmp_path, json.dumps([GOOD]), name="x.json")
+    assert run(["convert", str(source), "-", "-q"]) == 0
+    assert json.loads(capfdbinary.readouterr().out) == GOOD
+    assert not (tmp_path / "-").exists()

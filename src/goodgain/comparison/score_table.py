@@ -172,7 +172,7 @@ def read_groups(source: Any, column: str, into: ScoreSet, columns: Mapping[str, 
     """Take the group of each query from a table of its own: query and `column`."""
     table = load_table(source)
     chosen = {role: name for role, name in columns.items() if role == "query"}
-    roles = find_columns(table.columns, "scores", table.name, chosen)
+    roles = find_columns(table.columns, "groups", table.name, chosen)
     if column not in table.columns:
         raise column_not_found(column, table.columns, table.name)
     units = [_id(v, table, i, "query") for i, v in enumerate(table.columns[roles["query"]])]

@@ -45,6 +45,8 @@ _QUERY_IDS = ("query_id", "qid", "query-id", "q_id", "queryid", "topic_id")
 _DOCUMENT_IDS = ("doc_id", "docno", "docid", "doc-id", "corpus-id", "corpus_id", "document_id",
                  "document-id")  # fmt: skip
 _PASSAGE_IDS = ("pid", "passage_id")
+_KEYS = (*_QUERY_IDS, "topic", "_id", "id", "question_id")  # of a table with a row per query
+_CHOICE = "columns={'query': ...} (--query COLUMN)"
 
 _QUERY = Role(
     "query id",
@@ -96,7 +98,7 @@ TABLES: dict[str, Layout] = {
             ),
             "iteration": Role("iteration", (("iteration",),), required=False),
         },
-        "columns={'query': ...} (--query COLUMN)",
+        _CHOICE,
     ),
     "preferences": Layout(
         {
@@ -104,7 +106,9 @@ TABLES: dict[str, Layout] = {
             "doc": Role(_DOCUMENT.title, _DOCUMENT.names, required=False),
             "label": Role(
                 "label",
-                _ordered("label", "gsb", "judgment", "judgement", "rating", "verdict", "preference"),
+                _ordered(
+                    "label", "gsb", "judgment", "judgement", "rating", "verdict", "preference"
+                ),
             ),
             "annotator": Role(
                 "annotator",
@@ -128,11 +132,12 @@ TABLES: dict[str, Layout] = {
             "text": Role(
                 "text of a query", _ordered("text", "question", "query_text", "title", "query")
             ),
-            "id": Role(
-                "id of a query",
-                _ordered(*_QUERY_IDS, "topic", "_id", "id", "question_id", "query"),
-            ),
+            "id": Role("id of a query", _ordered(*_KEYS, "query")),
         }
+    ),
+    "groups": Layout(  # of queries, which may have texts besides
+        {"query": Role("query id", _ordered(*_KEYS, "query", "question", "conversation", "unit"))},
+        _CHOICE,
     ),
     "pairs": Layout(
         {
@@ -147,7 +152,9 @@ TABLES: dict[str, Layout] = {
     ),
     "texts": Layout(  # documents or queries
         {
-            "id": Role("id", _ordered("_id", "id", *_DOCUMENT_IDS, *_PASSAGE_IDS, "doc", *_QUERY_IDS)),
+            "id": Role(
+                "id", _ordered("_id", "id", *_DOCUMENT_IDS, *_PASSAGE_IDS, "doc", *_QUERY_IDS)
+            ),
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
             "question": _QUESTION,
@@ -160,7 +167,7 @@ TABLES: dict[str, Layout] = {
             "weight": Role("weight", (("weight",),), required=False),
         }
     ),
-}  # fmt: skip
+}
 
 
 def find_columns(

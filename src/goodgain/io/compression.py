@@ -4,41 +4,67 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from goodgain.io.naming import compression_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 def open_decompressed(path: str) -> IO[bytes]:
     """A stream of a file's bytes, decompressed if its suffix says so."""
-    codec = _codec(path)
-    return Path(path).open("rb") if codec is None else cast("IO[bytes]", codec.open(path))
-
-
-def compress(path: str, data: bytes) -> bytes:
-    """The data as a file of this name holds them."""
-    codec = _codec(path)
-    if codec is None:
-        return data
-    # Without the time, so that the same data give the same file.
-    options = {"mtime": 0} if compression_of(path) == "gzip" else {}
-    return bytes(codec.compress(data, **options))
-
-
-def _codec(path: str) -> Any:
-    """The module that reads and writes the compression of a file, or None."""
     match compression_of(path):
         case "gzip":
-            import gzip as codec
+            import gzip
+
+            return cast("IO[bytes]", gzip.open(path))
         case "bz2":
-            import bz2 as codec  # type: ignore[no-redef]
+            import bz2
+
+            return bz2.open(path)
         case "lzma":
-            import lzma as codec  # type: ignore[no-redef]
+            import lzma
+
+            return lzma.open(path)
         case "zstd":
-            if sys.version_info >= (3, 14):
-                from compression import zstd as codec  # type: ignore[no-redef]
-            else:
-                from backports import zstd as codec  # type: ignore[no-redef]
-        case _:
-            return None
-    return codec
+            return cast("IO[bytes]", _zstd().open(path))
+    return Path(path).open("rb")
+
+
+def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The bytes of a file of this name: compressed if its suffix says so."""
+    compressor = _compressor(path)
+    if compressor is None:
+        yield from chunks
+        return
+    for chunk in chunks:
+        yield compressor.compress(chunk)
+    yield compressor.flush()
+
+
+def _compressor(path: str) -> Any:
+    match compression_of(path):
+        case "gzip":
+            import zlib
+
+            return zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+        case "bz2":
+            import bz2
+
+            return bz2.BZ2Compressor()
+        case "lzma":
+            import lzma
+
+            return lzma.LZMACompressor()
+        case "zstd":
+            return _zstd().ZstdCompressor()
+    return None
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd

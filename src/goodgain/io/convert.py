@@ -61,7 +61,7 @@ def convert(
     data, converted = converted_bytes(
         source, target_format(target, to), kind=kind, columns=columns, name=name
     )
-    write_files({target: compress(target, data)})
+    write_files({target: compress(target, [data])})
     return converted
 
 

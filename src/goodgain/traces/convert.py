@@ -20,11 +20,16 @@ def convert_traces(
     merge_adjacent: bool = False,
     skip_bad: bool = False,
 ) -> tuple[int, int, list[str]]:
-    """Write the canonical form atomically; returns conversations written, skipped, and notes."""
+    """Write the canonical form atomically; returns conversations written, skipped, and notes.
+
+    `target` is compressed if its suffix says so; `-` is standard output.
+    """
     import os
+    import sys
 
     from goodgain._core import check_trace
-    from goodgain.io.atomic import write_texts
+    from goodgain.io.atomic import write_files
+    from goodgain.io.compression import compress
     from goodgain.traces.files import open_traces
 
     opened = open_traces(
@@ -32,7 +37,7 @@ def convert_traces(
     )
     written = skipped = 0
 
-    def lines() -> Iterator[str]:
+    def lines() -> Iterator[bytes]:
         nonlocal written, skipped
         for number, line in enumerate(opened.lines(), 1):
             try:
@@ -45,7 +50,11 @@ def convert_traces(
                 skipped += 1
                 continue
             written += 1
-            yield line.decode("utf-8", "surrogateescape") + "\n"
+            yield line + b"\n"
 
-    write_texts({os.fspath(target): lines()})
+    name = os.fspath(target)
+    if name == "-":
+        sys.stdout.buffer.write(b"".join(lines()))
+    else:
+        write_files({name: compress(name, lines())})
     return written, skipped + opened.skipped, opened.notes
