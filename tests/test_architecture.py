@@ -176,10 +176,10 @@ def test_exported_names_are_locked():
     assert goodgain.__all__ == [
         "GSB", "Calibration", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
         "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy",
-        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg", "compare",
-        "dcg", "evaluate", "fuse", "gate", "good_gain", "gsb", "gsb_counts", "gsb_differences",
-        "gsb_labels", "label", "ndcg", "nrdcgl", "parse", "pnrdcgl", "rdcgl", "read_traces", "record",
-        "register", "tune",
+        "Power", "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg",
+        "compare", "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb",
+        "gsb_counts", "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse",
+        "pnrdcgl", "pool", "power", "rdcgl", "read_traces", "record", "register", "report", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
@@ -230,6 +230,6 @@ def test_help_lists_every_command(capsys):
 
 
 def test_every_command_module_is_listed():
-    shared = {"__init__", "options", "output", "parser", "runs"}
+    shared = {"__init__", "conversations", "options", "output", "parser", "runs"}
     files = {p.stem for p in (PACKAGE / "cli").glob("*.py")} - shared
     assert {name.replace("_", "-") for name in files} == set(COMMANDS)

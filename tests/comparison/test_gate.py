@@ -92,7 +92,7 @@ def test_systems_of_one_table_and_bad_use() -> None:
         gate(table, baseline="a", candidate="b", test="tukey")
     with pytest.raises(UsageError, match="alpha"):
         gate(table, baseline="a", candidate="b", alpha=2)
-    with pytest.raises(UsageError, match="is none"):
+    with pytest.raises(UsageError, match="is not a mean"):
         gate({"a": {"Latency": BASE}}, {"b": {"Latency": BASE}}, measures="Latency(stat=p95)")
 
 

@@ -84,7 +84,7 @@ def test_the_command_takes_traces_and_writes_their_gains(server: Server, tmp_pat
     path.write_text("".join(json.dumps(dict(TRACE, conversation=c)) + "\n" for c in ("c1", "c2")))
     argv = [
         sys.executable, "-m", "goodgain", "label", str(path), "--model", "m", "--base-url", server.openai_url,
-        "--store", str(tmp_path / "l.db"), "--traces", str(out), "-q",
+        "--store", str(tmp_path / "l.db"), "--labelled-traces", str(out), "-q",
     ]  # fmt: skip
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -34,13 +34,15 @@ def parser() -> argparse.ArgumentParser:
         "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
-        "      --traces labelled.jsonl\n"
+        "      --labelled-traces labelled.jsonl\n"
         "  goodgain label --pool 20 bm25.run knn.run --queries queries.tsv --documents corpus.jsonl \\\n"
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
     p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
-    p.add_argument("--traces", metavar="FILE", help="also write the traces with their gains")
+    p.add_argument(
+        "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
+    )
     add_trace_format(p)
     add_unit(p)
     _add_judge(p)
@@ -170,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
     assert summary is not None
     if bar:
         bar.end()
-    if args.traces:
+    if args.labelled_traces:
         _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
     if summary.stopped == "budget":
@@ -218,7 +220,7 @@ def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
         for source in args.sources
         for t in with_gains(source, labels, args.unit, args.source_format)
     )
-    write_texts({args.traces: (trace.to_json() + "\n" for trace in traces)})
+    write_texts({args.labelled_traces: (trace.to_json() + "\n" for trace in traces)})
 
 
 def _pairs(args: argparse.Namespace) -> Any:
