@@ -5,11 +5,21 @@ Every measure of a run is an attribute by its name: `from goodgain.measures impo
 
 from __future__ import annotations
 
-from goodgain.measures.custom import column_measure, register
+from typing import TYPE_CHECKING, Any
+
 from goodgain.measures.definition import Definition, Direction, Measure, Param, Range
-from goodgain.measures.functions import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
 from goodgain.measures.grammar import definition_of, make, parse, parse_agentic, parse_all
 from goodgain.measures.registry import definitions, find
+
+if TYPE_CHECKING:
+    from goodgain.measures.custom import column_measure, register
+    from goodgain.measures.functions import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
+
+# Imported when first used: an evaluation needs neither.
+_LAZY = {
+    **dict.fromkeys(("column_measure", "register"), "custom"),
+    **dict.fromkeys(("cg", "dcg", "gsb", "ndcg", "nrdcgl", "pnrdcgl", "rdcgl"), "functions"),
+}
 
 __all__ = [
     "Definition",
@@ -35,7 +45,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Measure:
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     definition = None if name.startswith("_") else find(name)
     if definition is None or name not in (definition.name, *definition.aliases):
         raise AttributeError(f"module 'goodgain.measures' has no attribute '{name}'")

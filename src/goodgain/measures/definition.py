@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from goodgain.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

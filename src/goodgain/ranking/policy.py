@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError, keyword_hint
+from goodgain.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,12 +68,11 @@ class Policy:
     same_id: str = "keep"
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value not in CHOICES[field.name]:
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
                 raise UsageError(
-                    f"invalid policy {field.name}='{value}'",
-                    hint=f"one of: {', '.join(CHOICES[field.name])}",
+                    f"invalid policy {name}='{value}'", hint=f"one of: {', '.join(choices)}"
                 )
         if self.unjudged == "bounds" and self.ties in ("average", "bounds"):
             raise UsageError(
@@ -100,7 +99,7 @@ class Policy:
         for name in choices:
             if name not in CHOICES:
                 raise UsageError(f"unknown policy '{name}'", hint=keyword_hint(name, _PARAMETERS))
-        return replace(self, **choices)
+        return Policy(**{**self.to_dict(), **choices})
 
     @property
     def has_bounds(self) -> bool:
@@ -109,7 +108,7 @@ class Policy:
 
     def to_dict(self) -> dict[str, str]:
         """Name to choice."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in CHOICES}
 
     def for_core(self) -> dict[str, Any]:
         """Options for the native core."""

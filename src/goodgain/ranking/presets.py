@@ -6,10 +6,10 @@ here: a rule only changes the options for the core.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
+from goodgain.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

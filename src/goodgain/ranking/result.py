@@ -6,7 +6,6 @@ import math
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from goodgain.measures.custom import saved_measure
 from goodgain.ranking.policy import Policy
 from goodgain.ranking.saved_inputs import SavedInputs
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
@@ -295,6 +294,8 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
+        from goodgain.measures.custom import saved_measure
+
         measures = tuple(saved_measure(measure) for measure in data["measures"])
         saved = Saved(data["version"], data["created"], data["inputs"])
         preset, policy = data.get("preset", "default"), Policy(**data["policy"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
+from goodgain.records import dataclass
 from goodgain.stats.quantiles import percentile
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Coverage:
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
+        from dataclasses import asdict
+
         return asdict(self)
 
 
