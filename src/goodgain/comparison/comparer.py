@@ -61,6 +61,8 @@ def compare(
     bootstraps: int = paired.BOOTSTRAPS,
     seed: int = 0,
     threads: int | None = None,
+    qrels: Any = None,
+    runs: Any = None,
 ) -> Comparison:
     """Compare systems with a baseline, query by query, with significance.
 
@@ -84,7 +86,7 @@ def compare(
             raise UsageError(f"{name} must be between 0 and 1, got {value}")
     if not tie >= 0:
         raise UsageError(f"tie must not be negative, got {tie}")
-    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES)
+    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES, qrels, runs)
     scores = ScoreSet()
     group_column = by if isinstance(by, str) else None
     first: list[int] = []

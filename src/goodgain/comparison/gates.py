@@ -243,6 +243,8 @@ def gate(
     bootstraps: int = paired.BOOTSTRAPS,
     seed: int = 0,
     threads: int | None = None,
+    qrels: Any = None,
+    runs: Any = None,
 ) -> Gate:
     """Test whether a candidate is no worse than a baseline on every measure.
 
@@ -258,7 +260,7 @@ def gate(
         )
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {alpha}")
-    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES)
+    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES, qrels, runs)
     scores = ScoreSet()
     for source in sources:
         collect(source, scores, columns)

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 
 def evaluated_sources(
-    sources: tuple[Any, ...], measures: Measures, default: str
+    sources: tuple[Any, ...], measures: Measures, default: str, qrels: Any = None, runs: Any = None
 ) -> tuple[tuple[Any, ...], Measures]:
     """The sources as they are, or the evaluation of `(qrels, runs[, measures])`."""
+    if qrels is not None or runs is not None:
+        if sources or qrels is None or runs is None:
+            raise UsageError(
+                "qrels= and runs= go together, without other sources",
+                hint="compare(qrels, runs, 'nDCG@10')",
+            )
+        return (evaluate(qrels, runs, default if measures is None else measures),), None
     if not sources:
         raise UsageError(
             "nothing to compare", hint="compare(qrels, runs, 'nDCG@10'), or two results"

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
+from goodgain.io.files import is_sqlite
 from goodgain.io.sources import Source, resolve
+from goodgain.results.hints import ConstructorHints
 
 if TYPE_CHECKING:
     from goodgain._core import Qrels as CoreQrels
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Qrels:
+class Qrels(metaclass=ConstructorHints):
     """A table of query, doc, gain, and optionally target and aspect; read once and never changed."""
 
     core: CoreQrels
@@ -32,8 +34,17 @@ class Qrels:
 
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
-        """The table itself, or judgments read from anything else."""
-        return source if isinstance(source, Qrels) else cls(source, columns=columns)
+        """The table itself, or judgments read from anything else, labels and label stores too."""
+        if isinstance(source, Qrels):
+            return source
+        if isinstance(source, str | os.PathLike) and is_sqlite(os.fspath(source)):
+            from goodgain.results.loading import load
+
+            source = load(source)
+        if hasattr(source, "to_qrels"):
+            qrels: Qrels = source.to_qrels()
+            return qrels
+        return cls(source, columns=columns)
 
     @property
     def name(self) -> str:

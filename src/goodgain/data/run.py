@@ -10,6 +10,7 @@ from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns
 from goodgain.io.naming import system_name
 from goodgain.io.sources import Source, resolve
+from goodgain.results.hints import ConstructorHints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Run:
+class Run(metaclass=ConstructorHints):
     """A run with a name, read when it is evaluated, and the latency and cost of its queries."""
 
     name: str

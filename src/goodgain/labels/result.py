@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
+from goodgain.io.files import is_sqlite
 from goodgain.labels.canaries import PREFIX
-from goodgain.labels.store import Store, is_store
+from goodgain.labels.store import Store
 from goodgain.results.frames import AsFrames
 from goodgain.results.text import html_table, render
 from goodgain.results.views import Plottable
@@ -150,7 +151,7 @@ class Labels(AsFrames, Plottable):
 
 def stored_labels(source: Any) -> Labels | None:
     """Labels, or those of a store or of its path; None for any other form of judgments."""
-    if isinstance(source, str | os.PathLike) and not is_store(os.fspath(source)):
+    if isinstance(source, str | os.PathLike) and not is_sqlite(os.fspath(source)):
         return None
     return Labels.of(source) if isinstance(source, str | os.PathLike | Store | Labels) else None
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
-_HEADER = b"SQLite format 3\0"
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
 _LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 
@@ -263,15 +262,6 @@ class _Transaction:
         self._store.db.execute("COMMIT" if kind is None else "ROLLBACK")
         if kind is not None:
             self._store.forget_settings()
-
-
-def is_store(path: str) -> bool:
-    """Whether a file is a label store, by its first bytes."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_HEADER)) == _HEADER
-    except OSError:
-        return False
 
 
 def _check(path: str) -> None:

@@ -18,7 +18,10 @@ def make(
     definition: Definition, params: Mapping[str, Value], cutoff: float | None, label: str = ""
 ) -> Measure:
     """A validated measure; without a label it prints in the grammar's own form."""
-    values = {name: _valid(definition, name, value) for name, value in params.items()}
+    values: dict[str, Value] = {}
+    for spelling, text in params.items():
+        name, value = _own_spelling(definition, spelling, text)
+        values[name] = _valid(definition, name, value)
     ordered = tuple((p.name, values[p.name]) for p in definition.params if p.name in values)
     if cutoff is not None:
         cutoff = _valid_cutoff(definition, cutoff)
@@ -261,11 +264,15 @@ def _params(definition: Definition, text: str) -> dict[str, Value]:
                 f"invalid parameter '{part}' in {definition.name}({text})",
                 hint="parameters are name=value",
             )
-        name, value = name.strip(), value.strip().strip("'\"")
-        if name == "dcg" and definition.name in ("nDCG", "DCG"):  # ir_measures
-            name, value = "gain", {"log2": "linear", "exp-log2": "exp"}.get(value, value)
-        params[name] = _valid(definition, name, value)
+        params[name.strip()] = value.strip().strip("'\"")
     return params
+
+
+def _own_spelling(definition: Definition, name: str, value: Value) -> tuple[str, Value]:
+    """A parameter as it is called here; ir_measures writes `nDCG(dcg='exp-log2')`."""
+    if name == "dcg" and definition.name in ("nDCG", "DCG"):
+        return "gain", {"log2": "linear", "exp-log2": "exp"}.get(str(value), value)
+    return name, value
 
 
 def _unknown(text: str) -> MeasureError:

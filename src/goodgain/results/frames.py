@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from goodgain.results.hints import HintsForNames
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-class AsFrames:
+class AsFrames(HintsForNames):
     """Adds `to_pandas`, `to_polars` and `to_arrow` to a result with `_frame_rows`.
 
     Their arguments go to `_frame_rows`, for example whether to return a row per query.

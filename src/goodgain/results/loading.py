@@ -15,16 +15,15 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import file_not_found, read_json
+    from goodgain.io.files import file_not_found, is_sqlite, read_json
     from goodgain.labels import Labels
-    from goodgain.labels.store import is_store
 
     name = os.fspath(path)
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
         raise file_not_found(name)
-    if is_store(name):
+    if is_sqlite(name):
         return Labels.of(name)
     kinds = saved_kinds()
     data = read_json(name)
