@@ -8,7 +8,7 @@ from typing import Any
 import goodgain as gg
 from goodgain.experiment import Experiment, ExperimentResult
 from goodgain.labels import Labels, Pair, Store, label
-from goodgain.ranking.explain import explain, explain_difference
+from goodgain.ranking.explain import explain
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -135,8 +135,8 @@ def every_result(folder: Any) -> dict[str, Any]:
         "Calibration": calibration(),
         "Labels": labels(folder / "labels.db"),
         "GSB": gg.gsb_counts(12, 5, 4),
-        "Gate": gg.gate(evaluated, systems=("keyword", "hybrid"), measures="nDCG@10"),
+        "Gate": gg.gate(evaluated, baseline="keyword", candidate="hybrid", measures="nDCG@10"),
         "Tuned": gg.tune(runs, qrels=qrels),
         "Explanation": explain(qrels, runs["dense"], "nDCG@10", "q0"),
-        "Difference": explain_difference(qrels, runs["dense"], "nDCG@10", "beir"),
+        "Difference": explain(qrels, runs["dense"], "nDCG@10", against="beir"),
     }

@@ -37,7 +37,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
 _NO_ORDER = ("average", "bounds")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """One document's share of a value: contribution = gain x discount / norm."""
 
@@ -51,7 +51,7 @@ class Term:
     ideal: float | None  # the contribution of this rank in the ideal list, if the measure has one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """One cause of a difference: its share, and the query and document where it shows most."""
 
@@ -64,6 +64,7 @@ class Cause:
     note: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """One query's value of one measure, as terms that add up to it.
 
@@ -71,22 +72,17 @@ class Explanation:
     of nDCG, and 1 for other measures.
     """
 
-    def __init__(
-        self,
-        convention: Convention,
-        query: str,
-        value: float,
-        base: float,
-        norm: float,
-        terms: tuple[Term, ...],
-    ) -> None:
-        self.convention = convention
-        self.measure = convention.measure
-        self.query = query
-        self.value = value
-        self.base = base
-        self.norm = norm
-        self.terms = terms
+    convention: Convention
+    query: str
+    value: float
+    base: float
+    norm: float
+    terms: tuple[Term, ...]
+
+    @property
+    def measure(self) -> Measure:
+        """The measure with its parameters."""
+        return self.convention.measure
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
@@ -151,7 +147,7 @@ class Explanation:
         return f"Explanation({self.measure} of '{self.query}' = {number})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Difference:
     """Why two conventions disagree; the shares of the causes add up to the difference."""
 
@@ -303,10 +299,29 @@ class _Inputs:
             alone = _mixed(one, other_side, frozenset({cause}))
             where = self._where(cause, one, alone, start, outcomes[frozenset({cause})], query)
             words = _wording(cause, one), _wording(cause, other_side)
-            listed.append(Cause(cause, words[0], words[1], shares[cause], *where))
+            example_query, example_doc, note = where
+            listed.append(
+                Cause(
+                    cause=cause,
+                    ours=words[0],
+                    theirs=words[1],
+                    share=shares[cause],
+                    query=example_query,
+                    doc=example_doc,
+                    note=note,
+                )
+            )
         listed.sort(key=lambda c: -abs(c.share))
         value, other = start.mean, outcomes[frozenset(causes)].mean
-        return Difference(ours.measure, query, preset, against, value, other, tuple(listed))
+        return Difference(
+            measure=ours.measure,
+            query=query,
+            ours=preset,
+            theirs=against,
+            value=value,
+            other=other,
+            causes=tuple(listed),
+        )
 
     def _values(self, options: list[dict[str, Any]], query: str | None) -> list[_Values]:
         """Every variant of the measure in one pass over the run."""
@@ -385,9 +400,27 @@ class _Terms:
             else:
                 discount = part / gain if gain else 0.0
             place = (ideal[rank - 1] if rank <= len(ideal) else 0.0) if ideal is not None else None
-            terms.append(Term(rank, doc, score, judged, gain, discount, part, place))
+            terms.append(
+                Term(
+                    rank=rank,
+                    doc=doc,
+                    score=score,
+                    judged=judged,
+                    gain=gain,
+                    discount=discount,
+                    contribution=part,
+                    ideal=place,
+                )
+            )
             before = so_far
-        return Explanation(self.convention, query, value, base, norm, tuple(terms))
+        return Explanation(
+            convention=self.convention,
+            query=query,
+            value=value,
+            base=base,
+            norm=norm,
+            terms=tuple(terms),
+        )
 
     @property
     def _is_ndcg(self) -> bool:
