@@ -20,10 +20,9 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def pages() -> list[object]:
-    """Those with blocks."""
-    marks = {
-        "spark.md": pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-    }
+    """The pages that have blocks; the one about Spark is marked, and skipped without Java."""
+    no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+    marks = {"spark.md": (pytest.mark.spark, no_java)}
     return [pytest.param(p, marks=marks.get(p.name, ()), id=p.name) for p in PAGES if blocks(p)]
 
 

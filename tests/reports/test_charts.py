@@ -201,6 +201,7 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch, results, charts):
 # --- what may not happen with names ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 1_000_000, "a.b[c]'d\"", "", "  "])
 def test_names_are_values_and_nothing_else(schema, name):
     names = (name, "dense", "hybrid")
