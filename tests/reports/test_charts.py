@@ -135,6 +135,7 @@ def png_size(data: bytes) -> tuple[int, int]:
     return size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), OF)
 def test_pictures_are_pictures(charts, tmp_path, name, kind):
     chart = charts[name, kind]
@@ -150,6 +151,7 @@ def test_pictures_are_pictures(charts, tmp_path, name, kind):
     assert json.loads((tmp_path / "x.json").read_text()) == chart.themed(width=500)
 
 
+@pytest.mark.slow
 def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
     chart = charts["GoodGain", "gain"]
     assert png_size(chart.png(scale=3))[0] == pytest.approx(
