@@ -30,7 +30,7 @@ def forbidden(name: str) -> bool:
 
 
 def bound_names(tree: ast.AST) -> list[tuple[int, str]]:
-    """Every name that a module defines, with its line: functions, classes, parameters, variables, attributes."""
+    """Every name that a module binds (functions, classes, parameters, variables, attributes), with its line."""
     names: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         match node:
@@ -53,7 +53,19 @@ def bound_names(tree: ast.AST) -> list[tuple[int, str]]:
 
 def texts(*folders: Path) -> list[Path]:
     """Every text file that people write, in or below some folders."""
-    endings = {".py", ".pyi", ".cpp", ".hpp", ".js", ".css", ".html", ".sql", ".txt", ".md", ".toml"}
+    endings = {
+        ".py",
+        ".pyi",
+        ".cpp",
+        ".hpp",
+        ".js",
+        ".css",
+        ".html",
+        ".sql",
+        ".txt",
+        ".md",
+        ".toml",
+    }
     files = [p for folder in folders for p in folder.rglob("*") if p.suffix in endings]
     return sorted(p for p in files if "vendor" not in p.parts)
 
@@ -88,7 +100,9 @@ def test_python_names_say_what_a_thing_holds_or_does(path):
 
 
 def test_folders_and_assets_are_named_so_too():
-    names = [p.stem for p in PACKAGE.rglob("*") if "vendor" not in p.parts and "." not in p.name[:1]]
+    names = [
+        p.stem for p in PACKAGE.rglob("*") if "vendor" not in p.parts and "." not in p.name[:1]
+    ]
     assert [name for name in names if forbidden(name)] == []
 
 
