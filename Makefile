@@ -73,9 +73,11 @@ soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 
-# Generate the reference pages, from the table of measures and --help, and the pictures.
-docs: $(VENV)/installed
+# Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.
+docs: $(VENV)/tested-with
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/differences.py
+	$(BIN)/python scripts/examples.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 	$(BIN)/python scripts/plots.py docs/plots
 

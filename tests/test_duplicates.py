@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from load_script import load_script
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
-
-import duplicates
+duplicates = load_script("duplicates")
 
 LOGIC = """
 def total({a}, {b}):
@@ -29,7 +25,7 @@ NAMES = {"a": "rows", "b": "seen", "c": "count", "d": "row", "n": "1", "s": '"no
 OTHER = {"a": "hits", "b": "known", "c": "best", "d": "hit", "n": "2", "s": "'empty'"}
 
 
-def runs(*texts: str, suffix: str = ".py") -> list[duplicates.Run]:
+def runs(*texts: str, suffix: str = ".py"):
     return duplicates.find([duplicates.code(text, suffix) for text in texts])
 
 

@@ -30,7 +30,7 @@ def forbidden(name: str) -> bool:
 
 
 def bound_names(tree: ast.AST) -> list[tuple[int, str]]:
-    """Every name that a module binds (functions, classes, parameters, variables, attributes), with its line."""
+    """Every name that a module binds, with its line: functions, classes, parameters, variables, fields."""
     names: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         match node:
