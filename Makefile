@@ -77,6 +77,7 @@ soak: $(VENV)/tested-with
 docs: $(VENV)/tested-with
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/differences.py
+	$(BIN)/python scripts/tables.py
 	$(BIN)/python scripts/examples.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 	$(BIN)/python scripts/plots.py docs/plots
