@@ -121,7 +121,11 @@ def test_script_names_say_what_a_thing_holds_or_does():
 
 CITED: tuple[str, ...] = ()  # titles of papers that spell it "judgement"
 # Modules that read the other spelling in users' files: as a column name, and as a key saved by version 0.1.
-READERS = ("src/goodgain/io/columns.py", "src/goodgain/experiment/folder.py")
+READERS = (
+    "src/goodgain/experiment/folder.py",
+    "src/goodgain/io/columns.py",
+    "src/goodgain/reports/sections/provenance.py",
+)
 
 
 @pytest.mark.parametrize(
