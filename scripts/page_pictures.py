@@ -1,4 +1,4 @@
-"""Take the pictures of docs/report.md: python scripts/page_pictures.py (needs Chromium and playwright)."""
+"""Take the screenshots of docs/report.md: python scripts/page_pictures.py (needs Chromium and playwright)."""
 
 import shutil
 import subprocess
@@ -18,11 +18,11 @@ def summary(page: Page) -> None:
 def query(page: Page) -> None:
     """A query's ranked lists."""
     page.locator("#table-queries .open", has_text="q017").click()
-    page.get_by_label("Measure whose parts are shown").select_option("MRR(rel=2)")
+    page.get_by_label("Measure of the contributions").select_option("MRR(rel=2)")
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
 
 
-# Name: width, height, colours, and what is done before the picture is taken.
+# Name: width, height, colour scheme, and what to do before the screenshot.
 PICTURES = {
     "report-summary": (1280, 800, "light", summary),
     "report-query": (1280, 800, "dark", query),
@@ -31,7 +31,7 @@ PICTURES = {
 
 
 def main() -> None:
-    """Make the demo's page, and take a picture of each of its faces."""
+    """Write the demo's page and take the screenshots."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "demo.html"
         command = [sys.executable, "-m", "goodgain", "demo", "-q", "--report", str(path)]

@@ -1,4 +1,4 @@
-"""The pictures of docs/plots.md, of the demo and its agent: `python scripts/plots.py docs/plots`."""
+"""Draw the pictures of docs/plots.md from the demo and its agent: python scripts/plots.py docs/plots."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MEASURE = "Recall(rel=2)@20"
 
 
 def main(folder: Path) -> None:
-    """Run the demo and draw what docs/plots.md shows of it."""
+    """Run the demo and save its charts."""
     folder.mkdir(exist_ok=True)
-    made = experiment().experiment
-    result = made.run(progress=False)
-    agent = agent_gains(made, agent_traces(made))
+    demo = experiment().experiment
+    result = demo.run(progress=False)
+    agent = agent_gains(demo, agent_traces(demo))
     for name, chart in {
         "effects": result.plot("effects", measure=MEASURE),
         "differences": result.plot("differences", measure=MEASURE, system="hybrid"),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install what tests need from the system, where that may be done: scripts/system.sh PROGRAM=PACKAGE ...
-# A program that is there is left alone. Without the right to install, it is said what to do.
+# Install system packages that tests need: scripts/system.sh PROGRAM=PACKAGE ...
+# Skips programs that are already installed. Without permission to install, prints what to do.
 set -eu
 
 missing=""
@@ -10,7 +10,7 @@ done
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get > /dev/null 2>&1; then
-  echo "tests that need$missing are skipped: install it with your system's package manager" >&2
+  echo "tests that need$missing will be skipped; install it with your package manager" >&2
   exit 0
 fi
 if [ "$(id -u)" -eq 0 ]; then
@@ -18,7 +18,7 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo > /dev/null 2>&1 && sudo -n true 2> /dev/null; then
   sudo="sudo -n"
 else
-  echo "tests that need$missing are skipped: as root, run apt-get install$missing" >&2
+  echo "tests that need$missing will be skipped; to install it, run as root: apt-get install$missing" >&2
   exit 0
 fi
 export DEBIAN_FRONTEND=noninteractive

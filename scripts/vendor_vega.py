@@ -1,7 +1,7 @@
-"""Fetch the scripts that pages draw charts with from npm: python scripts/vendor_vega.py.
+"""Download the chart scripts of pages from npm: python scripts/vendor_vega.py.
 
-They are kept in src/goodgain/reports/assets/vendor with their licences, as published but for the
-interpreter, which is published as a module and becomes a part of `vega` here.
+They go to src/goodgain/reports/assets/vendor with their licences, as published, except for the interpreter:
+it is published as a module and is turned into a script that extends `vega`.
 """
 
 import re
@@ -10,8 +10,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-VENDOR = Path(__file__).parent.parent / "src" / "goodgain" / "report" / "assets" / "vendor"
-# Package and version: the file that is taken.
+VENDOR = Path(__file__).parent.parent / "src" / "goodgain" / "reports" / "assets" / "vendor"
+# Package and version: the file to copy.
 PACKAGES = {
     ("vega", "6.4.0"): "build/vega.min.js",
     ("vega-lite", "6.4.3"): "build/vega-lite.min.js",
@@ -22,17 +22,17 @@ EXPORT = "export { expression as expressionInterpreter };"
 
 
 def main() -> None:
-    """Fetch all, and write them only when all are there."""
+    """Download all files, then write them."""
     files: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for (package, version), path in PACKAGES.items():
-            wanted = f"{package}@{version}"
-            subprocess.run(["npm", "pack", "--silent", wanted], cwd=folder, check=True)
+            name = f"{package}@{version}"
+            subprocess.run(["npm", "pack", "--silent", name], cwd=folder, check=True)
             with tarfile.open(Path(folder) / f"{package}-{version}.tgz") as archive:
                 script = _text(archive, path)
                 licence = _text(archive, "LICENSE")
             if package == "vega-interpreter":
-                script = as_part_of_vega(script)
+                script = as_script(script)
             script = re.sub(r"\n?//# sourceMappingURL=.*", "", script).rstrip() + "\n"
             files[Path(path).name] = f"/* {package} {version}, BSD-3-Clause */\n{script}"
             files[f"LICENSE.{package}"] = licence
@@ -41,13 +41,13 @@ def main() -> None:
         (VENDOR / name).write_text(text, encoding="utf-8")
 
 
-def as_part_of_vega(module: str) -> str:
+def as_script(module: str) -> str:
     """The module as a script that adds `vega.expressionInterpreter`."""
-    found = IMPORT.search(module)
-    assert found, "the interpreter imports otherwise than expected"
-    assert EXPORT in module, "the interpreter exports otherwise than expected"
+    imports = IMPORT.search(module)
+    assert imports, "unexpected import in the interpreter"
+    assert EXPORT in module, "unexpected export in the interpreter"
     body = IMPORT.sub("", module).replace(EXPORT, "vega.expressionInterpreter = expression;")
-    names = found["names"].strip()
+    names = imports["names"].strip()
     return f"(function () {{\nconst {{ {names} }} = vega;\n{body}\n}})();\n"
 
 

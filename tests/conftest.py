@@ -1,4 +1,4 @@
-"""What all tests share: profiles of Hypothesis, and data that others made."""
+"""Shared by all tests: Hypothesis profiles, the shared data, and the markers `spark` and `browser`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ settings.register_profile(
 )  # the same examples every time, so that a change is judged by what it changes; deep ones differ
 settings.register_profile("deep", max_examples=1000, deadline=None, suppress_health_check=_CHECKS)
 settings.load_profile(os.environ.get("GOODGAIN_HYPOTHESIS", "quick"))
+
+
+# A test that uses one of these fixtures needs that program, so it is marked without saying so itself.
+NEEDS = {"spark": "spark", "master": "spark", "browser": "browser"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark tests that need Spark or a browser; `slow` is set by hand."""
+    for fixture, marker in NEEDS.items():
+        if fixture in getattr(item, "fixturenames", ()):
+            item.add_marker(marker)
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None and callspec.params.get("engine") == "spark":
+        item.add_marker("spark")
 
 
 @pytest.fixture(scope="session")

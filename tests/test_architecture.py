@@ -1,9 +1,10 @@
-"""The shape of the package: who imports whom, what `import goodgain` costs, what is public, what has help."""
+"""The shape of the package: import order, import cost, public names, commands with help."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import goodgain
 from goodgain.cli import COMMANDS, run
 
 PACKAGE = Path(goodgain.__file__).parent
-# Data flows one way: each stage imports only what stands left of it.
+# Data flows one way: each stage imports only from the stages before it.
 STAGES = (
     "stats",
     "io",
@@ -44,8 +45,8 @@ FREE = {
     "_build",
     "",
 }  # anyone may import these; "" is goodgain itself
-# The way back: every result can become a page, and every saved file the result it holds, by functions
-# that import later stages when they are called.
+# The way back: every result can be turned into a page, and every saved file into a result, by functions that
+# import later stages when they are called.
 BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
 ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {
@@ -69,19 +70,19 @@ def modules():
 
 def imported(path: Path) -> set[tuple[str, int]]:
     """Every goodgain module that a file imports, anywhere in it, with the line."""
-    found = set()
+    names = set()
     package = ("goodgain", *path.parent.parts)
     for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
         if isinstance(node, ast.Import):
-            found |= {(alias.name, node.lineno) for alias in node.names}
+            names |= {(alias.name, node.lineno) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 base = ".".join(
                     (*package[: len(package) - node.level + 1], *([base] if base else []))
                 )
-            found |= {(f"{base}.{alias.name}", node.lineno) for alias in node.names}
-            found.add((base, node.lineno))
+            names |= {(f"{base}.{alias.name}", node.lineno) for alias in node.names}
+            names.add((base, node.lineno))
         elif (
             isinstance(node, ast.Call)
             and getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -89,15 +90,15 @@ def imported(path: Path) -> set[tuple[str, int]]:
             and node.args
             and isinstance(node.args[0], ast.Constant)
         ):
-            found.add((node.args[0].value, node.lineno))
-    return {(name, line) for name, line in found if name.split(".")[0] == "goodgain"}
+            names.add((node.args[0].value, node.lineno))
+    return {(name, line) for name, line in names if name.split(".")[0] == "goodgain"}
 
 
 def stage(name: str) -> str:
-    """The part of the package that a module belongs to: goodgain.io.files is of `read`."""
-    parts = name.split(".")[1:]
-    known = {p.stem for p in PACKAGE.iterdir()}
-    return parts[0] if parts and parts[0] in known else ""
+    """The stage that a module belongs to: goodgain.io.files belongs to `io`."""
+    path = name.split(".")[1:]
+    stages = {p.stem for p in PACKAGE.iterdir()}
+    return path[0] if path and path[0] in stages else ""
 
 
 @pytest.mark.parametrize("path", modules(), ids=str)
@@ -126,10 +127,16 @@ def test_imports_go_one_way(path):
 
 
 def test_the_check_sees_imports_everywhere():
-    found = {name for name, _ in imported(Path("data/run.py"))}
-    assert "goodgain.io.sources" in found  # at the top
-    assert "goodgain.io.files" in found  # inside a function
-    assert "goodgain._core.Scores" in found  # under TYPE_CHECKING
+    names = {name for name, _ in imported(Path("data/run.py"))}
+    assert "goodgain.io.sources" in names  # at the top
+    assert "goodgain.io.files" in names  # inside a function
+    assert "goodgain._core.Scores" in names  # under TYPE_CHECKING
+
+
+def test_the_architecture_page_has_the_stages_in_this_order():
+    text = (PACKAGE.parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = re.findall(r"^\| `(\w+)` \|", text.partition("## The core")[0], re.MULTILINE)
+    assert tuple(packages) == tuple(stage for stage in STAGES if stage != "spark")
 
 
 def loaded_by(*arguments: str) -> set[str]:
@@ -175,30 +182,30 @@ def test_evaluating_needs_nothing_heavy(code):
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
         "GSB", "Calibration", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
-        "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy",
-        "Power", "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg",
-        "compare", "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb",
-        "gsb_counts", "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse",
-        "pnrdcgl", "pool", "power", "rdcgl", "read_traces", "record", "register", "report", "tune",
+        "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
+        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg", "compare",
+        "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
+        "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
 
 
 @pytest.mark.parametrize("name", sorted(goodgain.__all__))
-def test_exported_names_are_there(name):
+def test_exported_names_exist(name):
     value = getattr(goodgain, name)
     assert name == "__version__" or value.__doc__
 
 
-def test_what_is_not_there():
+def test_unknown_names():
     for name in ("nothing", "_private", "ndgc"):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
             getattr(goodgain, name)
     assert goodgain.measures.__name__ == "goodgain.measures"
 
 
-def test_version_is_that_of_the_project():
+def test_version_matches_the_project():
     text = (Path(__file__).parent.parent / "pyproject.toml").read_text()
     assert f'version = "{goodgain.__version__}"' in text
 

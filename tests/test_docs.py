@@ -1,72 +1,47 @@
-"""Every code block in README and docs/ runs; pages made by scripts are up to date."""
+"""Every code block in README and docs/ runs; generated pages are up to date."""
 
-import os
-import re
-import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from load_script import SCRIPTS, load_script
 
-ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(page: Path) -> list[tuple[str, str]]:
-    return [(m[1], m[2]) for m in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+examples = load_script("examples")
 
 
 def pages() -> list[object]:
-    """Those with blocks."""
-    marks = {
-        "spark.md": pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-    }
-    return [pytest.param(p, marks=marks.get(p.name, ()), id=p.name) for p in PAGES if blocks(p)]
+    """The pages that have blocks; the one about Spark is marked, and skipped without Java."""
+    no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+    marks = {"spark.md": (pytest.mark.spark, no_java)}
+    return [
+        pytest.param(page, marks=marks.get(page.name, ()), id=page.name)
+        for page in examples.PAGES
+        if examples.has_blocks(page)
+    ]
 
 
 @pytest.mark.parametrize("page", pages())
 def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python blocks of a page share one namespace; `$ command` lines print what stands below them."""
+    def check(command: str, expected: str) -> str:
+        assert examples.run(command) == expected, f"{command}\nto update the page: make docs"
+        return expected
+
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": f"docs_{page.stem}"}
-    for kind, text in blocks(page):
-        if kind == "python":
-            exec(compile(text, str(page), "exec"), namespace)
-        else:
-            for command, expected in console(text):
-                assert run(command) == expected, command
+    assert examples.run_page(page, check) == page.read_text(encoding="utf-8")
 
 
-def console(text: str) -> list[tuple[str, str]]:
-    """(command, output) for `$ goodgain ...` lines; other lines are not ours to run."""
-    found = []
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        found.append((command, output.strip("\n")))
-    return found
+@pytest.mark.parametrize("page", examples.PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = examples.LINK.findall(page.read_text(encoding="utf-8"))
+    local = [target.partition("#")[0] for target in targets if "://" not in target]
+    assert [target for target in local if target and not (page.parent / target).exists()] == []
 
 
-def run(command: str) -> str:
-    words = shlex.split(command)
-    assert words[0] == "goodgain"
+@pytest.mark.parametrize("script", ["reference", "differences", "tables"])
+def test_generated_text_is_up_to_date(script: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100"},
-        check=False,
+        [sys.executable, SCRIPTS / f"{script}.py", "--check"], capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip("\n")
-
-
-def test_reference_pages_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "reference.py", "--check"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nto update the pages: make docs"

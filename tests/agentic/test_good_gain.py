@@ -466,6 +466,7 @@ def brute_force(iterations, threshold):
     return table
 
 
+@pytest.mark.slow
 def test_agrees_with_the_brute_force_on_thousands_of_traces():
     rng = random.Random(5)
     cases = []

@@ -49,6 +49,7 @@ def test_numbers_of_a_pair() -> None:
     assert pair.p_corrected >= pair.p
 
 
+@pytest.mark.slow
 def test_wins_ties_losses_and_p_are_those_of_ranx() -> None:
     pytest.importorskip("ranx")
     rng = np.random.default_rng(2)

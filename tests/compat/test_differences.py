@@ -1,21 +1,13 @@
-"""docs/differences.md is up to date, and its numbers are the tools' own."""
+"""The numbers in docs/differences.md are the tools' own."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import warnings
-from pathlib import Path
 
 import pytest
+from load_script import load_script
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-_spec = importlib.util.spec_from_file_location(
-    "make_differences", ROOT / "docs" / "make_differences.py"
-)
-made = importlib.util.module_from_spec(_spec)
-sys.modules["make_differences"] = made
-_spec.loader.exec_module(made)
+differences = load_script("differences")
 
 TREC_EVAL = {
     "nDCG": "ndcg", "nDCG@10": "ndcg_cut_10", "nDCG@3": "ndcg_cut_3", "RR": "recip_rank", "P@1": "P_1",
@@ -31,16 +23,10 @@ RANX = {
 }  # fmt: skip
 
 
-def test_the_page_is_up_to_date():
-    assert made.PAGE.read_text(encoding="utf-8") == made.page(), (
-        "run: python docs/make_differences.py"
-    )
-
-
-@pytest.mark.parametrize("example", made.EXAMPLES, ids=lambda e: e.title)
+@pytest.mark.parametrize("example", differences.EXAMPLES, ids=lambda e: e.title)
 def test_trec_eval_9(example):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    for measure, row in made.values(example).items():
+    for measure, row in differences.values(example).items():
         if row["trec_eval9"] is None or measure.startswith("AP(rel"):
             continue
         name = TREC_EVAL[measure]
@@ -50,10 +36,10 @@ def test_trec_eval_9(example):
         assert row["trec_eval9"] == pytest.approx(value), measure
 
 
-@pytest.mark.parametrize("example", made.EXAMPLES, ids=lambda e: e.title)
+@pytest.mark.parametrize("example", differences.EXAMPLES, ids=lambda e: e.title)
 def test_ir_measures(example):
     ir_measures = pytest.importorskip("ir_measures")
-    for measure, row in made.values(example).items():
+    for measure, row in differences.values(example).items():
         if row["ir_measures"] is None or measure in ("ERR@10", "RBP", "RBP(p=0.5)", "AP11"):
             continue  # gdeval is a Perl program, RBP needs rel there
         theirs = ir_measures.parse_measure(measure.replace("beta=2", "beta=2.0"))
@@ -61,12 +47,12 @@ def test_ir_measures(example):
         assert row["ir_measures"] == pytest.approx(value), measure
 
 
-@pytest.mark.parametrize("example", made.EXAMPLES, ids=lambda e: e.title)
+@pytest.mark.parametrize("example", differences.EXAMPLES, ids=lambda e: e.title)
 def test_ranx(example):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ranx = pytest.importorskip("ranx")
-        for measure, row in made.values(example).items():
+        for measure, row in differences.values(example).items():
             if row["ranx"] is None or measure not in RANX:
                 continue
             value = ranx.evaluate(
@@ -79,11 +65,11 @@ def test_ranx(example):
             assert row["ranx"] == pytest.approx(float(value)), measure
 
 
-@pytest.mark.parametrize("example", made.EXAMPLES, ids=lambda e: e.title)
+@pytest.mark.parametrize("example", differences.EXAMPLES, ids=lambda e: e.title)
 def test_beir(example):
     beir = pytest.importorskip("beir_evaluation").EvaluateRetrieval
     run = {q: dict(docs) for q, docs in example.run.items()}
-    for measure, row in made.values(example).items():
+    for measure, row in differences.values(example).items():
         if row["beir"] is None:
             continue
         name, _, k = measure.partition("@")

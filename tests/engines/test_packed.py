@@ -67,6 +67,7 @@ def test_any_size_of_batches(size):
         assert total.value / total.count == local[measure]
 
 
+@pytest.mark.slow
 def test_a_query_in_several_windows():
     """More than 16 MB of rows are sent on before the partition ends, so a query has several pieces."""
     rng = random.Random(1)

@@ -309,6 +309,7 @@ def postgres(tmp_path_factory):
     server.wait(20)
 
 
+@pytest.mark.slow
 def test_postgres_full_text(postgres):
     ours = make("postgres", {"dsn": postgres, "table": "my docs"})
     ours.index(DOCUMENTS)
@@ -336,6 +337,7 @@ def test_postgres_full_text(postgres):
         each._local.connection.close()
 
 
+@pytest.mark.slow
 def test_pgvector(postgres):
     import psycopg
 

@@ -21,6 +21,7 @@ def data(name: str) -> Path:
     return DATA / name
 
 
+@pytest.mark.slow
 def test_cacm():
     """Lucene with stemming reaches a mean average precision of .3123 and P@30 of .1942."""
     home = data("cacm")

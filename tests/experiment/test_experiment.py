@@ -369,6 +369,7 @@ gg.Experiment(documents, queries, qrels, systems, warmup=0, seeds=[1, 2]).run({f
 """
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(tmp_path):
     """The final numbers are the same, and no finished call is made again."""
 

@@ -106,6 +106,7 @@ def test_agrees_with_ranx(
             assert fused[query] == pytest.approx(docs, rel=1e-9, abs=1e-12), (norm, query)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", CONDORCET)
 def test_condorcet_agrees_with_ranx_where_majorities_are_clear(method: str) -> None:
     runs = clear_majorities()

@@ -196,6 +196,7 @@ def test_bad_results_name_the_field():
         Identity().cluster([{}, {"title": 3}])
 
 
+@pytest.mark.slow
 def test_many_results_of_one_title_stay_linear():
     title = "The same title for every single result of this one conversation"
     rng = random.Random(2)

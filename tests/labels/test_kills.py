@@ -13,6 +13,8 @@ from server import Server
 
 from goodgain.labels import Labels, label
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("GOODGAIN_KILLS", "50"))
 LABELS = 24 * KILLS  # enough work for every kill
 

@@ -116,6 +116,7 @@ def test_a_cancelled_call_is_cancelled_in_its_process_too(server: Server) -> Non
     with_two_others(server, work)
 
 
+@pytest.mark.slow
 @needs_children
 def test_calls_of_a_killed_process_are_retried(server: Server) -> None:
     async def work(judge: JudgeProcesses) -> None:
@@ -169,6 +170,7 @@ def stopped(server: Server, folder: Path, how: signal.Signals) -> int:
     return status
 
 
+@pytest.mark.slow
 @needs_children
 def test_a_killed_run_leaves_no_process_behind_and_can_resume(
     server: Server, tmp_path: Path
@@ -183,6 +185,7 @@ def test_a_killed_run_leaves_no_process_behind_and_can_resume(
     assert sum(server.answered.values()) <= COUNT + CONCURRENCY  # what was in flight
 
 
+@pytest.mark.slow
 @needs_children
 def test_ctrl_c_stores_all_replies_of_its_processes(server: Server, tmp_path: Path) -> None:
     assert stopped(server, tmp_path, signal.SIGINT) == 130

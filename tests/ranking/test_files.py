@@ -64,6 +64,7 @@ def run_file(request, collection, tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_the_same_bits_for_any_number_of_threads(collection, expected, run_file, threads):
     assert same_bits(evaluate(collection[0], run_file, MEASURES, threads=threads).runs[0], expected)
@@ -74,6 +75,7 @@ def test_dictionaries_with_any_number_of_threads(collection, expected, threads):
     assert same_bits(evaluate(*collection, MEASURES, threads=threads).runs[0], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy", [{"ties": "average"}, {"ties": "bounds"}, {"unjudged": "remove"}]
 )
@@ -99,6 +101,7 @@ def test_ties_input_over_a_file_is_the_order_of_lines(collection, tmp_path):
     assert same_bits(a, evaluate(collection[0], in_order, MEASURES, ties="input").runs[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_other_formats_of_that_size(collection, expected, ending, tmp_path):
     import polars as pl
@@ -120,6 +123,7 @@ def test_large_qrels_file(collection, expected, tmp_path):
     assert same_bits(evaluate(path, collection[1], MEASURES).runs[0], expected)
 
 
+@pytest.mark.slow
 def test_an_error_names_its_line_in_a_late_chunk(collection, run_file, tmp_path):
     items = run_file.read_text().splitlines(keepends=True)
     bad = len(items) * 3 // 4
@@ -132,6 +136,7 @@ def test_an_error_names_its_line_in_a_late_chunk(collection, run_file, tmp_path)
         assert caught.value.where == f"{path}:{bad + 1}"
 
 
+@pytest.mark.slow
 def test_a_duplicate_in_two_chunks_names_its_line(collection, run_file, tmp_path):
     items = run_file.read_text().splitlines(keepends=True)
     path = tmp_path / "run.txt"

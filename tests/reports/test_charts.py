@@ -135,6 +135,7 @@ def png_size(data: bytes) -> tuple[int, int]:
     return size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), OF)
 def test_pictures_are_pictures(charts, tmp_path, name, kind):
     chart = charts[name, kind]
@@ -150,6 +151,7 @@ def test_pictures_are_pictures(charts, tmp_path, name, kind):
     assert json.loads((tmp_path / "x.json").read_text()) == chart.themed(width=500)
 
 
+@pytest.mark.slow
 def test_pictures_have_the_size_and_the_colours_that_were_asked_for(charts):
     chart = charts["GoodGain", "gain"]
     assert png_size(chart.png(scale=3))[0] == pytest.approx(
@@ -201,6 +203,7 @@ def test_what_is_missing_says_how_to_get_it(monkeypatch, results, charts):
 # --- what may not happen with names ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 1_000_000, "a.b[c]'d\"", "", "  "])
 def test_names_are_values_and_nothing_else(schema, name):
     names = (name, "dense", "hybrid")

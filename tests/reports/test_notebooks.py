@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parent.parent.parent / "docs" / "notebooks.md"
 CELLS = [m[1] for m in re.finditer(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)]
 

@@ -14,6 +14,8 @@ from playwright.sync_api import expect
 
 from goodgain.reports import ranked_lists
 
+pytestmark = pytest.mark.slow
+
 TRIES = 4
 
 

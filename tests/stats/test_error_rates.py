@@ -12,6 +12,8 @@ from goodgain.stats.margin import noninferior_p
 from goodgain.stats.paired import Resampling, bca_interval, run_test
 from goodgain.stats.tukey import Tukey
 
+pytestmark = pytest.mark.slow
+
 RUNS = 2_000
 HOW = Resampling(permutations=999, bootstraps=499)
 

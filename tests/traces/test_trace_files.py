@@ -135,6 +135,7 @@ def test_broken_json_in_a_whole_document(tmp_path):
     assert error.value.where.endswith("x.json:2")
 
 
+@pytest.mark.slow
 def test_a_line_of_fifty_megabytes(tmp_path):
     results = [{"id": str(i), "content": f"{i} " + "word " * 20_000, "gain": 2} for i in range(500)]
     big = bad(search={"results": results})
