@@ -94,9 +94,9 @@ def from_core(error: Exception) -> GoodgainError:
     return from_report(error.args)
 
 
-def from_report(parts: tuple[str, ...]) -> GoodgainError:
+def from_report(fields: tuple[str, ...]) -> GoodgainError:
     """The same for an error of the core that comes from another process, as kind, message, where, hint."""
-    kind, message, where, hint = parts
+    kind, message, where, hint = fields
     return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)
 
 

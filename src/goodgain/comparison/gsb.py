@@ -208,13 +208,13 @@ def gsb_labels(
 
 
 def _votes(
-    source: Any, given: Mapping[str, str]
+    source: Any, columns: Mapping[str, str]
 ) -> tuple[dict[tuple[str, str], dict[str, int]], set[str]]:
     from goodgain.io.columns import find_columns
     from goodgain.io.tables import load_table
 
     table = load_table(source, "labels")
-    names = find_columns(table.columns, "preferences", table.name, given)
+    names = find_columns(table.columns, "preferences", table.name, columns)
     votes: dict[tuple[str, str], dict[str, int]] = {}
     annotators = set()
     for i, label in enumerate(table.columns[names["label"]]):
