@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,10 +15,11 @@ from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 16
+_CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
@@ -43,7 +45,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
 
 def read_head(path: str) -> str:
     """The first lines of a file."""
-    with open_decompressed(path) as stream:
+    with _read_errors(path), open_decompressed(path) as stream:
         return stream.read(_HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
@@ -63,42 +65,47 @@ def plain_descriptor(path: str) -> int:
     Compressed files and standard input go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
-    if path == STDIN:
-        return _spool(sys.stdin.buffer, display_name(path))
-    try:
+    with _read_errors(path):
+        if path == STDIN:
+            return _spool(sys.stdin.buffer)
         if Path(path).is_dir():
-            raise InputError(f"'{path}' is a directory, not a file")
+            raise IsADirectoryError
         if compression_of(path) is None:
             return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         with open_decompressed(path) as stream:
-            return _spool(stream, path)
+            return _spool(stream)
+
+
+@contextmanager
+def _read_errors(path: str) -> Iterator[None]:
+    """Turn what opening and decompressing a file may raise into an error that names the file."""
+    try:
+        yield
     except FileNotFoundError:
         raise file_not_found(path) from None
+    except IsADirectoryError:
+        raise InputError(f"'{path}' is a directory, not a file") from None
     except PermissionError:
         raise InputError(f"permission denied: '{path}'") from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise InputError(f"cannot read '{path}': {error.strerror}") from None
+        damaged = isinstance(error, EOFError | OSError | ValueError)
+        if not damaged and type(error).__name__ not in _CODEC_ERRORS:
+            raise
+        raise InputError(
+            f"cannot decompress the file: {error}",
+            where=display_name(path),
+            hint="it is damaged, incomplete, or not in the format of its suffix",
+        ) from None
 
 
-def _spool(stream: IO[bytes], name: str) -> int:
+def _spool(stream: IO[bytes]) -> int:
     import tempfile
 
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
-        try:
-            while block := stream.read(_BLOCK):
-                file.write(block)
-        except (EOFError, OSError, ValueError) as error:
-            raise InputError(
-                f"cannot decompress the file: {error}",
-                where=name,
-                hint="it is damaged or incomplete; is the download complete?",
-            ) from None
-        except Exception as error:
-            if type(error).__name__ not in ("LZMAError", "ZstdError"):
-                raise
-            raise InputError(
-                f"cannot decompress the file: {error}",
-                where=name,
-                hint="it is damaged, incomplete, or not in the format of its suffix",
-            ) from None
+        while block := stream.read(_BLOCK):
+            file.write(block)
         file.flush()
         return os.dup(file.fileno())
 
