@@ -12,6 +12,8 @@ import sys
 import pytest
 from refusals import RUN, put, refused
 
+from goodgain.cli import run
+
 # --- whole files ---
 
 
@@ -63,6 +65,13 @@ def test_file_that_may_not_be_read(folder, capsys):
 def test_truncated_gzip(folder, capsys, name):
     put(folder, name, gzip.compress((RUN * 500).encode())[:-30])
     refused("qrels.txt", name, capsys=capsys, says="cannot decompress", where=name, hint="complete")
+
+
+def test_damaged_gzip(folder, capsys):
+    data = bytearray(gzip.compress(NOISE * 3))
+    data[len(data) // 2] ^= 0xFF
+    put(folder, "run.txt.gz", bytes(data))
+    refused("qrels.txt", "run.txt.gz", capsys=capsys, says="cannot decompress", where="run.txt.gz")
 
 
 @pytest.mark.parametrize("name", ["run.txt.gz", "run.txt.bz2", "run.txt.xz", "run.txt.zst"])
@@ -157,3 +166,19 @@ def test_ids_that_differ_only_by_type(folder, capsys, role):
         where="r.json",
         hint="type",
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("none.txt", "file not found: 'none.txt'"),
+        ("folder", "'folder' is a directory"),
+        ("run.txt.gz", "cannot decompress the file"),
+    ],
+)
+def test_convert_refuses_unreadable_files_too(folder, capsys, source, says):
+    (folder / "folder").mkdir()
+    put(folder, "run.txt.gz", gzip.compress(RUN.encode())[:-12])
+    assert run(["convert", source, "out.txt"]) == 2
+    assert capsys.readouterr().err.startswith(f"goodgain: {says}")
+    assert not (folder / "out.txt").exists()

@@ -34,7 +34,7 @@ def options(command):
 
 def without_default(text):
     """The help without the default, which commands may choose."""
-    return re.sub(r" \(default: [^()]*\)$", "", text)
+    return re.sub(r" ?\(default: [^()]*\)$", "", text)
 
 
 def uses(key):

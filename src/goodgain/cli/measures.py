@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _definition(name: str) -> Definition:
     """The definition of a measure; an exact name wins, so that DCG@i is the agentic DCG."""
-    from goodgain.measures import definition_of, find
+    from goodgain.measures import definition_of
+    from goodgain.measures.registry import find
 
     exact = find(name, fold=False) or find(name, ("agentic",), fold=False)
     return exact or definition_of(name)

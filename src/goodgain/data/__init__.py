@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.data.trace import Iteration, Result, Search, Trace, Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from goodgain.data.trace import Iteration, Result, Search, Trace, Turn
 
 __all__ = ["Iteration", "Qrels", "Result", "Run", "Search", "Trace", "Turn"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'goodgain.data' has no attribute '{name}'")
+    from goodgain.data import trace  # an evaluation of runs does not need it
+
+    return getattr(trace, name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_sqlite
 from goodgain.io.sources import Source, resolve
+from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
 if TYPE_CHECKING:

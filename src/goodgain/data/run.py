@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns
 from goodgain.io.naming import system_name
 from goodgain.io.sources import Source, resolve
+from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
 if TYPE_CHECKING:
@@ -62,7 +61,9 @@ class Run(metaclass=ConstructorHints):
         """The same run under another name."""
         if name == self.name:
             return self
-        run = copy.copy(self)
+        from copy import copy
+
+        run = copy(self)
         object.__setattr__(run, "name", name)
         return run
 
@@ -98,6 +99,8 @@ class Run(metaclass=ConstructorHints):
 
         source = self.source
         if source.kind == "arrow":
+            from dataclasses import replace
+
             source = replace(source, value=self._arrow_table())
         rows = rows_of(source, "run")
         return rows.query, rows.doc, rows.value

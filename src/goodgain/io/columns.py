@@ -7,11 +7,11 @@ order of preference is written as groups of one name each (`_ordered`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from goodgain.errors import InputError
+from goodgain.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

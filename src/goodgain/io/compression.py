@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from goodgain.io.naming import compression_of
@@ -29,7 +28,7 @@ def open_decompressed(path: str) -> IO[bytes]:
             return lzma.open(path)
         case "zstd":
             return cast("IO[bytes]", _zstd().open(path))
-    return Path(path).open("rb")
+    return open(path, "rb")
 
 
 def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -110,7 +110,7 @@ def _table_kind(source: Any, kind: str | None) -> TableKind:
         if kind not in kinds:
             raise UsageError(f"invalid kind '{kind}'", hint="one of: run, qrels")
         return kinds[kind]
-    candidates = table_kinds(source)
+    candidates = _kinds(source)
     if len(candidates) == 1:
         return candidates.pop()
     name = f"'{source}'" if isinstance(source, str) else "the input"

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError
 from goodgain.io.columns import TableKind, find_columns, looks_like_header
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
+from goodgain.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 16
+_CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
@@ -43,7 +44,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
 
 def read_head(path: str) -> str:
     """The first lines of a file."""
-    with open_decompressed(path) as stream:
+    with _read_errors(path), open_decompressed(path) as stream:
         return stream.read(_HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
@@ -63,42 +64,47 @@ def plain_descriptor(path: str) -> int:
     Compressed files and standard input go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
-    if path == STDIN:
-        return _spool(sys.stdin.buffer, display_name(path))
-    try:
-        if Path(path).is_dir():
-            raise InputError(f"'{path}' is a directory, not a file")
+    with _read_errors(path):
+        if path == STDIN:
+            return _spool(sys.stdin.buffer)
+        if os.path.isdir(path):
+            raise IsADirectoryError
         if compression_of(path) is None:
             return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         with open_decompressed(path) as stream:
-            return _spool(stream, path)
+            return _spool(stream)
+
+
+@contextmanager
+def _read_errors(path: str) -> Iterator[None]:
+    """Turn what opening and decompressing a file may raise into an error that names the file."""
+    try:
+        yield
     except FileNotFoundError:
         raise file_not_found(path) from None
+    except IsADirectoryError:
+        raise InputError(f"'{path}' is a directory, not a file") from None
     except PermissionError:
         raise InputError(f"permission denied: '{path}'") from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise InputError(f"cannot read '{path}': {error.strerror}") from None
+        damaged = isinstance(error, EOFError | OSError | ValueError)
+        if not damaged and type(error).__name__ not in _CODEC_ERRORS:
+            raise
+        raise InputError(
+            f"cannot decompress the file: {error}",
+            where=display_name(path),
+            hint="it is damaged, incomplete, or not in the format of its suffix",
+        ) from None
 
 
-def _spool(stream: IO[bytes], name: str) -> int:
+def _spool(stream: IO[bytes]) -> int:
     import tempfile
 
     with tempfile.TemporaryFile(prefix="goodgain-") as file:
-        try:
-            while block := stream.read(_BLOCK):
-                file.write(block)
-        except (EOFError, OSError, ValueError) as error:
-            raise InputError(
-                f"cannot decompress the file: {error}",
-                where=name,
-                hint="it is damaged or incomplete; is the download complete?",
-            ) from None
-        except Exception as error:
-            if type(error).__name__ not in ("LZMAError", "ZstdError"):
-                raise
-            raise InputError(
-                f"cannot decompress the file: {error}",
-                where=name,
-                hint="it is damaged, incomplete, or not in the format of its suffix",
-            ) from None
+        while block := stream.read(_BLOCK):
+            file.write(block)
         file.flush()
         return os.dup(file.fileno())
 
@@ -132,10 +138,10 @@ def _line_format(
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
+    if delimiter == "\t" or delimiter not in line:
+        return line.split(delimiter)
     import csv
 
-    if delimiter == "\t":
-        return line.split("\t")
     try:
         return next(csv.reader([line]), [])
     except csv.Error:
@@ -194,7 +200,7 @@ def open_arrow(path: str) -> Any:
         raise MissingExtraError.for_package(
             "pyarrow", "arrow", f"reading the file '{path}'"
         ) from None
-    if not Path(path).exists():
+    if not os.path.exists(path):
         raise file_not_found(path)
     form = format_of(path)
     try:
@@ -223,7 +229,7 @@ def open_arrow(path: str) -> Any:
 def is_sqlite(path: str) -> bool:
     """Whether a file is a SQLite database, such as a label store, by its first bytes."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - importing pathlib costs every command 4 ms
+        with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
     except OSError:
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,12 +21,12 @@ STDIN = "-"
 
 def compression_of(path: str | os.PathLike[str]) -> str | None:
     """The compression that the last suffix names."""
-    return COMPRESSIONS.get(Path(path).suffix.lower())
+    return COMPRESSIONS.get(os.path.splitext(_name(path))[1].lower())
 
 
 def format_of(path: str | os.PathLike[str]) -> str | None:
     """The format that the suffix names, compressed or not: csv for `run.csv.gz`."""
-    return FORMATS.get(_decompressed(Path(path)).suffix.lower())
+    return FORMATS.get(_split(path)[1].lower())
 
 
 def display_name(path: str) -> str:
@@ -43,8 +42,8 @@ def system_name(path: str | os.PathLike[str]) -> str:
     """
     if os.fspath(path) in (STDIN, display_name(STDIN)):
         return "stdin"
-    name = _decompressed(Path(path))
-    return name.stem if name.suffix.lower() in FORMATS else name.name
+    stem, suffix = _split(path)
+    return stem if suffix.lower() in FORMATS else stem + suffix
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
@@ -63,9 +62,14 @@ def unique_names(names: Iterable[str]) -> list[str]:
     return unique
 
 
-def _decompressed(path: Path) -> Path:
-    """The name without suffixes of compression."""
-    name = Path(path.name)
-    while name.suffix.lower() in COMPRESSIONS:
-        name = name.with_suffix("")
-    return name
+def _name(path: str | os.PathLike[str]) -> str:
+    """The last part of a path, which may be a folder."""
+    return os.path.basename(os.fspath(path).rstrip("/"))
+
+
+def _split(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The stem and the suffix of a file's name, without suffixes of compression."""
+    stem, suffix = os.path.splitext(_name(path))
+    while suffix.lower() in COMPRESSIONS:
+        stem, suffix = os.path.splitext(stem)
+    return stem, suffix

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from goodgain.errors import InputError
 from goodgain.io.columns import TableKind, find_columns
 from goodgain.io.files import file_not_found, open_arrow, read_json
 from goodgain.io.naming import STDIN, display_name, format_of
+from goodgain.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def _has(row: Any, keys: Sequence[str | None]) -> bool:
 def stat_of(path: str) -> tuple[int, int] | None:
     """Size and modification time of a file; None if it does not exist."""
     try:
-        info = Path(path).stat()
+        info = os.stat(path)
     except OSError:
         return None
     return info.st_size, info.st_mtime_ns
@@ -123,7 +122,7 @@ def sha256_of(path: str) -> str | None:
     import hashlib
 
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
