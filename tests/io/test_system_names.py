@@ -97,7 +97,7 @@ def test_fuse(folder, a, b, names):
     fused = gg.fuse([f"{a}.txt", f"{b}.txt"], "sum").to_dict()
     assert set(fused["q1"]) == {"a", "x"}
     assert gg.fuse([f"{b}.txt", f"{a}.txt"], "sum").to_dict() == fused
-    tuned = gg.tune("qrels.txt", [f"{a}.txt", f"{b}.txt"], "wsum", measure="AP", folds=2)
+    tuned = gg.tune([f"{a}.txt", f"{b}.txt"], "wsum", qrels="qrels.txt", measures="AP", folds=2)
     assert sorted(tuned.singles) == names
 
 
