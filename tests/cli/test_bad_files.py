@@ -155,7 +155,7 @@ def test_swapped_files(folder, capsys):
 
 @pytest.mark.parametrize("role", ["query", "doc"])
 def test_ids_that_differ_only_by_type(folder, capsys, role):
-    """In a JSON file 1 and "1" can be told apart."""
+    """In a JSON file 1 and "1" are different ids."""
     put(folder, "q.json", json.dumps([{"query": "1", "doc": "1", "gain": 1}]))
     put(folder, "r.json", json.dumps([{"query": "1", "doc": "1", "score": 2.5} | {role: 1}]))
     refused(

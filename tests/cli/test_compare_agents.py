@@ -39,10 +39,10 @@ def rows(capsys):
 def test_from_traces(folder, capsys):
     files = ["--traces", "before.jsonl", "--traces", "after.jsonl"]
     assert run(["compare", *files, "-m", "CG SRR", "--format", "json", "-q"]) == 0
-    found = rows(capsys)
-    assert (found["SRR"]["system"], found["SRR"]["baseline"]) == ("after", "before")
-    assert found["SRR"]["losses"] == 8 and found["SRR"]["lower_is_better"] is True
-    assert found["CG"]["difference"] == 0
+    compared = rows(capsys)
+    assert (compared["SRR"]["system"], compared["SRR"]["baseline"]) == ("after", "before")
+    assert compared["SRR"]["losses"] == 8 and compared["SRR"]["lower_is_better"] is True
+    assert compared["CG"]["difference"] == 0
     assert run(["gate", *files, "-m", "SRR", "-q"]) == 1
     assert "FAILED: after against before: SRR is worse" in capsys.readouterr().out
     assert run(["gate", *files, "-m", "CG", "-q"]) == 0
@@ -61,9 +61,9 @@ def test_from_rows_per_conversation(folder, capsys):
     command = ["trace", "before.jsonl", "after.jsonl", "--by", "file", "--per-conversation"]
     assert run([*command, "--format", "csv", "-o", "rows.csv", "-q"]) == 0
     assert run(["compare", "--scores", "rows.csv", "--format", "json", "-q"]) == 0
-    found = rows(capsys)
-    assert found["SRR"]["losses"] == 8 and found["SRR"]["queries"] == 8
-    assert "Cost" not in found
+    compared = rows(capsys)
+    assert compared["SRR"]["losses"] == 8 and compared["SRR"]["queries"] == 8
+    assert "Cost" not in compared
     assert run(["gate", "--scores", "rows.csv", "-m", "SRR", "-q"]) == 1
     assert (
         run(["gate", "--scores", "rows.csv", "-m", "SRR", "--higher-is-better", "SRR", "-q"]) == 0

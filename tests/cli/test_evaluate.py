@@ -1,4 +1,4 @@
-"""`goodgain evaluate`: formats, options, and files written whole or not at all."""
+"""`goodgain evaluate`: formats, options, and files written atomically."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_machine_formats_per_query(files, capsys, kind):
     _, out, _ = called(*BOTH, "--format", kind, "--per-query", capsys=capsys)
     rows = rows_of(out, kind)
     assert [list(row) for row in rows] == [["run", "query", "measure", "value"]] * 8
-    found = {(r["run"], r["query"], r["measure"]): float(r["value"]) for r in rows}
-    assert found["bm25", "q1", "AP"] == 0.5 and found["bm25", "q2", "AP"] == 1
-    assert found["knn", "q1", "RR"] == 0.5 and found["knn", "q2", "RR"] == 0
+    values = {(r["run"], r["query"], r["measure"]): float(r["value"]) for r in rows}
+    assert values["bm25", "q1", "AP"] == 0.5 and values["bm25", "q2", "AP"] == 1
+    assert values["knn", "q1", "RR"] == 0.5 and values["knn", "q2", "RR"] == 0
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])

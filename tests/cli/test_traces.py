@@ -67,15 +67,15 @@ def test_table_with_summary_pairs_and_plot(traces, capsys):
 def test_long_rows(traces, capsys):
     rows = list(csv.DictReader(io.StringIO(output(capsys, "trace", traces, "--format", "csv").out)))
     assert list(rows[0])[:5] == ["system", "iteration", "measure", "value", "n"]
-    found = {
+    values = {
         (r["system"], r["iteration"], r["measure"]): (float(r["value"]), int(r["n"]))
         for r in rows
         if r["value"]
     }
-    assert found["one", "1", "CG"] == (4, 2)
-    assert found["one", "2", "CG"] == (9, 1)
-    assert found["one", "", "CG"] == (6, 2)
-    assert found["two", "", "SRE"] == (1, 2)
+    assert values["one", "1", "CG"] == (4, 2)
+    assert values["one", "2", "CG"] == (9, 1)
+    assert values["one", "", "CG"] == (6, 2)
+    assert values["two", "", "SRE"] == (1, 2)
 
 
 def test_rows_per_conversation(traces, capsys):
@@ -136,10 +136,10 @@ def test_options(traces, capsys, tmp_path):
 def test_errors_have_no_traceback(tmp_path, capsys):
     path = tmp_path / "bad.jsonl"
     path.write_text('{"conversation": "c1", "turns": 3}\n')
-    found = output(capsys, "trace", str(path), status=2)
-    assert found.err == f"goodgain: the field 'turns' is a number, not a list ({path}:1)\n"
-    found = output(capsys, "trace", str(path), "--skip-bad")
-    assert "1 bad conversations were skipped" in found.err
+    printed = output(capsys, "trace", str(path), status=2)
+    assert printed.err == f"goodgain: the field 'turns' is a number, not a list ({path}:1)\n"
+    printed = output(capsys, "trace", str(path), "--skip-bad")
+    assert "1 bad conversations were skipped" in printed.err
     assert output(capsys, "trace", str(path), "--turn", "first", status=2).err.startswith(
         "goodgain: invalid turn='first'"
     )
@@ -183,8 +183,8 @@ def test_convert(tmp_path, capsys):
             }
         )
     )
-    found = output(capsys, "convert", str(source), str(target), "--search-tool", "lookup")
-    assert found.err == f"wrote 1 conversations to {target}\n"
+    printed = output(capsys, "convert", str(source), str(target), "--search-tool", "lookup")
+    assert printed.err == f"wrote 1 conversations to {target}\n"
     (read,) = gg.read_traces(target)
     assert read.turns[0].iterations[0].searches[0].results[0].id == "doc-1"
     assert output(capsys, "convert", str(source), str(target), "--from", "canonical", status=2).err
