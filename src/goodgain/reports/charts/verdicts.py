@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
 
 _SIDES = ("bad", "same", "good")
-_VERDICTS = (
-    "worse",
-    "not shown",
-    "no worse",
-    "open",
-)  # without evidence there is no point to colour
+# A measure without evidence has no point to colour.
+_VERDICTS = ("worse", "not shown", "no worse", "open")
 
 
 def sides(gsb: GSB) -> Chart:
