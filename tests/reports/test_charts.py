@@ -286,7 +286,7 @@ def test_effects_are_the_pairs(results):
         assert row["corrected"] == pair.p_corrected
     values = compared.plot("effects").spec["data"]["values"]
     assert {v["verdict"] for v in values} == {"better"}
-    worse = gg.compare(results["Evaluation"], baselines="hybrid").plot("effects")
+    worse = gg.compare(results["Evaluation"], baseline="hybrid").plot("effects")
     assert {v["verdict"] for v in worse.spec["data"]["values"]} == {"worse"}
 
 
@@ -299,7 +299,7 @@ def test_less_time_is_better(results):
 def test_differences_are_those_of_the_queries(results):
     evaluated = results["Evaluation"]
     chart = evaluated.plot("differences", system="hybrid", baseline="dense", measure="RR")
-    of = {r.name: dict(zip(r.queries, r.column("RR"), strict=True)) for r in evaluated}
+    of = {r.name: dict(zip(r.queries, r.column("RR"), strict=True)) for r in evaluated.runs}
     expected = {q: of["hybrid"][q] - of["dense"][q] for q in of["dense"]}
     assert {row["query"]: row["difference"] for row in table(chart)} == expected
     values = [row["difference"] for row in table(chart)]
@@ -415,7 +415,7 @@ def test_precision_of_several_seeds_is_their_mean():
     rows = table(result.plot("precision-recall"))
     assert [r["system"] for r in rows] == ["knn"] * 11 + ["swarm"] * 11
     half = gg.evaluate(qrels, result.runs["swarm"], "IPrec@0.5")
-    expected = np.mean([run["IPrec@0.5"] for run in half])
+    expected = np.mean([run["IPrec@0.5"] for run in half.runs])
     assert next(r for r in rows[11:] if r["recall"] == 0.5)["precision"] == pytest.approx(expected)
 
 
@@ -425,7 +425,8 @@ def test_gain_by_iteration_is_the_figures(measure, align):
     traces = [sample_results.trace(s, n) for s in ("a", "b") for n in range(9)]
     result = gg.good_gain(traces, align=align)
     rows = table(result.plot("gain", measure=measure))
-    assert {r["iteration"] for r in rows} == set(range(1, max(s.iterations for s in result) + 1))
+    longest = max(s.iterations for s in result.systems)
+    assert {r["iteration"] for r in rows} == set(range(1, longest + 1))
     for r in rows:
         f = result.figure(measure, r["iteration"], r["system"])
         undefined = [None if math.isnan(v) else v for v in (f.low, f.high)]

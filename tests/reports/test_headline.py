@@ -98,8 +98,8 @@ def test_several_evaluations_are_compared_together():
     one = goodgain.evaluate(qrels, {q: {"b": 2.0, "a": 1.0} for q in qrels}, "RR")
     other = goodgain.evaluate(qrels, {q: {"a": 2.0, "b": 1.0} for q in qrels}, "RR")
     contents = gather_contents([one, other])
-    assert contents.systems == ("run", "run#2") and contents.baseline == "run"
-    assert headline(one, other).startswith("run#2 is better than run: RR 1.000 vs 0.500")
+    assert contents.systems == ("run#1", "run#2") and contents.baseline == "run#1"
+    assert headline(one, other).startswith("run#2 is better than run#1: RR 1.000 vs 0.500")
 
 
 def test_labels_against_people():
@@ -115,7 +115,7 @@ def test_what_cannot_be_reported():
         gather_contents([])
     with pytest.raises(UsageError, match="a report can hold only one comparison"):
         gather_contents([comparison(), comparison()])
-    with pytest.raises(UsageError, match="there is no system 'x' to be the baseline"):
+    with pytest.raises(UsageError, match="unknown baseline 'x'"):
         gather_contents([Evaluation.from_dict(evaluation().to_dict())], baseline="x")
 
 

@@ -137,7 +137,7 @@ def test_a_page_without_tables_says_so(tmp_path, look):
     loaded.report(path, baseline="bm25")
     dialog = opened(look(path).page, "q3")
     assert (
-        "Ranked lists are not available: the saved result does not know a file"
+        "Ranked lists are not available: the saved result records no file for its judgments"
         in dialog.inner_text()
     )
     assert dialog.locator("#table-query-values tbody tr").count() == 4
@@ -157,7 +157,7 @@ def test_policies_without_one_order_have_lists_without_contributions(tmp_path, l
 
 def test_contributions_of_a_seed_add_up_to_its_own_value(tmp_path, look):
     """The table has means over seeds, the list is of the first of them."""
-    scores = list(evaluation())
+    scores = evaluation().runs
     path = tmp_path / "seeds.html"
     seeds = [scores[1], scores[2]]
     goodgain.compare(scores[0], seeds).report(path)

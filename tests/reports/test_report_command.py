@@ -40,7 +40,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "qrels.txt").write_text(
         "".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items())
     )
-    for scores in evaluation():
+    for scores in evaluation().runs:
         _, table_ = scores.tables()
         lines = [f"{q} Q0 {d} 0 {s!r} t\n" for q, d, s in zip(*table_.rows(), strict=True)]
         (tmp_path / f"{scores.name}.run").write_text("".join(lines))
@@ -95,7 +95,7 @@ def test_from_the_inputs_of_a_comparison(files):
         ]
     )
     assert run(["report", "saved.json", "-q", "-o", "alone.html"]) == 0
-    assert "does not include per-query scores" in (files / "alone.html").read_text()
+    assert "does not include the scores of each query" in (files / "alone.html").read_text()
     assert run(["report", "saved.json", "scores.json", "-q", "-o", "both.html"]) == 0
     both = blocks((files / "both.html").read_text())
     assert both["queries"]["values"] == page["queries"]["values"]
@@ -194,7 +194,7 @@ def test_an_experiment_and_its_folder(files):
         (["nothing.json"], "file not found: 'nothing.json'"),
         (["qrels.txt"], "JSON"),
         (["queries.json"], "not a saved result"),
-        (["scores.json", "--baseline", "x"], "there is no system 'x' to be the baseline"),
+        (["scores.json", "--baseline", "x"], "unknown baseline 'x'"),
         (["scores.json", "--qrels", "qrels.txt"], "--qrels requires an experiment's folder"),
         (["scores.json", "--queries", "none.tsv"], "file not found: 'none.tsv'"),
     ],

@@ -71,7 +71,7 @@ def _comparison_headline(contents: PageContents, comparison: Comparison) -> list
     spans += ["(", UserText(best.system), " comes closest: " if best.improvement < 0 else ": "]
     spans += [*_numbers(best, comparison), ")"]
     if best.minimum_detectable is not None:
-        level = " at the corrected level" if _is_corrected(comparison) else ""
+        level = " at the corrected level" if _is_corrected(best, comparison) else ""
         spans.append(
             f"; with {_units(best)} the test has 80% power{level} to detect a difference of "
             f"{number(best.minimum_detectable, 3)}"
@@ -116,7 +116,7 @@ def _numbers(pair: Pair, comparison: Comparison) -> list[Span]:
     )
     p = p_text(pair.p_corrected, settings.alpha).replace("1e-4", "0.0001")
     p_value = f"p {p[0]} {p[1:]}" if p[0] in "<>" else f"p = {p}"
-    if _is_corrected(comparison):
+    if _is_corrected(pair, comparison):
         p_value = f"corrected {p_value}"
     return [
         f"{pair.measure} ", Strong(number(pair.mean, 3)), f" vs {number(pair.baseline_mean, 3)} "
@@ -124,8 +124,10 @@ def _numbers(pair: Pair, comparison: Comparison) -> list[Span]:
     ]  # fmt: skip
 
 
-def _is_corrected(comparison: Comparison) -> bool:
-    return comparison.settings.correction != "none" and len(comparison.pairs) > 1
+def _is_corrected(pair: Pair, comparison: Comparison) -> bool:
+    """Whether there were several tests to correct for; time and cost are corrected apart."""
+    family = [p for p in comparison.pairs if p.measure.is_cost == pair.measure.is_cost]
+    return comparison.settings.correction != "none" and len(family) > 1
 
 
 def _units(pair: Pair) -> str:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from goodgain.reports.chart import Chart
 
 _SIDES = ("bad", "same", "good")
-_VERDICTS = ("worse", "not shown", "no worse", "open", "no evidence")
+# A measure without evidence has no point to colour.
+_VERDICTS = ("worse", "not shown", "no worse", "open")
 
 
 def sides(gsb: GSB) -> Chart:
@@ -83,11 +84,11 @@ def checks(gate: Gate) -> Chart:
     )  # fmt: skip
     title = f"{cut(gate.candidate, 30)} minus {cut(gate.baseline, 30)}"
     y = alt.Y("measure:N", sort=[*names.values()], title=None)
-    verdicts = {c.verdict for c in gate.checks}
-    listed = [v for v in _VERDICTS if v in _VERDICTS[:3] or v in verdicts]
+    any_open = any(c.verdict == "open" for c in gate.checks)
+    verdicts = [v for v in _VERDICTS if any_open or v != "open"]
     color = alt.Color(
-        "verdict:N", title=None, legend=legend_of(listed, values=listed),
-        scale=alt.Scale(domain=list(_VERDICTS), range="diverging"),
+        "verdict:N", title=None, legend=legend_of(verdicts),
+        scale=alt.Scale(domain=verdicts, range="diverging"),
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("measure:N", title="measure"),
