@@ -43,11 +43,6 @@ struct ArrowArrayStream {
 
 namespace gg {
 
-/// The names of the columns to use; empty for those that are absent.
-struct ColumnNames {
-  std::string query, doc, value, target, aspect;
-};
-
 /// All batches of a stream, kept until the table goes.
 class ArrowTable {
  public:

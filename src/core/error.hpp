@@ -6,7 +6,7 @@
 
 namespace gg {
 
-enum class ErrorKind { input, usage };
+enum class ErrorKind { input, usage, measure };
 
 class Error : public std::runtime_error {
  public:

@@ -147,7 +147,7 @@ struct LineFormat {
   char delimiter = ',';
   bool quotes = false;
   Columns columns;
-  JsonKeys keys;
+  ColumnNames keys;
   size_t skip = 0;  // bytes before the first line: the header
   bool as_trec_eval = false;
 };

@@ -263,7 +263,29 @@ std::vector<std::vector<uint8_t>> RankedRun::hits(const Qrels& qrels, double rel
   return found;
 }
 
+namespace {
+
+void require_one_per_run(size_t count, const char* singular, const char* plural, size_t runs) {
+  if (count == runs) return;
+  throw Error(ErrorKind::usage, "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) + ", one per run, got " +
+                                    std::to_string(count));
+}
+
+bool uses_tables(Points points) {
+  return points == Points::table || points == Points::segments || points == Points::segments_times_score ||
+         points == Points::window || points == Points::inverse;
+}
+
+}  // namespace
+
 std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& runs, const Fusion& how, unsigned threads) {
+  require_one_per_run(how.weights.size(), "weight", "weights", runs.size());
+  if (uses_tables(how.points)) {
+    require_one_per_run(how.tables.size(), "table of points", "tables of points", runs.size());
+    const bool may_be_empty = how.points != Points::segments && how.points != Points::inverse;
+    for (const auto& table : how.tables)
+      if (table.empty() && !may_be_empty) throw Error(ErrorKind::usage, "empty table of points");
+  }
   std::vector<Fused> fused;
   IdTable seen;
   for (const auto& run : runs)

@@ -254,7 +254,7 @@ struct JsonReader::Parser {
   std::string padded;
 };
 
-JsonReader::JsonReader(Table table, JsonKeys keys)
+JsonReader::JsonReader(Table table, ColumnNames keys)
     : table_(table), keys_(std::move(keys)), parser_(std::make_unique<Parser>()) {}
 JsonReader::~JsonReader() = default;
 JsonReader::JsonReader(JsonReader&&) noexcept = default;

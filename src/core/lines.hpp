@@ -84,15 +84,15 @@ class DelimitedReader {
   std::unique_ptr<LineProblem> problem_;
 };
 
-/// The keys of the fields in JSON lines; empty for those that are absent.
-struct JsonKeys {
+/// The names of the columns or JSON fields to use; empty for those that are absent.
+struct ColumnNames {
   std::string query, doc, value, target, aspect;
 };
 
 /// One JSON object a line.
 class JsonReader {
  public:
-  JsonReader(Table table, JsonKeys keys);
+  JsonReader(Table table, ColumnNames keys);
   ~JsonReader();
   JsonReader(JsonReader&&) noexcept;
   bool next(const char*& p, const char* end, Line& line);
@@ -106,7 +106,7 @@ class JsonReader {
 
   struct Parser;
   Table table_;
-  JsonKeys keys_;
+  ColumnNames keys_;
   Arena arena_;
   std::unique_ptr<Parser> parser_;
   std::unique_ptr<LineProblem> problem_;

@@ -8,31 +8,13 @@
 #include <thread>
 
 #include "error.hpp"
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
 namespace gg {
 
-nb::str to_python(Bytes text) {
-  PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
-  if (!result) throw nb::python_error();
-  return nb::steal<nb::str>(result);
-}
-
 namespace {
-
-std::string shown(PyObject* object) {
-  PyObject* repr = PyObject_Repr(object);
-  if (!repr) throw nb::python_error();
-  const nb::object owner = nb::steal(repr);
-  Py_ssize_t size;
-  const char* text = PyUnicode_AsUTF8AndSize(repr, &size);
-  if (!text) {
-    PyErr_Clear();
-    return "an id that is not valid text";
-  }
-  return std::string(text, static_cast<size_t>(std::min<Py_ssize_t>(size, 80)));
-}
 
 /// Reads ids and remembers whether they are text or whole numbers: a table has one kind of each.
 class IdReader {
@@ -53,17 +35,17 @@ class IdReader {
       if (!number.is_valid()) throw nb::python_error();
       return arena_.keep(nb::cast<std::string>(nb::str(number)));
     }
-    bad_input(std::string("the ") + what_ + " id " + shown(id) + " is neither text nor a whole number", name_);
+    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " is neither text nor a whole number", name_);
   }
 
   IdKind kind() const { return kind_; }
   /// The first id as it looks in Python.
-  std::string example() const { return first_.is_valid() ? shown(first_.ptr()) : ""; }
+  std::string example() const { return first_.is_valid() ? python_repr(first_.ptr()) : ""; }
 
  private:
   void seen(IdKind kind, PyObject* id) {
     if (kind_ != IdKind::untyped)
-      bad_input(std::string(what_) + " ids are both text and whole numbers: " + shown(id) + " is " +
+      bad_input(std::string(what_) + " ids are both text and whole numbers: " + python_repr(id) + " is " +
                     (kind == IdKind::text ? "text" : "a number"),
                 name_, "1 and \"1\" are two ids: use one type, for example with str()");
     kind_ = kind;
@@ -73,12 +55,11 @@ class IdReader {
   /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
   Bytes escaped(PyObject* id) {
     PyErr_Clear();
-    const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(id, "utf-8", "surrogateescape"));
-    if (!bytes.is_valid()) {
-      PyErr_Clear();
-      bad_input(std::string("the ") + what_ + " id " + shown(id) + " is not valid text", name_);
+    try {
+      return arena_.keep(bytes_of(to_bytes(id)));
+    } catch (nb::python_error&) {
+      bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " is not valid text", name_);
     }
-    return arena_.keep({PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))});
   }
 
   const char* what_;
@@ -107,8 +88,8 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
     }
   }
   if (!std::isfinite(result))
-    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + shown(value) + " of document " + shown(doc) +
-                  " for query " + shown(query) + " is not a finite number",
+    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + python_repr(value) + " of document " + python_repr(doc) +
+                  " for query " + python_repr(query) + " is not a finite number",
               name, "a document without a usable score has no place in a ranking; leave it out or give it a number");
   return result;
 }
@@ -129,7 +110,7 @@ bool is_mapping(PyObject* object) { return PyDict_Check(object); }
 std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name) {
   if (PyTuple_Check(item) && PyTuple_Size(item) == 2) return {PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1)};
   if (PyList_Check(item) && PyList_Size(item) == 2) return {PyList_GetItem(item, 0), PyList_GetItem(item, 1)};
-  bad_input("a result is a pair of document and score, not " + shown(item), name);
+  bad_input("a result is a pair of document and score, not " + python_repr(item), name);
 }
 
 /// Calls use(doc, value) for the documents of one query, given as a dictionary or as pairs, after expect(count).
@@ -151,7 +132,7 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
     }
     return true;
   }
-  bad_input("query " + shown(query) + " has " + shown(docs) + " where its documents should be", name,
+  bad_input("query " + python_repr(query) + " has " + python_repr(docs) + " where its documents should be", name,
             "a run is {query: {document: score}} or {query: [(document, score), ...]}");
 }
 
@@ -287,7 +268,7 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
   while (PyDict_Next(table.ptr(), &place, &query, &docs)) {
     const Bytes id = query_id(query);
     if (!is_mapping(docs))
-      bad_input("query " + shown(query) + " has " + shown(docs) + " where its judgements should be", name,
+      bad_input("query " + python_repr(query) + " has " + python_repr(docs) + " where its judgements should be", name,
                 "judgements are {query: {document: gain}}");
     PyObject *doc, *gain;
     Py_ssize_t doc_place = 0;
@@ -310,7 +291,7 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     const size_t n = nb::len(fields);
-    if (n < 3) bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
+    if (n < 3) bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
     const nb::object query = fields[0], doc = fields[1], gain = fields[2];
     Bytes target, aspect;
     nb::object kept_target, kept_aspect;
@@ -406,7 +387,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     if (nb::len(fields) < 3)
-      bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
+      bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
     const nb::object query = fields[0], doc = fields[1], score = fields[2];
     const Bytes id = query_id(query.ptr());
     const double value = number(score.ptr(), Table::run, query.ptr(), doc.ptr(), name);

@@ -19,7 +19,4 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nanobind::dict run, con
 Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nanobind::sequence rows, const Plan& plan,
                      const std::string& name);
 
-/// Bytes as a Python string; ids that are no UTF-8 keep their bytes (surrogateescape).
-nanobind::str to_python(Bytes text);
-
 }  // namespace gg

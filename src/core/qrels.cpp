@@ -8,13 +8,6 @@
 
 namespace gg {
 
-const char* id_kind_name(IdKind kind) {
-  switch (kind) {
-    case IdKind::text: return "text";
-    case IdKind::integer: return "integer";
-    default: return "untyped";
-  }
-}
 
 uint32_t QueryJudgments::count_at_least(double gain) const {
   const auto end = std::partition_point(gains_sorted.begin(), gains_sorted.end(),

@@ -10,7 +10,6 @@ namespace gg {
 
 /// Where ids came from decides whether 1 and "1" can be told apart.
 enum class IdKind { untyped, text, integer };
-const char* id_kind_name(IdKind kind);
 
 /// One (document, target or aspect) link with the gain the document has for it.
 struct Link {
@@ -69,6 +68,7 @@ class Qrels {
   Qrels& operator=(const Qrels&) = delete;
 
   size_t size() const { return queries_.size(); }
+  const IdTable& queries() const { return ids_; }
   const QueryJudgments& operator[](size_t i) const { return queries_[i]; }
   /// The number of a query, or IdTable::none.
   uint32_t find(Bytes query) const { return ids_.find(query); }

@@ -20,7 +20,7 @@ TopList TopLists::begin(const Ranked& ranked, const std::vector<Row>& rows, std:
     list.judgments.push_back(hit.judgment);
     list.gains.push_back(gain_of(ranked, hit));
   }
-  list.parts.assign(measures_ * list.ranks.size(), undefined);
+  list.contributions.assign(measures_ * list.ranks.size(), undefined);
   list.bases.assign(measures_, undefined);
   return list;
 }
@@ -52,15 +52,15 @@ void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy
     const double total = value_of(ranked.hits.size(), of_parts);
     scale = total != 0 ? value_of(ranked.hits.size(), spec) / total : 0;
   }
-  double* parts = list.parts.data() + measure * list.ranks.size();
-  std::fill(parts, parts + list.ranks.size(), 0.0);
+  double* contributions = list.contributions.data() + measure * list.ranks.size();
+  std::fill(contributions, contributions + list.ranks.size(), 0.0);
   size_t wanted = list.ranks.size();
   double before = or_zero(value_of(0, of_parts));
   for (size_t h = 0; h < ranked.hits.size() && wanted; ++h) {
     const double so_far = or_zero(value_of(h + 1, of_parts));
     const auto own = std::find(list.judgments.begin(), list.judgments.end(), ranked.hits[h].judgment);
     if (own != list.judgments.end()) {
-      parts[own - list.judgments.begin()] = (so_far - before) * scale;
+      contributions[own - list.judgments.begin()] = (so_far - before) * scale;
       --wanted;
     }
     before = so_far;

@@ -18,7 +18,7 @@ struct TopList {
   std::vector<uint32_t> ranks;      // of the judged ones
   std::vector<uint32_t> judgments;  // beside the ranks
   std::vector<double> gains;        // beside the ranks
-  std::vector<double> parts;        // measures x ranks: what each adds; NaN where a measure is no sum over ranks
+  std::vector<double> contributions;  // measures x ranks: what each adds; NaN where a measure is no sum over ranks
   std::vector<double> bases;        // measures: the value when nothing is judged
 };
 

@@ -94,10 +94,17 @@ def from_core(error: Exception) -> GoodgainError:
     return from_report(error.args)
 
 
+_KINDS: dict[str, type[GoodgainError]] = {
+    "input": InputError,
+    "usage": UsageError,
+    "measure": MeasureError,
+}
+
+
 def from_report(fields: tuple[str, ...]) -> GoodgainError:
     """The same for an error of the core that comes from another process, as kind, message, where, hint."""
     kind, message, where, hint = fields
-    return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)
+    return _KINDS[kind](message, where=where, hint=hint)
 
 
 # What users of other tools call a parameter, and what it is called here.
