@@ -58,9 +58,9 @@ def arrow() -> _core.ArrowTable:
     return _core.ArrowTable.of(pa.table({"query": ["q"], "doc": ["d"], "gain": [1]}), "table")
 
 
-def read_file(path: Path, format: dict[str, Any]) -> _core.Qrels:
-    path.write_text("q,d,1\n" if format.get("kind") == "delimited" else "q 0 d 1\n")
-    return _core.Qrels.from_file(os.open(path, os.O_RDONLY), "qrels", format)
+def read_file(path: Path, line_format: dict[str, Any]) -> _core.Qrels:
+    path.write_text("q,d,1\n" if line_format.get("kind") == "delimited" else "q 0 d 1\n")
+    return _core.Qrels.from_file(os.open(path, os.O_RDONLY), "qrels", line_format)
 
 
 def error_of(call: Callable[[], object]) -> tuple[str, ...]:
@@ -168,9 +168,9 @@ def test_missing_option(reader: str, name: str) -> None:
 )
 def test_invalid_value(reader: str, name: str, value: object, hint: str) -> None:
     call, options = READERS[reader]
-    _, message, _, given_hint = error_of(lambda: call({**options, name: value}))
+    _, message, _, text = error_of(lambda: call({**options, name: value}))
     assert message.startswith(f"invalid {name}={value!r} for ")
-    assert given_hint.startswith(hint)
+    assert text.startswith(hint)
 
 
 def test_invalid_unit() -> None:
