@@ -20,7 +20,7 @@ nb::object owned(PyObject* object) {
   return nb::steal(object);
 }
 
-/// The number of a query of the run, which may be a number in Python.
+/// The number of a query of the run, whose key may be an integer in Python.
 uint32_t query_number(const Qrels& qrels, nb::handle query) {
   uint32_t number = IdTable::none;
   with_bytes(PyUnicode_Check(query.ptr()) ? nb::borrow(query) : owned(PyObject_Str(query.ptr())),
@@ -48,8 +48,8 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
   return result;
 }
 
-/// One query by one measure: its value, and for every rank (document, score, gain, value so far), where the value so
-/// far takes all that stands below for unjudged. `first` is the value when nothing is judged.
+/// The value of one measure for one query, the value if nothing is judged, and for every rank (document, score, gain,
+/// value so far), where the value so far treats everything below as unjudged.
 nb::tuple explain(const Plan& plan, const Qrels& qrels, const std::string& query, const std::vector<std::string>& docs,
                   const std::vector<double>& scores, size_t measure) {
   const uint32_t q = qrels.find(query);

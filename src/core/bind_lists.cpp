@@ -11,7 +11,7 @@ namespace nb = nanobind;
 namespace gg {
 namespace {
 
-/// All lists as columns. Documents are numbers of `ids`, which several runs share.
+/// All lists as columns. Documents are numbers in `ids`, which several runs share.
 struct ListColumns {
   std::vector<uint32_t> counts, retrieved, docs, hit_counts, hit_ranks;
   std::vector<double> scores, gains;

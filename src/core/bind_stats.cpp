@@ -1,4 +1,4 @@
-// Resampling and fusion for Python: thin wrappers, no logic of their own.
+// Bindings for resampling and fusion: thin wrappers without logic.
 #include "bind_stats.hpp"
 
 #include <nanobind/ndarray.h>

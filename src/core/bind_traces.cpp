@@ -1,4 +1,4 @@
-// Traces and identity for Python: thin wrappers, no logic of their own.
+// Bindings for traces and identity: thin wrappers without logic.
 #include "bind_traces.hpp"
 
 #include <nanobind/ndarray.h>

@@ -1,4 +1,4 @@
-// The door to Python: thin wrappers, no logic of their own.
+// The Python module: thin wrappers without logic.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -27,21 +27,21 @@ using namespace nb::literals;
 namespace gg {
 namespace {
 
-/// A Python function as a measure: called with the gains as a numpy array, under the interpreter's lock.
+/// A Python function as a measure, called with the gains as a numpy array and with the GIL held.
 CustomMeasure custom_from(nb::callable function) {
-  // The last copy may go on a thread without the interpreter's lock.
-  std::shared_ptr<nb::callable> kept(new nb::callable(std::move(function)), [](nb::callable* f) {
+  // The last copy may be destroyed on a thread without the GIL.
+  std::shared_ptr<nb::callable> shared(new nb::callable(std::move(function)), [](nb::callable* f) {
     const nb::gil_scoped_acquire lock;
     delete f;
   });
-  return [kept](const QueryJudgments& query, const std::vector<double>& gains) {
+  return [shared](const QueryJudgments& query, const std::vector<double>& gains) {
     const nb::gil_scoped_acquire lock;
     const auto array = [](std::span<const double> values) {
       auto* copy = new std::vector<double>(values.begin(), values.end());
       const nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
       return nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
     };
-    return nb::cast<double>((*kept)(array(gains), array(query.gains_sorted)));
+    return nb::cast<double>((*shared)(array(gains), array(query.gains_sorted)));
   };
 }
 
@@ -69,7 +69,7 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
   return plan;
 }
 
-/// The stream behind an object's `__arrow_c_stream__`, consumed.
+/// Consumes the stream behind an object's `__arrow_c_stream__`.
 std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
   const nb::object capsule = source.attr("__arrow_c_stream__")();
   auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
@@ -91,13 +91,22 @@ nb::tuple columns_of(ForEach&& for_each) {
   return nb::make_tuple(query, doc, value, target, aspect);
 }
 
-/// Judgements and measures, ready for any number of runs.
+/// Judgments and measures, ready for any number of runs.
 struct Prepared {
   std::shared_ptr<const Qrels> qrels;
   std::shared_ptr<const Plan> plan;
   unsigned threads;
-  std::shared_ptr<TopLists> lists;  // kept while the plan points to them
+  std::shared_ptr<TopLists> lists;  // owned here because the plan points to them
 };
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::duplicate: return "duplicate";
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::measure: return "measure";
+    default: return "input";
+  }
+}
 
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
 
@@ -109,7 +118,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.doc() = "The measured core of goodgain.";
 
-  // (kind, message, where, hint): turned into goodgain.errors by the Python side.
+  // (kind, message, where, hint): goodgain.errors converts it.
   static nb::object core_error = nb::steal(PyErr_NewException("goodgain._core.CoreError", PyExc_ValueError, nullptr));
   m.attr("CoreError") = core_error;
   nb::register_exception_translator(
@@ -117,8 +126,7 @@ NB_MODULE(_core, m) {
         try {
           std::rethrow_exception(p);
         } catch (const Error& e) {
-          const char* kind = e.kind == ErrorKind::measure ? "measure" : e.kind == ErrorKind::usage ? "usage" : "input";
-          const nb::tuple args = nb::make_tuple(kind, to_python(e.what()), to_python(e.where), to_python(e.hint));
+          const nb::tuple args = nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where), to_python(e.hint));
           PyErr_SetObject(core_error.ptr(), args.ptr());
         }
       });
@@ -166,7 +174,7 @@ NB_MODULE(_core, m) {
       .def("__init__", [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
         new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
       })
-      // The same, keeping the first ranks of every query of the run that is measured next.
+      // The same, collecting the top ranks of every query of the next run.
       .def("listing", [](const Prepared& p, std::shared_ptr<TopLists> lists) {
         auto plan = std::make_shared<Plan>(*p.plan);
         plan->lists = lists.get();
@@ -248,7 +256,7 @@ NB_MODULE(_core, m) {
   bind_compat(m);
   bind_lists(m);
 
-  // One list of gains, best rank first, measured as if it were all that is judged.
+  // One list of gains, best rank first, measured as if it were everything judged.
   m.def("measure_list", [](std::vector<double> gains, nb::dict options) {
     const Spec spec = read_spec(options);
     if (!spec.kernel) throw Error(ErrorKind::measure, "a list of gains needs a kernel");
@@ -259,7 +267,12 @@ NB_MODULE(_core, m) {
     query.gains_sorted = sorted;
     std::vector<Hit> hits;
     for (uint32_t i = 0; i < gains.size(); ++i) hits.push_back({i + 1, i});
-    const Ranked ranked{&query, static_cast<uint32_t>(gains.size()), 0, hits, {}, sorted.empty() ? 0 : sorted.front()};
+    const Ranked ranked{.query = &query,
+                        .retrieved = static_cast<uint32_t>(gains.size()),
+                        .unjudged = 0,
+                        .hits = hits,
+                        .blocks = {},
+                        .max_gain = sorted.empty() ? 0 : sorted.front()};
     return spec.kernel->point(ranked, spec);
   });
 

@@ -62,7 +62,7 @@ OptionOwner owner_of_measure(const nb::dict& options) {
 // --- policies ---
 
 const OptionTable<Policy>& policy_table() {
-  using Removal = std::pair<Unjudged, bool>;  // and whether documents of negative gain leave too
+  using Removal = std::pair<Unjudged, bool>;  // and whether to drop documents of negative gain
   static const Choices<Removal> unjudged{{"nonrelevant", {Unjudged::nonrelevant, false}},
                                          {"remove", {Unjudged::remove, false}},
                                          {"remove-negative", {Unjudged::remove, true}},

@@ -1,4 +1,4 @@
-// What Python may say to the core: one table of option names for each reader.
+// The options that Python may pass to the core: one table of names per reader.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -20,7 +20,7 @@ namespace gg {
 struct MeasureOptions {
   Spec spec;
   nanobind::object function;
-  std::optional<Policy> policy;  // where it differs from that of the plan
+  std::optional<Policy> policy;  // if it differs from that of the plan
 };
 
 struct PlanOptions {

@@ -8,7 +8,7 @@ namespace gg {
 
 namespace {
 
-/// How many letters are added, dropped, exchanged or swapped with their neighbour.
+/// The number of letters inserted, deleted, replaced or swapped with a neighbour.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
@@ -33,7 +33,7 @@ std::string joined(const OptionNames& names) {
 
 std::string suggestion(std::string_view name, const OptionNames& known) {
   std::string_view nearest;
-  size_t least = name.size() / 3 + 1;  // more edits than this make another word
+  size_t least = name.size() / 3 + 1;  // more edits than this suggest another word
   for (const std::string_view candidate : known)
     if (const size_t edits = edit_distance(name, candidate); edits <= least && (nearest.empty() || edits < least)) {
       nearest = candidate;

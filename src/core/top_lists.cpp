@@ -27,7 +27,7 @@ TopList TopLists::begin(const Ranked& ranked, const std::vector<Row>& rows, std:
 
 namespace {
 
-/// Whether one order of the documents gave the value: only then is it a sum over their ranks.
+/// Whether the value comes from one order of the documents; only then is it a sum over their ranks.
 bool has_terms(const Policy& policy, const Spec& spec) {
   return spec.kernel && policy.ties != Ties::average && !policy.bounds();
 }
@@ -44,7 +44,7 @@ void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy
     return by.kernel->point(part, by);
   };
   list.bases[measure] = value_of(0, spec);
-  // A list's own best order is no fixed measure of its parts: they are taken of DCG, and divided alike.
+  // With the list's own best order as ideal, contributions are those of DCG, scaled alike.
   Spec of_parts = spec;
   double scale = 1;
   if (spec.ideal_retrieved && spec.kernel->name == "ndcg") {
@@ -54,14 +54,14 @@ void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy
   }
   double* contributions = list.contributions.data() + measure * list.ranks.size();
   std::fill(contributions, contributions + list.ranks.size(), 0.0);
-  size_t wanted = list.ranks.size();
+  size_t remaining = list.ranks.size();
   double before = or_zero(value_of(0, of_parts));
-  for (size_t h = 0; h < ranked.hits.size() && wanted; ++h) {
+  for (size_t h = 0; h < ranked.hits.size() && remaining; ++h) {
     const double so_far = or_zero(value_of(h + 1, of_parts));
     const auto own = std::find(list.judgments.begin(), list.judgments.end(), ranked.hits[h].judgment);
     if (own != list.judgments.end()) {
       contributions[own - list.judgments.begin()] = (so_far - before) * scale;
-      --wanted;
+      --remaining;
     }
     before = so_far;
   }

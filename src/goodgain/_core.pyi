@@ -91,7 +91,7 @@ def explain(
     plan: Plan, qrels: Qrels, query: str, docs: list[str], scores: list[float], measure: int
 ) -> tuple[float, float, list[tuple[str, float, float | None, float]]]: ...
 
-Flips = tuple[list[int], list[int], list[int], int]  # at least, at most, as extreme; of how many
+Flips = tuple[list[int], list[int], list[int], int]  # at least, at most, as extreme; total
 
 def random_flips(
     differences: NDArray[np.float64], replicates: int, seed: int, threads: int

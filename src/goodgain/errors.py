@@ -2,6 +2,7 @@
 
 GoodgainError
 ├── InputError         data that cannot be used: a file, a table, a row
+│   └── DuplicateError a document twice for one query
 ├── MeasureError       a measure that does not exist, or a parameter it does not take
 ├── UsageError         options that do not fit together
 ├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server
@@ -54,6 +55,10 @@ class InputError(GoodgainError, ValueError):
     """Data that cannot be used."""
 
 
+class DuplicateError(InputError):
+    """The same document twice for one query."""
+
+
 class MeasureError(GoodgainError, ValueError):
     """A measure that does not exist, or a parameter it does not take."""
 
@@ -96,6 +101,7 @@ def from_core(error: Exception) -> GoodgainError:
 
 _KINDS: dict[str, type[GoodgainError]] = {
     "input": InputError,
+    "duplicate": DuplicateError,
     "usage": UsageError,
     "measure": MeasureError,
 }
