@@ -23,7 +23,7 @@ T at(const ArrowArray& array, int64_t row, size_t buffer = 1) {
   return static_cast<const T*>(array.buffers[buffer])[row + array.offset];
 }
 
-/// An integer of any width, or nothing for other types.
+/// An integer of any width; nothing for other types.
 std::optional<int64_t> integer_at(char format, const ArrowArray& array, int64_t row) {
   switch (format) {
     case 'c': return at<int8_t>(array, row);
@@ -40,7 +40,7 @@ std::optional<int64_t> integer_at(char format, const ArrowArray& array, int64_t 
 
 bool is_integer_format(const char* format) { return format[0] && !format[1] && std::strchr("cCsSiIlL", format[0]); }
 
-/// The first text of a view array's element: short ones are inline, long ones in a data buffer.
+/// The text of an element of a view array: short texts are inline, long ones in a data buffer.
 Bytes view_at(const ArrowArray& array, int64_t row) {
   const auto* view = static_cast<const char*>(array.buffers[1]) + 16 * (row + array.offset);
   int32_t length, buffer, offset;
@@ -65,19 +65,19 @@ bool is_text_format(const char* f) {
 
 }  // namespace
 
-/// Ids of one column of one batch; whole numbers become their decimal text in the arena.
+/// Ids of one column of one batch; integers are converted to decimal text in the arena.
 struct ArrowTable::Ids {
   const ArrowSchema& schema;
   const ArrowArray& array;
   std::string place;  // "column 'x' of name"
 
-  Bytes get(int64_t row, int64_t shown_row, Arena& arena) const { return at_row(schema, array, row, shown_row, arena); }
+  Bytes get(int64_t row, int64_t row_number, Arena& arena) const { return at_row(schema, array, row, row_number, arena); }
 
  private:
-  Bytes at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row, int64_t shown_row, Arena& arena) const {
-    if (!valid(in, row)) bad_input("an id is missing", place + " row " + std::to_string(shown_row));
+  Bytes at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row, int64_t row_number, Arena& arena) const {
+    if (!valid(in, row)) bad_input("missing id", place + ", row " + std::to_string(row_number));
     const char* f = of.format;
-    if (of.dictionary) return at_row(*of.dictionary, *in.dictionary, *integer_at(f[0], in, row), shown_row, arena);
+    if (of.dictionary) return at_row(*of.dictionary, *in.dictionary, *integer_at(f[0], in, row), row_number, arena);
     if (f[0] == 'u' || f[0] == 'z') return text_at<int32_t>(in, row);
     if (f[0] == 'U' || f[0] == 'Z') return text_at<int64_t>(in, row);
     if (f[0] == 'v') return view_at(in, row);
@@ -95,7 +95,7 @@ struct ArrowTable::Numbers {
   std::string place;
   Table table;
 
-  double get(int64_t row, int64_t shown_row) const {
+  double get(int64_t row, int64_t row_number) const {
     double value = std::nan("");
     if (valid(array, row)) {
       if (schema.format[0] == 'g') value = at<double>(array, row);
@@ -104,7 +104,7 @@ struct ArrowTable::Numbers {
     }
     if (!std::isfinite(value))
       bad_input(std::string("the ") + (table == Table::run ? "score" : "gain") + " is missing or not a finite number",
-                place + " row " + std::to_string(shown_row));
+                place + ", row " + std::to_string(row_number));
     return value;
   }
 };
@@ -136,20 +136,30 @@ std::vector<std::string> ArrowTable::column_names() const {
   return names;
 }
 
-size_t ArrowTable::column(const std::string& wanted) const {
+std::string ArrowTable::place_of(size_t c) const { return "column " + in_quotes(schema_.children[c]->name) + " of " + name_; }
+
+size_t ArrowTable::column(const std::string& name) const {
   for (int64_t c = 0; c < schema_.n_children; ++c)
-    if (wanted == schema_.children[c]->name) return static_cast<size_t>(c);
-  bad_input("there is no column " + in_quotes(wanted), name_);
+    if (name == schema_.children[c]->name) return static_cast<size_t>(c);
+  std::string available;
+  for (const std::string& column : column_names()) available += (available.empty() ? "available columns: " : ", ") + column;
+  bad_input("column " + in_quotes(name) + " not found", name_, available);
 }
 
-/// The kind of an id column; other types than text and whole numbers are refused.
+/// The kind of an id column, which must hold text or integers.
 IdKind ArrowTable::kind(size_t c) const {
   const ArrowSchema* schema = schema_.children[c];
   if (schema->dictionary) schema = schema->dictionary;
   if (is_text_format(schema->format)) return IdKind::text;
   if (is_integer_format(schema->format)) return IdKind::integer;
-  bad_input("the id column " + in_quotes(schema_.children[c]->name) + " is neither text nor whole numbers", name_,
+  bad_input("id column " + in_quotes(schema_.children[c]->name) + " must hold text or integers", name_,
             "its Arrow type is " + std::string(schema->format));
+}
+
+void ArrowTable::require_numbers(size_t c) const {
+  const char* format = schema_.children[c]->format;
+  if (is_integer_format(format) || !std::strcmp(format, "f") || !std::strcmp(format, "g")) return;
+  bad_input("column " + in_quotes(schema_.children[c]->name) + " must hold numbers", name_, "its Arrow type is " + std::string(format));
 }
 
 void ArrowTable::for_each(const ColumnNames& names, Table table, const std::function<void(const Line&, uint64_t)>& row,
@@ -158,19 +168,16 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
   const size_t target = names.target.empty() ? query : column(names.target);
   const size_t aspect = names.aspect.empty() ? query : column(names.aspect);
   for (const size_t c : {query, doc, target, aspect}) kind(c);
-  const char* format = schema_.children[value]->format;
-  if (!is_integer_format(format) && std::strcmp(format, "f") && std::strcmp(format, "g"))
-    bad_input("the column " + in_quotes(names.value) + " does not hold numbers", name_,
-              "its Arrow type is " + std::string(format));
+  require_numbers(value);
   int64_t number = 0;
   Arena arena;
   for (const ArrowArray& batch : batches_) {
     const auto ids = [&](size_t c) {
-      return Ids{*schema_.children[c], *batch.children[c], "column " + in_quotes(schema_.children[c]->name) + " of " + name_};
+      return Ids{*schema_.children[c], *batch.children[c], place_of(c)};
     };
     const Ids queries = ids(query), docs = ids(doc), targets = ids(target), aspects = ids(aspect);
     const Numbers values{*schema_.children[value], *batch.children[value],
-                         "column " + in_quotes(names.value) + " of " + name_, table};
+                         place_of(value), table};
     for (int64_t i = 0; i < batch.length; ++i) {
       const int64_t r = i + batch.offset;
       ++number;
@@ -182,7 +189,7 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
         if (!names.aspect.empty() && valid(*batch.children[aspect], r)) line.aspect = aspects.get(r, number, arena);
       } catch (const Error& e) {
         if (!bad) throw;
-        // Rows of a table that is one of many have no number that tells a person anything: their ids do.
+        // In one table of many, row numbers mean nothing to a person; ids do.
         const auto id = [&](const Ids& of) { return valid(of.array, r) ? in_quotes(of.get(r, number, arena)) : "none"; };
         bad->add(bad->count ? std::string() : std::string(e.what()) + " (" + name_ + ", query " + id(queries) + ", document " + id(docs) + ")");
         continue;
@@ -214,7 +221,7 @@ std::unique_ptr<Qrels> ArrowTable::qrels(const ColumnNames& names) const {
   for_each(names, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });
-  if (builder.empty()) bad_input("the table holds no judgements", name_);
+  if (builder.empty()) bad_input("the table contains no judgments", name_);
   auto qrels = builder.finish(name_, false);
   qrels->query_kind = kind(column(names.query));
   qrels->doc_kind = kind(column(names.doc));
@@ -225,15 +232,12 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
                             unsigned threads) const {
   const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
   Scores scores = empty_scores(qrels, plan);
-  const char* format = schema_.children[value]->format;
-  if (!is_integer_format(format) && std::strcmp(format, "f") && std::strcmp(format, "g"))
-    bad_input("the column " + in_quotes(names.value) + " does not hold numbers", name_,
-              "its Arrow type is " + std::string(format));
+  require_numbers(value);
   const IdKind query_kind = kind(query), doc_kind = kind(doc);
 
   struct Segment {
     uint32_t query, batch;
-    int64_t begin, end, number;  // rows of the batch; number: of the first one in the table
+    int64_t begin, end, number;  // rows of the batch; number: of the first one within the table
   };
   std::vector<Segment> segments;
   IdTable unjudged;
@@ -242,12 +246,12 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   bool kinds_known = false;
   for (uint32_t b = 0; b < batches_.size(); ++b) {
     const ArrowArray& batch = batches_[b];
-    const Ids queries{*schema_.children[query], *batch.children[query], "column " + in_quotes(names.query) + " of " + name_};
+    const Ids queries{*schema_.children[query], *batch.children[query], place_of(query)};
     Bytes last;
-    bool follows = false;  // whether `last` is the row before
+    bool follows = false;  // whether `last` is the previous row
     for (int64_t i = 0; i < batch.length; ++i, ++number) {
       if (plan.skip_bad && !valid(*batch.children[query], i + batch.offset)) {
-        scores.bad.add("an id is missing (" + queries.place + " row " + std::to_string(number + 1) + ")");
+        scores.bad.add("missing id (" + queries.place + ", row " + std::to_string(number + 1) + ")");
         follows = false;
         continue;
       }
@@ -257,7 +261,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       } else {
         if (!kinds_known && valid(*batch.children[doc], i + batch.offset)) {
           kinds_known = true;
-          const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
+          const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
           const Bytes first = docs.get(i + batch.offset, number + 1, arena);
           require_same_kinds(*qrels, {query_kind, std::string(id)}, {doc_kind, std::string(first)}, name_);
         }
@@ -274,7 +278,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
   std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.query < b.query; });
 
-  std::vector<size_t> first;  // of each query
+  std::vector<size_t> first;  // segment of each query
   for (size_t i = 0; i < segments.size(); ++i)
     if (i == 0 || segments[i].query != segments[i - 1].query) first.push_back(i);
   constexpr size_t per_task = 64;
@@ -291,37 +295,34 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       const QueryJudgments& judged = (*qrels)[q];
       for (size_t s = first[f]; s < end; ++s) {
         const ArrowArray& batch = batches_[segments[s].batch];
-        const Ids docs{*schema_.children[doc], *batch.children[doc], "column " + in_quotes(names.doc) + " of " + name_};
+        const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
         const Numbers values{*schema_.children[value], *batch.children[value],
-                             "column " + in_quotes(names.value) + " of " + name_, Table::run};
+                             place_of(value), Table::run};
         for (int64_t i = segments[s].begin; i < segments[s].end; ++i) {
-          const int64_t shown = segments[s].number + i - segments[s].begin;
+          const int64_t row_number = segments[s].number + i - segments[s].begin;
           try {
-            const Bytes id = docs.get(i + batch.offset, shown, texts);
+            const Bytes id = docs.get(i + batch.offset, row_number, texts);
             const uint64_t hash = hash_bytes(id);
-            rows.push_back({hash, id, values.get(i + batch.offset, shown), judged.find(id, hash)});
+            rows.push_back({hash, id, values.get(i + batch.offset, row_number), judged.find(id, hash)});
           } catch (const Error& e) {
             if (!plan.skip_bad) throw;
             bad[task].add(as_example(e));
           }
         }
       }
-      if (rows.empty()) continue;  // all of its rows are bad: the run lacks the query
+      if (rows.empty()) continue;  // all rows are bad: the query counts as missing
       scores.in_run[q] = 1;
       scores.counts[q] = worker.measure(
           judged, rows, true, scores.values.data() + q * scores.width, [&](const Row& row) {
-            int64_t place = &row - rows.data();  // among the rows of all segments
+            int64_t place = &row - rows.data();  // index among the rows of all segments
             size_t s = first[f];
             for (; place >= segments[s].end - segments[s].begin; ++s) place -= segments[s].end - segments[s].begin;
-            return name_ + " row " + std::to_string(segments[s].number + place);
+            return name_ + ", row " + std::to_string(segments[s].number + place);
           });
     }
   });
   for (const BadRows& some : bad) scores.bad.join(some);
-  count_repeats(scores, plan);
-  require_common_queries(scores, plan, name_);
-  fill_missing(scores, plan);
-  return scores;
+  return complete(std::move(scores), plan, name_);
 }
 
 }  // namespace gg

@@ -1,4 +1,4 @@
-// Arrow data as any library hands it over: the C stream interface, read without a copy.
+// Arrow data from any library, through the C stream interface, read without a copy.
 #pragma once
 #include <functional>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "evaluate.hpp"
 
-// The two structures of the Arrow C data interface and the stream of them, as its specification lays them out.
+// The structures of the Arrow C data and C stream interfaces, as specified.
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -43,15 +43,10 @@ struct ArrowArrayStream {
 
 namespace gg {
 
-/// The names of the columns to use; empty for those that are absent.
-struct ColumnNames {
-  std::string query, doc, value, target, aspect;
-};
-
-/// All batches of a stream, kept until the table goes.
+/// All batches of a stream; they live as long as the table.
 class ArrowTable {
  public:
-  /// Consumes the stream. `name` is for messages.
+  /// Consumes the stream. `name` is used in messages.
   ArrowTable(ArrowArrayStream& stream, std::string name);
   ~ArrowTable();
   ArrowTable(const ArrowTable&) = delete;
@@ -62,10 +57,10 @@ class ArrowTable {
 
   Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads) const;
   std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
-  /// Bad rows are counted in `bad`, or, without it, an error.
+  /// Bad rows are counted in `bad`; without it they are an error.
   void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,
                 BadRows* bad = nullptr) const;
-  /// Packed rows: columns `query` and `piece` (bytes), `kind` and `place` (whole numbers).
+  /// Packed rows: columns `query` and `piece` (bytes), `kind` and `place` (integers).
   void for_each_piece(const std::function<void(Bytes query, int64_t kind, int64_t place, Bytes piece)>& use) const;
 
  private:
@@ -73,6 +68,8 @@ class ArrowTable {
   struct Numbers;
   size_t column(const std::string& name) const;
   IdKind kind(size_t column) const;
+  void require_numbers(size_t column) const;
+  std::string place_of(size_t column) const;  // for messages
 
   std::string name_;
   ArrowSchema schema_{};

@@ -8,7 +8,7 @@
 
 #include "evaluate.hpp"
 #include "kernels.hpp"
-#include "python_tables.hpp"
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
@@ -20,6 +20,14 @@ nb::object owned(PyObject* object) {
   return nb::steal(object);
 }
 
+/// The number of a query of the run, whose key may be an integer in Python.
+uint32_t query_number(const Qrels& qrels, nb::handle query) {
+  uint32_t number = IdTable::none;
+  with_bytes(PyUnicode_Check(query.ptr()) ? nb::borrow(query) : owned(PyObject_Str(query.ptr())),
+             [&](Bytes id) { number = qrels.find(id); });
+  return number;
+}
+
 /// {query: {measure: value}} in the order of the run, with the run's own keys.
 nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names) {
   const nb::dict result;
@@ -27,16 +35,7 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
   PyObject *query, *docs;
   Py_ssize_t place = 0;
   while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
-    Py_ssize_t size;
-    const char* id = PyUnicode_Check(query) ? PyUnicode_AsUTF8AndSize(query, &size) : nullptr;
-    std::string text;
-    if (!id) {  // a number, or text that is no UTF-8
-      PyErr_Clear();
-      const nb::object shown = owned(PyObject_Str(query));
-      const nb::object bytes = owned(PyUnicode_AsEncodedString(shown.ptr(), "utf-8", "surrogateescape"));
-      text.assign(PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr())));
-    }
-    const uint32_t q = scores.qrels->find(id ? Bytes(id, static_cast<size_t>(size)) : Bytes(text));
+    const uint32_t q = query_number(*scores.qrels, query);
     if (q == IdTable::none) continue;
     const nb::object values = owned(PyDict_New());
     const double* row = scores.values.data() + q * scores.width;
@@ -49,8 +48,8 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
   return result;
 }
 
-/// One query by one measure: its value, and for every rank (document, score, gain, value so far), where the value so
-/// far takes all that stands below for unjudged. `first` is the value when nothing is judged.
+/// The value of one measure for one query, the value if nothing is judged, and for every rank (document, score, gain,
+/// value so far), where the value so far treats everything below as unjudged.
 nb::tuple explain(const Plan& plan, const Qrels& qrels, const std::string& query, const std::vector<std::string>& docs,
                   const std::vector<double>& scores, size_t measure) {
   const uint32_t q = qrels.find(query);
@@ -68,7 +67,7 @@ nb::tuple explain(const Plan& plan, const Qrels& qrels, const std::string& query
   Ranker ranker;
   bool repeated = false;
   const Ranked ranked = ranker.rank(qrels, judged, rows, group->policy, true, [&](const Row&) { repeated = true; });
-  if (repeated) throw nb::value_error("a document is ranked twice");
+  if (repeated) throw nb::value_error("duplicate document in the ranking");
   const auto value_of = [&](size_t hits) {
     Ranked part = ranked;
     part.hits = ranked.hits.first(hits);

@@ -1,4 +1,4 @@
-// What the drop-ins for other tools and `explain` need of the core.
+// Bindings for the drop-in replacements of other tools and for `explain`.
 #pragma once
 #include <nanobind/nanobind.h>
 

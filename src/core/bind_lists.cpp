@@ -1,31 +1,23 @@
 #include "bind_lists.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include "evaluate.hpp"
-#include "python_tables.hpp"
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
 namespace gg {
 namespace {
 
-template <class T>
-nb::object array(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
-/// All lists as columns. Documents are numbers of `ids`, which several runs share.
+/// All lists as columns. Documents are numbers in `ids`, which several runs share.
 struct ListColumns {
   std::vector<uint32_t> counts, retrieved, docs, hit_counts, hit_ranks;
   std::vector<double> scores, gains;
-  std::vector<std::vector<double>> parts, bases;
+  std::vector<std::vector<double>> contributions, bases;
 
-  ListColumns(const TopLists& lists, IdTable& ids) : parts(lists.measures()), bases(lists.measures()) {
+  ListColumns(const TopLists& lists, IdTable& ids) : contributions(lists.measures()), bases(lists.measures()) {
     for (size_t q = 0; q < lists.size(); ++q) {
       const TopList& list = lists[q];
       counts.push_back(static_cast<uint32_t>(list.ends.size()));
@@ -41,8 +33,8 @@ struct ListColumns {
       hit_ranks.insert(hit_ranks.end(), list.ranks.begin(), list.ranks.end());
       gains.insert(gains.end(), list.gains.begin(), list.gains.end());
       for (size_t m = 0; m < lists.measures(); ++m) {
-        const double* own = list.parts.data() + m * hits;
-        parts[m].insert(parts[m].end(), own, own + hits);
+        const double* own = list.contributions.data() + m * hits;
+        contributions[m].insert(contributions[m].end(), own, own + hits);
         bases[m].push_back(list.bases.empty() ? std::numeric_limits<double>::quiet_NaN() : list.bases[m]);
       }
     }
@@ -50,27 +42,27 @@ struct ListColumns {
 };
 
 nb::dict columns_of(const TopLists& lists, IdTable& ids) {
-  std::unique_ptr<ListColumns> made;
+  std::unique_ptr<ListColumns> columns;
   {
     const nb::gil_scoped_release release;
-    made = std::make_unique<ListColumns>(lists, ids);
+    columns = std::make_unique<ListColumns>(lists, ids);
   }
-  nb::dict found;
-  found["counts"] = array(std::move(made->counts));
-  found["retrieved"] = array(std::move(made->retrieved));
-  found["docs"] = array(std::move(made->docs));
-  found["scores"] = array(std::move(made->scores));
-  found["hit_counts"] = array(std::move(made->hit_counts));
-  found["hit_ranks"] = array(std::move(made->hit_ranks));
-  found["gains"] = array(std::move(made->gains));
-  nb::list parts, bases;
+  nb::dict arrays;
+  arrays["counts"] = numpy_array(std::move(columns->counts));
+  arrays["retrieved"] = numpy_array(std::move(columns->retrieved));
+  arrays["docs"] = numpy_array(std::move(columns->docs));
+  arrays["scores"] = numpy_array(std::move(columns->scores));
+  arrays["hit_counts"] = numpy_array(std::move(columns->hit_counts));
+  arrays["hit_ranks"] = numpy_array(std::move(columns->hit_ranks));
+  arrays["gains"] = numpy_array(std::move(columns->gains));
+  nb::list contributions, bases;
   for (size_t m = 0; m < lists.measures(); ++m) {
-    parts.append(array(std::move(made->parts[m])));
-    bases.append(array(std::move(made->bases[m])));
+    contributions.append(numpy_array(std::move(columns->contributions[m])));
+    bases.append(numpy_array(std::move(columns->bases[m])));
   }
-  found["parts"] = parts;
-  found["bases"] = bases;
-  return found;
+  arrays["contributions"] = contributions;
+  arrays["bases"] = bases;
+  return arrays;
 }
 
 }  // namespace
@@ -79,11 +71,7 @@ void bind_lists(nb::module_& m) {
   nb::class_<IdTable>(m, "IdTable")
       .def(nb::init<>())
       .def("__len__", &IdTable::size)
-      .def("texts", [](const IdTable& ids) {
-        nb::list texts;
-        for (size_t i = 0; i < ids.size(); ++i) texts.append(to_python(ids[i]));
-        return texts;
-      });
+      .def("texts", [](const IdTable& ids) { return string_list(ids); });
 
   nb::class_<TopLists>(m, "TopLists")
       .def(nb::new_([](const Qrels& qrels, size_t measures, uint32_t depth) {

@@ -1,4 +1,4 @@
-// The first ranks of runs, for Python.
+// Bindings for the top ranks of runs.
 #pragma once
 #include <nanobind/nanobind.h>
 

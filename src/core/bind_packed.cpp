@@ -1,28 +1,20 @@
 #include "bind_packed.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "option_tables.hpp"
 #include "packed.hpp"
-#include "python_tables.hpp"
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
 namespace gg {
 namespace {
 
-/// Takes a vector over as an array of the same memory.
-template <class T>
-nb::object array(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 /// (ends, bytes): the two buffers of an Arrow array of texts.
-nb::tuple texts(Texts found) { return nb::make_tuple(array(std::move(found.ends)), nb::bytes(found.bytes.data(), found.bytes.size())); }
+nb::tuple arrow_buffers(Texts texts) { return nb::make_tuple(numpy_array(std::move(texts.ends)), nb::bytes(texts.bytes.data(), texts.bytes.size())); }
 
 nb::tuple bad_rows(const BadRows& bad) { return nb::make_tuple(bad.count, to_python(bad.example)); }
 
@@ -31,9 +23,7 @@ nb::tuple bad_rows(const BadRows& bad) { return nb::make_tuple(bad.count, to_pyt
 void bind_packed(nb::module_& m) {
   nb::class_<Packer>(m, "Packer")
       .def("__init__", [](Packer* self, nb::dict columns, bool is_run, int64_t first_place) {
-        const auto name = [&](const char* role) { return columns.contains(role) ? nb::cast<std::string>(columns[role]) : std::string(); };
-        new (self) Packer({name("query"), name("doc"), name("value"), name("target"), name("aspect")},
-                          is_run ? Table::run : Table::qrels, first_place);
+        new (self) Packer(read_columns(columns), is_run ? Table::run : Table::qrels, first_place);
       })
       .def("add", [](Packer& p, const ArrowTable& rows) {
         const nb::gil_scoped_release release;
@@ -48,8 +38,8 @@ void bind_packed(nb::module_& m) {
           const nb::gil_scoped_release release;
           pieces = p.take(here);
         }
-        return nb::make_tuple(texts(std::move(pieces.queries)), array(std::move(pieces.kinds)), array(std::move(pieces.places)),
-                              texts(std::move(pieces.bytes)));
+        return nb::make_tuple(arrow_buffers(std::move(pieces.queries)), numpy_array(std::move(pieces.kinds)), numpy_array(std::move(pieces.places)),
+                              arrow_buffers(std::move(pieces.bytes)));
       }, nb::arg("here").none() = nb::none());
 
   nb::class_<PackedEvaluation>(m, "PackedEvaluation")
@@ -66,9 +56,9 @@ void bind_packed(nb::module_& m) {
         e.finish();
       })
       .def("take", [](PackedEvaluation& e) {
-        auto found = e.take();
-        return nb::make_tuple(texts(std::move(found.queries)), array(std::move(found.places)), array(std::move(found.in_run)),
-                              array(std::move(found.values)));
+        auto measured = e.take();
+        return nb::make_tuple(arrow_buffers(std::move(measured.queries)), numpy_array(std::move(measured.places)), numpy_array(std::move(measured.in_run)),
+                              numpy_array(std::move(measured.values)));
       })
       .def_prop_ro("waiting", &PackedEvaluation::waiting)
       .def_prop_ro("width", &PackedEvaluation::width)

@@ -1,4 +1,4 @@
-// Packed rows for Python: what engines on several machines need of the core.
+// Bindings for packed rows, which engines on several machines exchange.
 #pragma once
 #include <nanobind/nanobind.h>
 

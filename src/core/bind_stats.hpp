@@ -1,4 +1,4 @@
-// The comparison's part of the Python module.
+// Bindings for resampling and fusion.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// Traces and identity for Python: thin wrappers, no logic of their own.
+// Bindings for traces and identity: thin wrappers without logic.
 #include "bind_traces.hpp"
 
 #include <nanobind/ndarray.h>
@@ -7,7 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "python_tables.hpp"
+#include "option_tables.hpp"
+#include "python_values.hpp"
 #include "traces.hpp"
 
 namespace nb = nanobind;
@@ -16,38 +17,26 @@ namespace gg {
 
 namespace {
 
-std::vector<std::string> texts(nb::handle list) { return nb::cast<std::vector<std::string>>(list); }
-
-FieldKind kind_of(const std::string& name) {
-  if (name == "id") return FieldKind::id;
-  if (name == "people") return FieldKind::people;
-  if (name == "time") return FieldKind::time;
-  return FieldKind::text;
-}
-
-Profile profile_from(nb::dict given, Rules& rules) {
+Profile add_profile(const ProfileOptions& options, Rules& rules) {
   Profile profile;
-  profile.name = nb::cast<std::string>(given["name"]);
-  for (nb::handle item : nb::cast<nb::list>(given["fields"])) {
-    const auto field = nb::cast<nb::dict>(item);
-    const uint32_t number = rules.field(nb::cast<std::string>(field["name"]), kind_of(nb::cast<std::string>(field["kind"])),
-                                        nb::cast<bool>(field["may_be_cut"]));
+  profile.name = options.name;
+  for (const FieldOptions& field : options.fields) {
+    const uint32_t number = rules.field(field.name, field.kind, field.may_be_cut);
     profile.compared |= FieldMask{1} << number;
-    if (nb::cast<bool>(field["rejects"])) profile.rejecting |= FieldMask{1} << number;
-    for (const std::string& source : texts(field["sources"])) profile.sources[source] = number;
+    if (field.rejects) profile.rejecting |= FieldMask{1} << number;
+    for (const std::string& source : field.sources) profile.sources[source] = number;
   }
-  const std::pair<const char*, IdRole> roles[] = {
-      {"definitive", IdRole::definitive}, {"container", IdRole::container}, {"hint", IdRole::hint}};
-  for (const auto& [key, role] : roles)
-    for (const std::string& id : texts(given[key])) {
+  const std::pair<const std::vector<std::string>&, IdRole> roles[] = {
+      {options.definitive, IdRole::definitive}, {options.container, IdRole::container}, {options.hint, IdRole::hint}};
+  for (const auto& [ids, role] : roles)
+    for (const std::string& id : ids) {
       profile.ids[id] = role;
       rules.usual_roles.try_emplace(id, role);
       if (role == IdRole::container) rules.id_fields.try_emplace(id, rules.field(id, FieldKind::id, false));
     }
-  for (nb::handle rule : nb::cast<nb::list>(given["rules"])) {
+  for (const auto& rule : options.rules) {
     std::vector<Requirement> all;
-    for (nb::handle item : nb::cast<nb::list>(rule)) {
-      const auto [count, of] = nb::cast<std::pair<int, std::vector<std::string>>>(item);
+    for (const auto& [count, of] : rule) {
       Requirement r{0, count};
       for (const std::string& field : of) r.fields |= FieldMask{1} << rules.field(field, FieldKind::text, false);
       all.push_back(r);
@@ -57,7 +46,7 @@ Profile profile_from(nb::dict given, Rules& rules) {
   return profile;
 }
 
-std::shared_ptr<Rules> rules_from(nb::list profiles, const std::string& unit, nb::dict urls) {
+std::shared_ptr<Rules> identity_rules(nb::list profiles, nb::handle unit, nb::dict urls) {
   auto rules = std::make_shared<Rules>();
   rules->title = rules->field("title", FieldKind::text, false);
   rules->snippet = rules->field("snippet", FieldKind::text, true);
@@ -65,12 +54,12 @@ std::shared_ptr<Rules> rules_from(nb::list profiles, const std::string& unit, nb
   rules->generic_id = rules->field("id", FieldKind::id, false);
   rules->url = rules->field("url", FieldKind::id, false);
   rules->text = (FieldMask{1} << rules->snippet) | (FieldMask{1} << rules->content);
-  rules->unit = unit == "passage" ? Unit::passage : Unit::document;
-  rules->urls = {texts(urls["ignored_prefixes"]), texts(urls["ignored"]), texts(urls["selectors"])};
+  rules->unit = read_unit(unit);
+  rules->urls = read_urls(urls);
   for (nb::handle item : profiles) {
-    const auto given = nb::cast<nb::dict>(item);
-    rules->profiles.push_back(profile_from(given, *rules));
-    for (const std::string& type : texts(given["types"])) rules->of_type[type] = static_cast<uint32_t>(rules->profiles.size() - 1);
+    const ProfileOptions options = read_profile(nb::cast<nb::dict>(item));
+    rules->profiles.push_back(add_profile(options, *rules));
+    for (const std::string& type : options.types) rules->of_type[type] = static_cast<uint32_t>(rules->profiles.size() - 1);
   }
   rules->finish();
   return rules;
@@ -106,26 +95,26 @@ nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
   TraceParser parser(max_gain);
   Clusters clusters(rules);
   clusters.keep_audit(true);
-  nb::list found;
-  for (const Result& r : parser.parse_results(list)) found.append(clusters.add(r));
-  return nb::make_tuple(found, audit_list(clusters.decisions(), rules));
+  nb::list first;
+  for (const Result& r : parser.parse_results(list)) first.append(clusters.add(r));
+  return nb::make_tuple(first, audit_list(clusters.decisions(), rules));
 }
 
 nb::object counted(const Rules& rules, Bytes line, const Qrels* labels, const TraceOptions& options) {
-  const CountedConversation found = count_conversation(line, rules, labels, options);
+  const CountedConversation conversation = count_conversation(line, rules, labels, options);
   nb::list first, gains, repeats;
-  for (const auto& seen : found.results) {
+  for (const auto& seen : conversation.results) {
     first.append(seen.first);
     gains.append(seen.labelled ? nb::object(nb::float_(seen.gain)) : nb::none());
   }
-  for (const bool repeat : found.repeats) repeats.append(repeat);
-  return nb::make_tuple(first, gains, repeats, audit_list(found.decisions, rules));
+  for (const bool repeat : conversation.repeats) repeats.append(repeat);
+  return nb::make_tuple(first, gains, repeats, audit_list(conversation.decisions, rules));
 }
 
 nb::dict compare(const Rules& rules, Bytes pair) {
   TraceParser parser(1e300);
   const auto& results = parser.parse_results(pair);
-  if (results.size() != 2) throw Error(ErrorKind::usage, "a comparison is of two results");
+  if (results.size() != 2) throw Error(ErrorKind::usage, "expected two results to compare, got " + std::to_string(results.size()));
   Clusters clusters(rules);
   const Item a = clusters.prepare(results[0]), b = clusters.prepare(results[1]);
   nb::dict d = verdict_dict(clusters.verify(a, b, true), rules);
@@ -135,22 +124,6 @@ nb::dict compare(const Rules& rules, Bytes pair) {
     if (std::any_of(of_b.begin(), of_b.end(), [&](const Key& other) { return other.hash == key.hash; })) shared.append(key.kind);
   d["keys"] = shared;
   return d;
-}
-
-TraceOptions options_from(nb::dict given) {
-  TraceOptions o;
-  o.gain.threshold = nb::cast<double>(given["threshold"]);
-  o.gain.max_gain = nb::cast<double>(given["max_gain"]);
-  o.gain.scale = nb::cast<std::string>(given["gain"]) == "exp" ? GainScale::exponential : GainScale::linear;
-  const auto discount = nb::cast<std::string>(given["discount"]);
-  o.gain.discount = discount == "none"         ? Discount::none
-                    : discount == "reciprocal" ? Discount::reciprocal
-                    : discount == "geometric"  ? Discount::geometric
-                                               : Discount::log2;
-  o.gain.patience = nb::cast<double>(given["patience"]);
-  o.turn = nb::cast<int>(given["turn"]);
-  o.skip_bad = nb::cast<bool>(given["skip_bad"]);
-  return o;
 }
 
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
@@ -170,7 +143,7 @@ void bind_traces(nb::module_& m) {
   });
 
   nb::class_<Rules>(m, "IdentityRules")
-      .def_static("of", &rules_from)
+      .def_static("of", &identity_rules)
       .def("cluster", [](const Rules& rules, nb::bytes list, double max_gain) { return cluster(rules, {list.c_str(), list.size()}, max_gain); })
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
       .def("reduce_url", [](const Rules& rules, const std::string& url) {
@@ -180,32 +153,24 @@ void bind_traces(nb::module_& m) {
         return nb::make_tuple(to_python(reduced.page), parameters);
       })
       .def("counted", [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
-        return counted(rules, {line.c_str(), line.size()}, labels.get(), options_from(options));
+        return counted(rules, {line.c_str(), line.size()}, labels.get(), read_traces(options));
       }, nb::arg(), nb::arg().none(), nb::arg())
       .def("score_file", [](const Rules& rules, int fd, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options, unsigned threads) {
-        const TraceOptions how = options_from(options);
+        const TraceOptions how = read_traces(options);
         const nb::gil_scoped_release release;
         const MappedFile file(fd, name);
         return score_traces({file.data(), file.size()}, name, &file, rules, labels.get(), how, threads);
       }, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
       .def("score_lines", [](const Rules& rules, nb::bytes lines, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options, unsigned threads) {
-        const TraceOptions how = options_from(options);
+        const TraceOptions how = read_traces(options);
         const Bytes text{lines.c_str(), lines.size()};
         const nb::gil_scoped_release release;
         return score_traces(text, name, nullptr, rules, labels.get(), how, threads);
       }, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
 
   nb::class_<TraceScores>(m, "TraceScores")
-      .def_prop_ro("conversations", [](const TraceScores& s) {
-        nb::list ids;
-        for (const std::string& id : s.conversations) ids.append(to_python(id));
-        return ids;
-      })
-      .def_prop_ro("systems", [](const TraceScores& s) {
-        nb::list ids;
-        for (const std::string& id : s.systems) ids.append(to_python(id));
-        return ids;
-      })
+      .def_prop_ro("conversations", [](const TraceScores& s) { return string_list(s.conversations); })
+      .def_prop_ro("systems", [](const TraceScores& s) { return string_list(s.systems); })
       .def_ro("first_row", &TraceScores::first_row)
       .def_prop_ro("bounded", [](const TraceScores& s) { return s.rows.bounded; })
       .def_ro("results", &TraceScores::results)
@@ -214,9 +179,9 @@ void bind_traces(nb::module_& m) {
       .def_ro("left_out", &TraceScores::left_out)
       .def_ro("unknown_conversations", &TraceScores::unknown_conversations)
       .def_prop_ro("skipped_examples", [](const TraceScores& s) {
-        nb::list found;
-        for (const Error& e : s.skipped_examples) found.append(nb::make_tuple(to_python(e.what()), to_python(e.where), to_python(e.hint)));
-        return found;
+        nb::list examples;
+        for (const Error& e : s.skipped_examples) examples.append(nb::make_tuple(to_python(e.what()), to_python(e.where), to_python(e.hint)));
+        return examples;
       })
       .def("matrix", [](nb::handle_t<TraceScores> self, const std::string& which) {
         const TraceScores& s = nb::cast<const TraceScores&>(self);

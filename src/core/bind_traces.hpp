@@ -1,4 +1,4 @@
-// Traces and identity for Python.
+// Bindings for traces and identity.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// Ids are bytes: views, a hash for them, and an arena that keeps copies alive.
+// Ids are bytes: views, a hash, and an arena for copies.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -33,7 +33,7 @@ inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading
   return (byte(0) << 16) | (byte(n / 2) << 8) | byte(n - 1);
 }
 
-/// Whether two short ids are the same, without a call.
+/// Whether two short ids are equal, without a function call.
 inline bool same_bytes(Bytes a, Bytes b) {
   if (a.size() != b.size()) return false;
   const size_t n = a.size();
@@ -57,7 +57,7 @@ inline uint64_t hash_bytes(Bytes s) {
   return mix(load_short(p, n) ^ k1, h ^ k1);
 }
 
-/// Bytes that live as long as the arena: one allocation per block, addresses never move.
+/// Bytes that live as long as the arena: one allocation per block, addresses never change.
 class Arena {
  public:
   Arena() = default;
@@ -83,8 +83,8 @@ class Arena {
   }
 
  private:
-  void grow(size_t wanted) {
-    const size_t size = wanted > block_size ? wanted : block_size;
+  void grow(size_t needed) {
+    const size_t size = needed > block_size ? needed : block_size;
     blocks_.push_back(std::make_unique<char[]>(size));
     next_ = blocks_.back().get();
     left_ = size;
@@ -96,7 +96,7 @@ class Arena {
   size_t left_ = 0;
 };
 
-/// Ids to numbers 0, 1, 2, ... in the order of their first appearance.
+/// Numbers ids 0, 1, 2, ... in order of first appearance.
 class IdTable {
  public:
   static constexpr uint32_t none = 0xffffffffu;

@@ -1,4 +1,4 @@
-// The one exception the core throws: what a person sees as one sentence, a place and a hint.
+// The only exception of the core: a one-sentence message, a place and a hint.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace gg {
 
-enum class ErrorKind { input, usage };
+enum class ErrorKind { input, duplicate, usage, measure };
 
 class Error : public std::runtime_error {
  public:
@@ -18,18 +18,23 @@ class Error : public std::runtime_error {
   std::string hint;
 };
 
-/// Bad data: `where` is "file:line" or empty.
+/// Invalid data: `where` is "file:line" or empty.
 [[noreturn]] inline void bad_input(std::string message, std::string where = {}, std::string hint = {}) {
   throw Error(ErrorKind::input, std::move(message), std::move(where), std::move(hint));
 }
 
-/// A value as it is shown in a message: quoted, and cut when it is long.
+/// The same document twice for one query.
+[[noreturn]] inline void duplicate_input(std::string message, std::string where, std::string hint) {
+  throw Error(ErrorKind::duplicate, std::move(message), std::move(where), std::move(hint));
+}
+
+/// A value as messages show it: quoted, and shortened when it is long.
 inline std::string in_quotes(std::string_view text) {
   constexpr size_t longest = 80;
-  std::string shown(text.substr(0, longest));
-  while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0) == 0x80 && text.size() > longest)
-    shown.pop_back();  // never cut inside a UTF-8 sequence
-  return "'" + shown + (text.size() > longest ? "...'" : "'");
+  std::string head(text.substr(0, longest));
+  while (!head.empty() && (static_cast<unsigned char>(head.back()) & 0xC0) == 0x80 && text.size() > longest)
+    head.pop_back();  // never cut inside a UTF-8 sequence
+  return "'" + head + (text.size() > longest ? "...'" : "'");
 }
 
 }  // namespace gg

@@ -16,7 +16,7 @@ namespace gg {
 // --- one query ---
 
 void Worker::duplicate(const QueryJudgments& query, const Row& row, std::string where) {
-  bad_input("document " + in_quotes(row.doc) + " is ranked twice for query " + in_quotes(query.id), std::move(where),
+  duplicate_input("duplicate document " + in_quotes(row.doc) + " for query " + in_quotes(query.id), std::move(where),
             "set the policy duplicates=first or duplicates=best to keep one of them");
 }
 
@@ -73,7 +73,7 @@ void Worker::measure_missing(const QueryJudgments& query, double* out) {
   static const std::string invented = "a document that is not in the run";
   std::vector<Row> rows;
   for (const Plan::Group& group : plan_.groups) {
-    if (group.policy.missing == Missing::skip) continue;  // as it was made: undefined
+    if (group.policy.missing == Missing::skip) continue;  // stays undefined
     rows.clear();
     if (group.policy.missing == Missing::invented) rows.push_back({0, invented, 1, QueryJudgments::unjudged});
     const Ranked ranked = ranker_.rank(*qrels_, query, rows, group.policy, false, [](const Row&) {});
@@ -87,22 +87,13 @@ std::string as_example(const Error& error) {
   return error.where.empty() ? error.what() : std::string(error.what()) + " (" + error.where + ")";
 }
 
+namespace {
+
 void count_repeats(Scores& scores, const Plan& plan) {
   if (!plan.repeats_are_bad) return;
   for (size_t q = 0; q < scores.counts.size(); ++q)
     if (const uint32_t n = scores.counts[q].repeated)
-      scores.bad.join({n, "a document is ranked twice for query " + in_quotes((*scores.qrels)[q].id)});
-}
-
-Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan) {
-  Scores scores;
-  const size_t n = qrels->size();
-  scores.qrels = std::move(qrels);
-  scores.width = plan.width();
-  scores.values.assign(n * scores.width, undefined);
-  scores.counts.resize(n);
-  scores.in_run.assign(n, 0);
-  return scores;
+      scores.bad.join({n, "duplicate document for query " + in_quotes((*scores.qrels)[q].id)});
 }
 
 void fill_missing(Scores& scores, const Plan& plan) {
@@ -115,23 +106,43 @@ void fill_missing(Scores& scores, const Plan& plan) {
 void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name) {
   if (plan.may_be_disjoint) return;
   if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
-  if (scores.documents == 0) bad_input("the run has no results", run_name);
+  if (scores.documents == 0) bad_input("the run is empty", run_name);
   bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
-                ", the judgements have " + (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
-            run_name, "the two must use the same query ids; were the two files swapped, or are they of two collections?");
+                ", the judgments have " + (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
+            run_name, "both must use the same query ids; were they swapped, or are they from different collections?");
+}
+
+}  // namespace
+
+Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan) {
+  Scores scores;
+  const size_t n = qrels->size();
+  scores.qrels = std::move(qrels);
+  scores.width = plan.width();
+  scores.values.assign(n * scores.width, undefined);
+  scores.counts.resize(n);
+  scores.in_run.assign(n, 0);
+  return scores;
+}
+
+Scores complete(Scores scores, const Plan& plan, const std::string& run_name) {
+  count_repeats(scores, plan);
+  require_common_queries(scores, plan, run_name);
+  fill_missing(scores, plan);
+  return scores;
 }
 
 void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name) {
-  const auto name = [](IdKind kind) { return kind == IdKind::text ? "text" : "whole numbers"; };
+  const auto name = [](IdKind kind) { return kind == IdKind::text ? "text" : "integers"; };
   for (const bool is_query : {true, false}) {
     const IdKind ours = is_query ? qrels.query_kind : qrels.doc_kind;
     const IdSample& theirs = is_query ? queries : docs;
     if (ours == theirs.kind || ours == IdKind::untyped || theirs.kind == IdKind::untyped) continue;
     const std::string example(is_query ? qrels[0].id : qrels[0].docs[0]);
-    bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgements (" +
+    bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgments (" +
                   (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) + " in the run (" +
                   theirs.example + ")",
-              run_name, "1 and '1' are two ids: turn one side into the other's type, for example with str()");
+              run_name, "1 and '1' are different ids: convert one side, for example with str()");
   }
 }
 
@@ -143,7 +154,7 @@ void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& 
     for (size_t i = 0; i < n; ++i) work(i);
     return;
   }
-  // The error of the smallest task is the one reported, whatever the timing.
+  // The error of the first task is reported, whatever the timing.
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
@@ -168,10 +179,10 @@ void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& 
 
 // --- a run file ---
 //
-// The file is cut into chunks that threads take in turn. Within a chunk, lines of one query that follow each
-// other are a segment. A query that lies whole inside a chunk is measured at once; one that touches a chunk's
-// edge, or comes again elsewhere, is measured afterwards from all of its segments. So the memory needed is
-// that of a few queries, and queries need not be contiguous.
+// The file is divided into chunks that threads take in turn. Within a chunk, consecutive lines of one query form a
+// segment. A query that lies entirely within a chunk is measured at once; one that touches a chunk boundary or
+// continues elsewhere is measured afterwards from all of its segments. So memory is bounded by a few queries, and
+// queries need not be contiguous.
 
 namespace {
 
@@ -180,7 +191,7 @@ constexpr size_t chunk_bytes = 4 << 20;
 struct Segment {
   uint32_t query;
   uint64_t begin, end;
-  size_t result;  // number of the chunk's result, or `not_measured`
+  size_t result;  // index into the chunk's results, or `not_measured`
 };
 
 constexpr size_t not_measured = static_cast<size_t>(-1);
@@ -228,7 +239,7 @@ class FileEvaluation {
               [](const Piece& a, const Piece& b) { return a.query != b.query ? a.query < b.query : a.begin < b.begin; });
 
     struct Again {
-      size_t begin, end;  // pieces of a query that has to be read again
+      size_t begin, end;  // pieces of a query that must be read again
     };
     std::vector<Again> again;
     for (size_t i = 0; i < pieces.size();) {
@@ -249,7 +260,7 @@ class FileEvaluation {
       Worker worker(*qrels_, plan_);
       auto reader = make_reader_();
       std::vector<Row> rows;
-      std::string text;  // all lines of the query, copied: its stretches may lie anywhere in the file
+      std::string text;  // a copy of all lines of the query, which may be scattered over the file
       const size_t q = pieces[again[a].begin].query;
       const QueryJudgments& query = (*qrels_)[q];
       for (size_t i = again[a].begin; i < again[a].end; ++i) file_.append(pieces[i].begin, pieces[i].end, text);
@@ -259,7 +270,7 @@ class FileEvaluation {
         else leave_line(p, start, end);
       const auto place = [&](const Row& row) {
         auto offset = static_cast<uint64_t>(row.doc.data() - text.data());
-        if (offset >= text.size()) return file_.name();  // the reader's copy of an id: it has no place
+        if (offset >= text.size()) return file_.name();  // the reader's copy of an id has no place
         size_t i = again[a].begin;
         for (; offset >= pieces[i].end - pieces[i].begin; ++i) offset -= pieces[i].end - pieces[i].begin;
         return file_.where(file_.data() + pieces[i].begin + offset);
@@ -337,7 +348,7 @@ class FileEvaluation {
       if (!reader.next(p, file_end, line)) {
         if (const auto problem = reader.take_problem()) {
           if (!plan_.skip_bad) throw_line(*problem, start);
-          // A place is found by counting lines, so only the example's is looked for.
+          // Finding a place means counting lines, so only do it for the example.
           chunk.bad.add(chunk.bad.count ? std::string() : problem->message + " (" + file_.where(start) + ")");
           leave_line(p, start, file_end);
         }
@@ -346,15 +357,15 @@ class FileEvaluation {
       ++chunk.documents;
       if (!open || !same_bytes(line.query, query_id)) {
         const std::string next_id(line.query);
-        const Line kept = line;
-        // Closing forgets the reader's copies, so a line that has some is read again.
+        const Line current = line;
+        // Closing discards the reader's copies, so a line that has any is read again.
         const bool copied = open && !(line.doc.data() >= base && line.doc.data() < file_end);
         close(start);
         open = true;
         query_id = next_id;
         query = qrels_->find(query_id);
         segment_begin = start;
-        line = kept;
+        line = current;
         if (copied) {
           const char* again = start;
           reader.next(again, file_end, line);
@@ -366,7 +377,7 @@ class FileEvaluation {
     file_.release(static_cast<size_t>(released - base), static_cast<size_t>(stop - base));
   }
 
-  /// Some problems leave a reader where the line began.
+  /// Some problems leave a reader at the beginning of the line.
   static void leave_line(const char*& p, const char* start, const char* end) {
     if (p != start) return;
     const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
@@ -386,7 +397,7 @@ class FileEvaluation {
   size_t chunk_size_;
 };
 
-/// Text holds no zero bytes and hardly a control character: a file that begins otherwise is of another kind.
+/// Text has no zero bytes and few control characters; a file that starts otherwise is binary.
 void require_text(const MappedFile& file) {
   if (file.size() == 0) bad_input("the file is empty", file.name());
   const Bytes head(file.data(), std::min<size_t>(file.size(), 4096));
@@ -394,10 +405,10 @@ void require_text(const MappedFile& file) {
   if (head.find('\0') != Bytes::npos ||
       static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
     bad_input("the file is binary, not text", file.name(),
-              "a compressed file is known by its ending: .gz, .zst, .bz2 or .xz; Parquet and Arrow by .parquet and .arrow");
+              "compressed files must end in .gz, .zst, .bz2 or .xz, Parquet and Arrow files in .parquet or .arrow");
 }
 
-/// Calls `use(make_reader)` with the reader that the format needs.
+/// Calls `use(make_reader)` with the reader for the format.
 template <class Use>
 auto with_reader(const LineFormat& format, Table table, Use&& use) {
   switch (format.kind) {
@@ -413,15 +424,12 @@ auto with_reader(const LineFormat& format, Table table, Use&& use) {
 Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,
                      const Plan& plan, unsigned threads) {
   require_text(file);
-  // A quoted field may hold line breaks, so such a file cannot be cut at any of them.
+  // A quoted field may contain line breaks, so such a file cannot be divided at them.
   const bool divisible = !(format.kind == LineFormat::Kind::delimited && format.quotes &&
                            std::memchr(file.data(), '"', file.size()));
   return with_reader(format, Table::run, [&](auto make_reader) {
     Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
-    count_repeats(scores, plan);
-    require_common_queries(scores, plan, file.name());
-    fill_missing(scores, plan);
-    return scores;
+    return complete(std::move(scores), plan, file.name());
   });
 }
 
@@ -435,9 +443,9 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
     uint64_t number = 1 + static_cast<uint64_t>(std::count(file.data(), file.data() + format.skip, '\n'));
     for (const char* p = file.data() + format.skip; p < end;) {
       const char* start = p;
-      const bool found = reader.next(p, end, line);
-      if (!found && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
-      if (found) row(line, number);
+      const bool has_line = reader.next(p, end, line);
+      if (!has_line && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
+      if (has_line) row(line, number);
       ++number;
       if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
       reader.forget();
@@ -451,7 +459,7 @@ std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& form
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });
-  if (builder.empty()) bad_input("the file holds no judgements", file.name());
+  if (builder.empty()) bad_input("the file contains no judgments", file.name());
   return builder.finish(file.name(), true);
 }
 

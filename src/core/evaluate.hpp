@@ -1,4 +1,4 @@
-// From runs to numbers: every judged query of a run, ranked and measured, on all threads.
+// Evaluation: ranks and measures every judged query of a run, on all threads.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,40 +14,40 @@
 
 namespace gg {
 
-/// A measure written by the user: the gains in rank order (NaN for unjudged) to a number.
+/// A user-defined measure: gains in rank order (NaN for unjudged documents) to a number.
 using CustomMeasure = std::function<double(const QueryJudgments&, const std::vector<double>&)>;
 
-/// What is asked, compiled once and used for any number of runs.
+/// Measures and policies, prepared once and used for any number of runs.
 struct Plan {
-  std::vector<Spec> measures;          // a measure without a kernel is the custom one of the same place
-  std::vector<CustomMeasure> customs;  // beside `measures`; empty where there is a kernel
+  std::vector<Spec> measures;          // a measure without a kernel is the custom one at the same index
+  std::vector<CustomMeasure> customs;  // parallel to `measures`; empty where there is a kernel
   Policy policy;
-  /// Measures that see the list by one policy; together all of them. Other tools' conventions differ by measure.
+  /// Measures that share a policy. Other tools' conventions differ by measure.
   struct Group {
     Policy policy;
     std::vector<uint32_t> measures;
   };
   std::vector<Group> groups;
   bool has_customs = false;
-  bool may_be_disjoint = false;  // a run without any judged query is no error
-  TopLists* lists = nullptr;     // where the first ranks of every query are kept, if someone wants them
-  bool skip_bad = false;         // bad rows are left out and counted; of a document twice the first stays
-  bool repeats_are_bad = false;  // with skip_bad: the policy calls a document twice an error
+  bool may_be_disjoint = false;  // a run without any judged query is not an error
+  TopLists* lists = nullptr;     // collects the top ranks of every query, if not null
+  bool skip_bad = false;         // bad rows are skipped and counted; of duplicate documents the first counts
+  bool repeats_are_bad = false;  // with skip_bad: the policy makes duplicate documents an error
 
-  /// Puts the next measure into the group of its policy.
+  /// Adds the last measure to the group of its policy.
   void group_next(const Policy& of_measure);
 
-  /// Numbers a query has: one a measure, and with bounds the lower and upper ones after them.
+  /// Values per query: one per measure, followed by lower and upper bounds where there are any.
   size_t width() const { return measures.size() * (policy.bounds() ? 3 : 1); }
 };
 
-/// What one query gave besides its measures.
+/// Counts of one query.
 struct QueryCounts {
-  uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: of the first ten
-  uint32_t repeated = 0;  // rows left out because their document stood there before
+  uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: in the first ten
+  uint32_t repeated = 0;  // rows dropped because their document came before
 };
 
-/// Rows that were left out because they cannot be used, and why the first of them cannot.
+/// Rows that were skipped as unusable, with the reason for the first of them.
 struct BadRows {
   uint64_t count = 0;
   std::string example;
@@ -61,93 +61,90 @@ struct BadRows {
   }
 };
 
-/// An error as one line: what is wrong, and where.
+/// An error on one line: message and place.
 std::string as_example(const Error& error);
 
-/// The values of one run, query by query in the order of the qrels.
+/// The values of one run per query, in the order of the qrels.
 struct Scores {
   std::shared_ptr<const Qrels> qrels;
   size_t width = 0;
   std::vector<double> values;          // queries x width
-  std::vector<QueryCounts> counts;     // beside the queries
+  std::vector<QueryCounts> counts;     // per query
   std::vector<uint8_t> in_run;         // whether the run has the query
-  uint64_t unjudged_queries = 0;       // queries of the run that have no judgements
+  uint64_t unjudged_queries = 0;       // queries of the run without judgments
   std::string unjudged_example;
-  uint64_t documents = 0;              // lines of the run, judged query or not
-  BadRows bad;                         // only where the plan skips them
+  uint64_t documents = 0;              // lines of the run, including those of unjudged queries
+  BadRows bad;                         // only if the plan skips them
 };
 
-/// Measures one query after another; one per thread.
+/// Measures queries one by one; one worker per thread.
 class Worker {
  public:
   Worker(const Qrels& qrels, const Plan& plan) : qrels_(&qrels), plan_(plan) {}
 
-  /// The same with other judgements, where each query brings its own.
+  /// Replaces the judgments, for inputs in which each query brings its own.
   void judge_by(const Qrels& qrels) { qrels_ = &qrels; }
 
-  /// Takes the rows of a whole query and writes `plan.width()` numbers. `where` tells a repeated document's place.
+  /// Takes all rows of a query and writes `plan.width()` values. `where(row)` locates a duplicate document.
   template <class Where>
   QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out, Where&& where) {
-    QueryCounts found;
+    QueryCounts query_counts;
     TopList list;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const bool last = g + 1 == plan_.groups.size();
-      if (!last) kept_ = rows;  // ranking changes the rows
-      std::vector<Row>& own = last ? rows : kept_;
+      if (!last) copy_ = rows;  // ranking modifies the rows
+      std::vector<Row>& own = last ? rows : copy_;
       const size_t before = own.size();
       const Ranked ranked = ranker_.rank(*qrels_, query, own, plan_.groups[g].policy, may_repeat,
                                          [&](const Row& row) { duplicate(query, row, where(row)); });
       measure(plan_.groups[g], ranked, own, out);
       if (g == 0) {
-        found = counts(ranked);
-        found.repeated = static_cast<uint32_t>(before - ranker_.distinct());
+        query_counts = counts(ranked);
+        query_counts.repeated = static_cast<uint32_t>(before - ranker_.distinct());
       }
       if (plan_.lists) add_to(list, g, ranked, own);
     }
     if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &(*qrels_)[0]), std::move(list));
-    return found;
+    return query_counts;
   }
 
-  /// A query that the run lacks: a list without documents, or, by policy, no value.
+  /// A query missing from the run: an empty list or, depending on the policy, no value.
   void measure_missing(const QueryJudgments& query, double* out);
 
  private:
   [[noreturn]] static void duplicate(const QueryJudgments& query, const Row& row, std::string where);
   static QueryCounts counts(const Ranked& ranked);
   void measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out);
-  /// The first ranks as the first group orders them, and what they add to the measures of each group.
+  /// The top ranks in the order of the first group, and their contributions to the measures of each group.
   void add_to(TopList& list, size_t group, const Ranked& ranked, const std::vector<Row>& rows);
 
   const Qrels* qrels_;
   const Plan& plan_;
   Ranker ranker_;
-  std::vector<Row> kept_;
+  std::vector<Row> copy_;
   std::vector<double> gains_;
 };
 
-/// Empty scores for a run, to be filled.
+/// Scores without values, to be filled in.
 Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan);
-/// Queries that the run lacks get the value of an empty list, or none, as the policy says.
-void fill_missing(Scores& scores, const Plan& plan);
-/// With `skip_bad`: counts documents that came twice among the bad rows.
-void count_repeats(Scores& scores, const Plan& plan);
-/// No query in common is an error that shows an id of each side.
-void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name);
-/// The kind of a table's ids, and one of them as it is shown.
+/// The last step, once all queries of the run are measured: counts duplicate documents as bad rows with `skip_bad`,
+/// raises an error if no query is in common, and fills in the queries missing from the run.
+Scores complete(Scores scores, const Plan& plan, const std::string& run_name);
+/// The kind of a table's ids, with an example for messages.
 struct IdSample {
   IdKind kind;
   std::string example;
 };
-/// Ids that differ only by their type are an error, not a mismatch in silence.
+/// Raises an error if ids differ in type (1 and "1"), rather than silently matching nothing.
 void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name);
 
-/// How the lines of a file are read.
+/// How to read the lines of a file.
 struct LineFormat {
   enum class Kind { trec, delimited, json } kind = Kind::trec;
   char delimiter = ',';
   bool quotes = false;
   Columns columns;
-  JsonKeys keys;
+  ColumnNames keys;
   size_t skip = 0;  // bytes before the first line: the header
   bool as_trec_eval = false;
 };
@@ -157,11 +154,11 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format);
 
-/// Calls `row(line)` for every line of a run, in order; for tables and conversion.
+/// Calls `row(line)` for every line of a table, in order.
 void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
                    const std::function<void(const Line&, uint64_t place)>& row);
 
-/// Runs `work(i)` for i in [0, n) on up to `threads` threads; the first exception is thrown again.
+/// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the first exception.
 void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
 
 }  // namespace gg

@@ -40,8 +40,8 @@ MappedFile MappedFile::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     const int reason = errno;
-    bad_input("cannot open " + in_quotes(path) + ": " + std::strerror(reason), {},
-              reason == ENOENT ? "check the spelling and the folder" : "");
+    if (reason == ENOENT) bad_input("file not found: " + in_quotes(path));
+    bad_input("cannot open " + in_quotes(path) + ": " + std::strerror(reason));
   }
   return MappedFile(descriptor, path);
 }
@@ -51,7 +51,7 @@ void MappedFile::append(size_t begin, size_t end, std::string& text) const {
   text.resize(at + (end - begin));
   while (begin < end) {
     const ssize_t n = pread(descriptor_, text.data() + at, end - begin, static_cast<off_t>(begin));
-    if (n <= 0) bad_input("the file cannot be read to its end", name_, "did it change while it was read?");
+    if (n <= 0) bad_input("unexpected end of file", name_, "did it change while it was being read?");
     begin += static_cast<size_t>(n);
     at += static_cast<size_t>(n);
   }

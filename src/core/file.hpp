@@ -1,4 +1,4 @@
-// Input as one stretch of bytes: a file mapped into memory, read in windows so that little of it is resident.
+// Input files, mapped into memory and read in windows so that little of them is resident.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace gg {
 
-/// A file mapped into memory, read only. Pages already used can be given back.
+/// A read-only memory-mapped file. Pages can be released after use.
 class MappedFile {
  public:
-  MappedFile(int descriptor, std::string name);  // takes the descriptor over
+  MappedFile(int descriptor, std::string name);  // takes ownership of the descriptor
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -21,13 +21,13 @@ class MappedFile {
   size_t size() const { return size_; }
   const std::string& name() const { return name_; }
 
-  /// Appends bytes to `text` without mapping their pages: for reading here and there.
+  /// Appends bytes to `text` without mapping their pages, for scattered reads.
   void append(size_t begin, size_t end, std::string& text) const;
-  /// These bytes are read next: their pages are mapped in one go where the system can.
+  /// Announces a read: maps the pages in one go where the system supports it.
   void expect(size_t begin, size_t end) const;
-  /// These bytes are not needed again soon: their pages leave the resident set.
+  /// Removes pages from the resident set until they are read again.
   void release(size_t begin, size_t end) const;
-  /// "name:line" of a byte, counted only when a message needs it.
+  /// "name:line" of a byte; counts lines, so only for messages.
   std::string where(const char* place) const;
   uint64_t line_of(const char* place) const;
 

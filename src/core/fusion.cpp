@@ -11,7 +11,7 @@ namespace gg {
 namespace {
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-constexpr double smallest = 1e-9;  // no scale is divided by less
+constexpr double smallest = 1e-9;  // the smallest divisor of a scale
 
 bool before(const Placed& a, const Placed& b) { return a.score != b.score ? a.score > b.score : a.doc > b.doc; }
 
@@ -96,17 +96,17 @@ double points(const Fusion& how, size_t run, const Ranking& ranking, size_t i, s
   return 0;
 }
 
-// --- step 3: what the runs give a document, made one number ---
+// --- step 3: the points of a document combined into one number ---
 
-double combined(const Fusion& how, const std::vector<double>& given, std::vector<double>& present) {
+double combined(const Fusion& how, const std::vector<double>& run_points, std::vector<double>& present) {
   double sum = 0, weights = 0;
   present.clear();
   const bool weighted = how.combine == Combine::sum || how.combine == Combine::times_root_count;
-  for (size_t run = 0; run < given.size(); ++run) {
-    if (std::isnan(given[run])) continue;
-    sum += weighted ? how.weights[run] * given[run] : given[run];
+  for (size_t run = 0; run < run_points.size(); ++run) {
+    if (std::isnan(run_points[run])) continue;
+    sum += weighted ? how.weights[run] * run_points[run] : run_points[run];
     weights += how.weights[run];
-    present.push_back(given[run]);
+    present.push_back(run_points[run]);
   }
   const auto count = static_cast<double>(present.size());
   switch (how.combine) {
@@ -130,7 +130,7 @@ double combined(const Fusion& how, const std::vector<double>& given, std::vector
 
 // --- Condorcet: a majority decides between two documents ---
 
-/// Merge sort, since majorities can run in a circle, which std::sort must not meet.
+/// A merge sort, because majorities can be cyclic, which std::sort does not allow.
 template <class Wins>
 void merge_sort(std::vector<uint32_t>& items, size_t from, size_t to, const Wins& wins) {
   if (to - from < 2) return;
@@ -145,8 +145,8 @@ void merge_sort(std::vector<uint32_t>& items, size_t from, size_t to, const Wins
   std::copy(merged.begin(), merged.end(), items.begin() + static_cast<std::ptrdiff_t>(from));
 }
 
-/// `ranks` is documents x runs. Documents start in the order of their Borda points, so that circles and ties have one
-/// answer whatever the order of the input.
+/// `ranks` is documents x runs. Documents start in the order of their Borda points, so that cycles and ties have the
+/// same result for any order of the input.
 Ranking elected(const Fusion& how, const IdTable& candidates, const std::vector<double>& ranks, size_t runs) {
   const size_t n = candidates.size();
   Ranking start;
@@ -180,34 +180,34 @@ Ranking fuse_query(const std::vector<std::shared_ptr<const RankedRun>>& runs, By
   for (const auto& run : runs)
     for (const Placed& p : run->of(query)) candidates.add(p.doc);
   const size_t n = candidates.size(), width = runs.size();
-  std::vector<double> given(n * width, absent);
+  std::vector<double> doc_points(n * width, absent);
   for (size_t run = 0; run < width; ++run) {
     Ranking ranking = runs[run]->of(query);
     normalise(ranking, how.norm, candidates);
     for (size_t i = 0; i < ranking.size(); ++i)
-      given[candidates.find(ranking[i].doc) * width + run] =
+      doc_points[candidates.find(ranking[i].doc) * width + run] =
           how.combine == Combine::condorcet ? static_cast<double>(i) : points(how, run, ranking, i, n);
     if (how.combine != Combine::sum) continue;
     const double rest = how.points == Points::borda ? (static_cast<double>(n - ranking.size()) + 1) / 2 : how.absent;
     for (size_t c = 0; c < n; ++c)
-      if (std::isnan(given[c * width + run])) given[c * width + run] = rest;
+      if (std::isnan(doc_points[c * width + run])) doc_points[c * width + run] = rest;
   }
   Ranking ranking;
   if (how.combine == Combine::condorcet) {
-    ranking = elected(how, candidates, given, width);
+    ranking = elected(how, candidates, doc_points, width);
   } else {
     std::vector<double> of_doc, present;
     for (size_t c = 0; c < n; ++c) {
-      of_doc.assign(given.begin() + static_cast<std::ptrdiff_t>(c * width), given.begin() + static_cast<std::ptrdiff_t>((c + 1) * width));
+      of_doc.assign(doc_points.begin() + static_cast<std::ptrdiff_t>(c * width), doc_points.begin() + static_cast<std::ptrdiff_t>((c + 1) * width));
       ranking.push_back({candidates[c], combined(how, of_doc, present)});
     }
     order(ranking);
   }
-  for (Placed& p : ranking)  // the candidates' bytes end here; the runs' own live on
+  for (Placed& p : ranking)  // `candidates` ends here, so point into the runs' own bytes
     for (const auto& run : runs) {
-      const Bytes kept = run->kept(p.doc);
-      if (kept.data()) {
-        p.doc = kept;
+      const Bytes id = run->own_id(p.doc);
+      if (id.data()) {
+        p.doc = id;
         break;
       }
     }
@@ -218,7 +218,7 @@ Ranking fuse_query(const std::vector<std::shared_ptr<const RankedRun>>& runs, By
 
 void RankedRun::add(Bytes query, Bytes doc, double score) {
   if (!std::isfinite(score))
-    bad_input("the score of document " + in_quotes(doc) + " for query " + in_quotes(query) + " is not a number", name_);
+    bad_input("the score of document " + in_quotes(doc) + " for query " + in_quotes(query) + " is not a finite number", name_);
   const uint32_t q = queries_.add(query);
   if (q == rankings_.size()) rankings_.emplace_back();
   rankings_[q].push_back({docs_[docs_.add(doc)], score});
@@ -233,8 +233,8 @@ void RankedRun::finish() {
     std::sort(seen.begin(), seen.end());
     const auto twice = std::adjacent_find(seen.begin(), seen.end());
     if (twice != seen.end())
-      bad_input("document " + in_quotes(*twice) + " is ranked twice for query " + in_quotes(queries_[q]), name_,
-                "a run has each document once for a query");
+      duplicate_input("duplicate document " + in_quotes(*twice) + " for query " + in_quotes(queries_[q]), name_,
+                "a run may contain a document only once per query");
   }
 }
 
@@ -244,26 +244,48 @@ const Ranking& RankedRun::of(Bytes query) const {
   return q == IdTable::none ? none : rankings_[q];
 }
 
-Bytes RankedRun::kept(Bytes doc) const {
+Bytes RankedRun::own_id(Bytes doc) const {
   const uint32_t d = docs_.find(doc);
   return d == IdTable::none ? Bytes{} : docs_[d];
 }
 
 std::vector<std::vector<uint8_t>> RankedRun::hits(const Qrels& qrels, double rel) const {
-  std::vector<std::vector<uint8_t>> found;
+  std::vector<std::vector<uint8_t>> relevance;
   for (size_t i = 0; i < qrels.size(); ++i) {
     const QueryJudgments& query = qrels[i];
     if (queries_.find(query.id) == IdTable::none) continue;
-    std::vector<uint8_t>& list = found.emplace_back();
+    std::vector<uint8_t>& list = relevance.emplace_back();
     for (const Placed& p : of(query.id)) {
       const int32_t judgment = query.find(p.doc, hash_bytes(p.doc));
       list.push_back(judgment != QueryJudgments::unjudged && query.gains[static_cast<size_t>(judgment)] >= rel);
     }
   }
-  return found;
+  return relevance;
 }
 
+namespace {
+
+void require_one_per_run(size_t count, const char* singular, const char* plural, size_t runs) {
+  if (count == runs) return;
+  throw Error(ErrorKind::usage, "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) + ", one per run, got " +
+                                    std::to_string(count));
+}
+
+bool uses_tables(Points points) {
+  return points == Points::table || points == Points::segments || points == Points::segments_times_score ||
+         points == Points::window || points == Points::inverse;
+}
+
+}  // namespace
+
 std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& runs, const Fusion& how, unsigned threads) {
+  require_one_per_run(how.weights.size(), "weight", "weights", runs.size());
+  if (uses_tables(how.points)) {
+    require_one_per_run(how.tables.size(), "table of points", "tables of points", runs.size());
+    const bool may_be_empty = how.points != Points::segments && how.points != Points::inverse;
+    for (const auto& table : how.tables)
+      if (table.empty() && !may_be_empty) throw Error(ErrorKind::usage, "empty table of points");
+  }
   std::vector<Fused> fused;
   IdTable seen;
   for (const auto& run : runs)

@@ -1,7 +1,7 @@
-// Run fusion: several rankings of one query made into one.
+// Run fusion: several rankings of one query combined into one.
 //
-// Every method is three steps: normalise the scores of a run, replace them by points that depend on the rank, and
-// combine what the runs give a document. Condorcet alone is a vote.
+// Every method has three steps: normalise the scores of a run, replace them by points that depend on the rank, and
+// combine the points of a document over the runs. Only Condorcet is a vote.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,27 +12,27 @@
 
 namespace gg {
 
-/// A document of a ranking; the bytes belong to the run.
+/// A document of a ranking; the run owns the bytes.
 struct Placed {
   Bytes doc;
   double score;
 };
 using Ranking = std::vector<Placed>;  // score descending, then document id descending
 
-/// A run with every query in its order.
+/// A run with every query ranked.
 class RankedRun {
  public:
   explicit RankedRun(std::string name) : name_(std::move(name)) {}
   void add(Bytes query, Bytes doc, double score);
-  /// Ranks all queries; a document twice, or a score that is no number, is an error.
+  /// Ranks all queries; raises an error on duplicate documents.
   void finish();
 
   const IdTable& queries() const { return queries_; }
-  /// The ranking of a query; empty where the run lacks it.
+  /// The ranking of a query; empty if the run does not have it.
   const Ranking& of(Bytes query) const;
-  /// The run's own bytes of a document, or none.
-  Bytes kept(Bytes doc) const;
-  /// For each query of the judgements that the run has: 1 where the document at a rank is relevant, else 0.
+  /// The run's own copy of a document id; no data if it does not have the document.
+  Bytes own_id(Bytes doc) const;
+  /// For each judged query of the run: 1 at each rank with a relevant document, else 0.
   std::vector<std::vector<uint8_t>> hits(const Qrels& qrels, double rel) const;
 
  private:
@@ -51,10 +51,10 @@ struct Fusion {
   Combine combine = Combine::sum;
   double parameter = 0;                     // k of rrf, phi of rbc, the window of slidefuse
   double exponent = 1;                      // of the count, for gmnz
-  double log_shift = 0;                     // what is added to the count before its logarithm
-  double absent = 0;                        // what a run gives a document that it does not have
-  std::vector<double> weights;              // one a run
-  std::vector<std::vector<double>> tables;  // points by rank or by segment, one table a run
+  double log_shift = 0;                     // added to the count before taking its logarithm
+  double absent = 0;                        // points for a document that a run does not have
+  std::vector<double> weights;              // one per run
+  std::vector<std::vector<double>> tables;  // points by rank or by segment, one table per run
 };
 
 struct Fused {
@@ -62,7 +62,7 @@ struct Fused {
   Ranking ranking;
 };
 
-/// One ranking for every query that any run has, in the order of their first appearance.
+/// One ranking for every query of any run, in order of first appearance.
 std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& runs, const Fusion& how, unsigned threads);
 
 }  // namespace gg

@@ -11,8 +11,8 @@ namespace gg {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double session_rank_base = 2, session_query_base = 4;  // of sDCG
-constexpr double cube_novelty = 0.5;                             // of the Cube Test
+constexpr double session_rank_base = 2, session_query_base = 4;  // for sDCG
+constexpr double cube_novelty = 0.5;                             // for the Cube Test
 constexpr double most_iterations = 100;
 
 enum Column : size_t {
@@ -42,7 +42,7 @@ double weight(const GainOptions& o, size_t i) {
 
 double ratio(double part, double whole, double otherwise) { return whole > 0 ? part / whole : otherwise; }
 
-/// All measures of one conversation with every unlabelled result taken to have the gain `unlabelled`.
+/// All measures of one conversation, with the gain `unlabelled` for every unlabelled result.
 class Scorer {
  public:
   Scorer(const std::vector<Iteration>& iterations, std::span<const double> missed, const GainOptions& o, double unlabelled)
@@ -59,7 +59,7 @@ class Scorer {
     const size_t n = iterations_.size();
     rows.assign(n * column_count, nan);
     double sum[column_count] = {};
-    double labelled = 0, gain_so_far = 0, all_found_at = nan;
+    double labelled = 0, gain_so_far = 0, last_good_at = nan;
     double searches_before = 0, seconds_before = 0, tokens_before = 0, area[3] = {};
     std::map<std::string_view, std::pair<double, int>> cubes;  // height, relevant results so far
     const bool has_aspects = any_aspect(cubes);
@@ -70,7 +70,7 @@ class Scorer {
       double session = 0;
       for (const Searched& s : iterations_[i - 1]) {
         ++query;
-        double found = 0;
+        double good_results = 0;
         for (size_t r = 0; r < s.results.size(); ++r) {
           const Returned& result = s.results[r];
           const double w = worth(result);
@@ -80,12 +80,12 @@ class Scorer {
           count[3] += !result.is_new;
           count[4] += w;
           labelled += result.is_new && result.labelled;
-          found += good(result);
+          good_results += good(result);
           session += w * session_weight(query, r + 1);
           if (result.is_new) fill(cubes, result, has_aspects);
         }
         sum[Searches] += 1;
-        sum[WastedSearches] += found == 0;
+        sum[WastedSearches] += good_results == 0;
         sum[RepeatedQueries] += s.repeats_query;
         sum[Seconds] += s.latency;
         sum[Tokens] += s.tokens;
@@ -100,7 +100,7 @@ class Scorer {
       sum[RAG] += row[AvgGain];
       sum[DRAG] += weight(o_, i) * row[AvgGain];
       sum[sDCG] += session;
-      if (count[2] > 0) all_found_at = std::min(at, most_iterations);
+      if (count[2] > 0) last_good_at = std::min(at, most_iterations);
       for (const Column c : {RAll, URAll, GRAll, DupRAll, CG, DCG, sDCG, WastedSearches, RepeatedQueries, Searches, Seconds, Tokens, Cost})
         row[c] = sum[c];
       row[RG] = sum[CG] / at;
@@ -109,7 +109,7 @@ class Scorer {
       row[DRAG] = sum[DRAG] / at;
       row[SRE] = ratio(sum[GRAll], sum[RAll], 0);
       row[SRR] = ratio(sum[DupRAll], sum[RAll], 0);
-      row[IterationsForAll] = all_found_at;
+      row[IterationsForAll] = last_good_at;
       row[MarginalGain] = count[4] / static_cast<double>(iterations_[i - 1].size());
       row[GainPerSecond] = ratio(sum[CG], sum[Seconds], nan);
       row[GainPerTokens] = ratio(sum[CG] * 1000, sum[Tokens], nan);
@@ -164,9 +164,9 @@ class Scorer {
     return total / static_cast<double>(cubes.size());
   }
 
-  /// What is divided by the pool: all good results known, found or missed.
-  void normalise(std::vector<double>& rows, double found_gain, double found_good) {
-    double pool = found_gain, good = found_good;
+  /// Values divided by the pool: all known good results, returned or missed.
+  void normalise(std::vector<double>& rows, double returned_gain, double returned_good) {
+    double pool = returned_gain, good = returned_good;
     std::vector<double> ideal;
     for (const double gain : missed_) {
       pool += worth(gain);
@@ -192,8 +192,8 @@ class Scorer {
       const double budgets[] = {row[Searches], row[Seconds], row[Tokens]};
       for (size_t a = 0; a < 3; ++a) row[AreaSearches + a] = ratio(row[AreaSearches + a], budgets[a] * pool, nan);
     }
-    // The ideal session of the first i iterations: the best results in the places that weigh most. It is kept
-    // only at the end of a conversation of many results, so that time stays linear.
+    // The ideal session of the first i iterations: the best results in the most heavily weighted places. For a long
+    // conversation it is computed only at the end, so that time stays linear.
     const bool few = iterations_.size() <= 64;
     size_t places = 0;
     std::vector<double> sorted;
@@ -216,7 +216,7 @@ class Scorer {
   std::span<const double> missed_;
 };
 
-/// Shares of a pool that itself depends on the labels: the most and the least that they can be.
+/// Bounds of ratios to a pool that itself depends on the labels.
 void bound_shares(const std::vector<Iteration>& iterations, const GainOptions& o, const std::vector<double>& none,
                   std::vector<double>& low, std::vector<double>& high, double pool, double good, double worth_of_max) {
   const size_t n = iterations.size();
@@ -243,7 +243,7 @@ void bound_shares(const std::vector<Iteration>& iterations, const GainOptions& o
     h[nCG] = ratio(row[CG] + more, pool + more, nan);
     l[EvidenceRecall] = ratio(row[GRAll], good + (unknown_all - seen) * good_of_max, nan);
     h[EvidenceRecall] = ratio(row[GRAll] + seen * good_of_max, good + seen * good_of_max, nan);
-    // A weighted mean of discounts: raised by unknown results of early iterations, lowered by later ones.
+    // A weighted mean of discounts: unknown results of early iterations raise it, those of later ones lower it.
     double top = row[DCG], bottom = pool;
     for (size_t k = 0; k <= i; ++k) {
       const double w = weight(o, k + 1), add = unknown[k] * worth_of_max;
@@ -259,12 +259,12 @@ void bound_shares(const std::vector<Iteration>& iterations, const GainOptions& o
     const double known = row[IterationsForAll];
     l[IterationsForAll] = std::isnan(known) ? first_unknown : known;
     h[IterationsForAll] = std::isnan(known) ? last_unknown : std::isnan(last_unknown) ? known : std::max(known, last_unknown);
-    // Valid, though not always reached: the best with the poorest pool and the reverse.
+    // Valid, though not always attained: the best case with the smallest pool, and vice versa.
     for (const Column c : {nsDCG, AreaSearches, AreaSeconds, AreaTokens}) {
       l[c] = std::isnan(row[c]) ? row[c] : 0;
       h[c] = std::isnan(row[c]) ? row[c] : 1;
     }
-    std::swap(l[WastedSearches], h[WastedSearches]);  // more labels can only mean fewer of them
+    std::swap(l[WastedSearches], h[WastedSearches]);  // more labels can only reduce their number
   }
 }
 

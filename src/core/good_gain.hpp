@@ -1,4 +1,4 @@
-// Good Gain of one conversation, from what each of its searches brought.
+// Good Gain of one conversation, from the results of its searches.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,10 +16,10 @@ struct GainOptions {
   double max_gain = 4;
   GainScale scale = GainScale::linear;
   Discount discount = Discount::log2;
-  double patience = 0.8;  // of the geometric discount
+  double patience = 0.8;  // for the geometric discount
 };
 
-/// One returned result after identity: whether it is new, and its gain, known or not.
+/// A result after identity: whether it is new, and its gain if labelled.
 struct Returned {
   bool is_new;
   bool labelled;
@@ -35,7 +35,7 @@ struct Searched {
 
 using Iteration = std::vector<Searched>;
 
-/// A row for each iteration; bounds are kept only once a result without a label makes them differ.
+/// One row per iteration; bounds are stored only once an unlabelled result makes them differ from the values.
 struct GainRows {
   std::vector<double> values, lower, upper;
   bool bounded = false;
@@ -44,14 +44,14 @@ struct GainRows {
     if (!bounded) lower = upper = values;
     bounded = true;
   }
-  /// Takes the rows of another over, behind its own.
+  /// Moves the rows of another behind its own.
   void join(GainRows& more);
 };
 
 /// The names of the columns of GainRows.
 std::span<const char* const> gain_columns();
 
-/// Appends a row for each iteration. `missed` holds the gains of good results that are known but were not found.
+/// Appends one row per iteration. `missed` holds the gains of known good results that no search returned.
 void append_good_gain(const std::vector<Iteration>& iterations, std::span<const double> missed,
                       const GainOptions& options, GainRows& rows);
 

@@ -13,7 +13,7 @@ constexpr size_t shortest_key_text = 50, snippet_characters = 100, content_chara
 
 FieldMask bit(uint32_t field) { return field < 64 ? FieldMask{1} << field : 0; }
 
-/// A second hash, independent of the first: equal pairs are equal texts.
+/// A second, independent hash: texts with two equal hashes are equal.
 uint64_t check_hash(Bytes text) {
   uint64_t h = 0x9e3779b97f4a7c15ULL ^ text.size();
   const char* p = text.data();
@@ -36,7 +36,7 @@ uint32_t Rules::field(const std::string& name, FieldKind kind, bool may_be_cut) 
   for (uint32_t i = 0; i < fields.size(); ++i)
     if (fields[i].name == name) return i;
   if (fields.size() == most_fields)
-    throw Error(ErrorKind::usage, "the identity profiles compare more than 64 different fields", {}, "leave some out");
+    throw Error(ErrorKind::usage, "identity profiles compare more than 64 different fields", {}, "remove some fields");
   fields.push_back({name, kind, may_be_cut});
   return static_cast<uint32_t>(fields.size() - 1);
 }
@@ -44,7 +44,7 @@ uint32_t Rules::field(const std::string& name, FieldKind kind, bool may_be_cut) 
 void Rules::finish() {
   for (Profile& profile : profiles) {
     for (const auto& rule : profile.rules) {
-      // Every choice of fields that would meet the rule, unless one of them makes a key of its own anyway.
+      // Every choice of fields that would satisfy the rule, unless one of them forms a key by itself.
       std::vector<std::vector<uint32_t>> sets{{}};
       for (const Requirement& r : rule) {
         std::vector<std::vector<uint32_t>> longer;
@@ -52,23 +52,23 @@ void Rules::finish() {
           std::vector<uint32_t> choices;
           for (uint32_t f = 0; f < fields.size(); ++f)
             if (r.fields & bit(f) && std::find(set.begin(), set.end(), f) == set.end()) choices.push_back(f);
-          std::vector<bool> taken(choices.size(), false);
+          std::vector<bool> selected(choices.size(), false);
           if (static_cast<size_t>(r.count) > choices.size()) continue;
-          std::fill(taken.begin(), taken.begin() + r.count, true);
+          std::fill(selected.begin(), selected.begin() + r.count, true);
           do {
             auto next = set;
             for (size_t i = 0; i < choices.size(); ++i)
-              if (taken[i]) next.push_back(choices[i]);
+              if (selected[i]) next.push_back(choices[i]);
             longer.push_back(std::move(next));
-          } while (std::prev_permutation(taken.begin(), taken.end()));
+          } while (std::prev_permutation(selected.begin(), selected.end()));
         }
         sets = std::move(longer);
       }
       for (auto& set : sets) {
         std::sort(set.begin(), set.end());
         const bool alone = set.empty() || (set.size() == 1 && bit(set[0]) & text);
-        if (!alone && std::find(profile.together.begin(), profile.together.end(), set) == profile.together.end())
-          profile.together.push_back(set);
+        if (!alone && std::find(profile.key_sets.begin(), profile.key_sets.end(), set) == profile.key_sets.end())
+          profile.key_sets.push_back(set);
       }
     }
   }
@@ -81,7 +81,7 @@ std::string Rules::names(FieldMask mask) const {
   return text;
 }
 
-// --- a result, prepared ---
+// --- results prepared for comparison ---
 
 const Item::Value* Item::value(uint32_t field) const {
   for (const Value& v : values)
@@ -100,8 +100,8 @@ Item Clusters::prepare(const Result& result) {
   if (!result.type.empty()) {
     item.typed = true;
     item.type = keep_normal(result.type);
-    const auto found = rules_.of_type.find(std::string(item.type));
-    item.profile = found == rules_.of_type.end() ? 0 : found->second;
+    const auto type = rules_.of_type.find(std::string(item.type));
+    item.profile = type == rules_.of_type.end() ? 0 : type->second;
   }
   const Profile& profile = rules_.profiles[item.profile];
   uint64_t signature = hash_bytes(item.type);
@@ -130,7 +130,7 @@ Item Clusters::prepare(const Result& result) {
   add(rules_.snippet, result.snippet);
   add(rules_.content, result.content);
   for (const auto& [name, raw] : result.fields)
-    if (const auto found = profile.sources.find(std::string(name)); found != profile.sources.end()) add(found->second, raw);
+    if (const auto source = profile.sources.find(std::string(name)); source != profile.sources.end()) add(source->second, raw);
 
   for (const auto& [name, raw] : result.ids) {
     if (is_citation_marker(raw)) continue;
@@ -168,7 +168,7 @@ std::vector<Key> Clusters::keys(const Item& item) const {
     own |= bit(v.field);
     add(snippet ? "snippet" : content ? "content" : "title",
         title ? v.hash : hash_bytes(first_characters(v.text, snippet ? snippet_characters : content_characters)));
-    // A text that its source cut short shares only its start with the whole.
+    // A truncated text shares only its beginning with the full one.
     if (!title) add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
   }
   const auto part = [&](uint32_t field, uint64_t& hash) {
@@ -188,7 +188,7 @@ std::vector<Key> Clusters::keys(const Item& item) const {
                : value->hash;
     return true;
   };
-  for (const auto& set : rules_.profiles[item.profile].together) {
+  for (const auto& set : rules_.profiles[item.profile].key_sets) {
     uint64_t all = 0, hash = 0;
     const bool complete = std::all_of(set.begin(), set.end(), [&](uint32_t field) {
       if (own & bit(field) || !part(field, hash)) return false;
@@ -223,7 +223,7 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
       comparable = true;
       if (explain) (same ? equal : unequal) += (same ? equal : unequal).empty() ? name : ", " + name;
       if (!same) {
-        verdict = {Outcome::different, 1, 0, 0, 0, {}};
+        verdict = {.outcome = Outcome::different, .step = 1};
         if (!explain) return true;
         continue;
       }
@@ -232,11 +232,11 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
     }
   }
   if (!unequal.empty()) {
-    verdict = {Outcome::different, 1, 0, 0, 0, unequal};
+    verdict = {.outcome = Outcome::different, .step = 1, .evidence = unequal};
     return true;
   }
   if (definitive) {
-    verdict = {Outcome::duplicate, 1, 0, 0, 0, equal};
+    verdict = {.outcome = Outcome::duplicate, .step = 1, .evidence = equal};
     return true;
   }
   return false;
@@ -244,7 +244,7 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
 
 bool Clusters::compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const {
   const auto decide = [&](Outcome outcome, const char* evidence) {
-    verdict = {outcome, 2, 0, 0, 0, explain ? evidence : ""};
+    verdict = {.outcome = outcome, .step = 2, .evidence = explain ? evidence : ""};
     return true;
   };
   if (a.url.page != b.url.page) {
@@ -266,7 +266,7 @@ bool Clusters::compare_urls(const Item& a, const Item& b, Verdict& verdict, bool
 bool Clusters::rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const {
   const auto met = [&](FieldMask fields) {
     return std::any_of(profile.rules.begin(), profile.rules.end(), [&](const auto& rule) {
-      FieldMask left = fields;  // a field serves one requirement only
+      FieldMask left = fields;  // a field satisfies only one requirement
       for (const Requirement& r : rule) {
         int needed = r.count;
         for (FieldMask m = left & r.fields; m && needed; m &= m - 1, --needed) left &= ~(m & (~m + 1));
@@ -289,7 +289,7 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
     if (url_equal) verdict.agree |= bit(rules_.url);
   }
   if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.type != b.type)))
-    return {Outcome::different, 3, 0, 0, 0, explain ? "type" : ""};
+    return {.outcome = Outcome::different, .step = 3, .evidence = explain ? "type" : ""};
 
   FieldMask compared = 0;
   for (const Item::Value& x : a.values) {
@@ -303,7 +303,7 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
       if (x.moment.has_time == y->moment.has_time) {
         if (x.moment.day == y->moment.day && x.moment.second == y->moment.second) into = &verdict.agree;
       } else if (x.moment.day == y->moment.day) {
-        into = nullptr;  // a date and a time on it: neither the same nor another
+        into = nullptr;  // a date and a time on that date: neither equal nor different
       }
     } else if (rules_.fields[x.field].may_be_cut) {
       const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y->text);
@@ -318,7 +318,7 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
     verdict.outcome = Outcome::different;
     return verdict;
   }
-  if (url_equal && !(compared & rules_.text)) {  // no text that could tell two passages of the page apart
+  if (url_equal && !(compared & rules_.text)) {  // no text that could distinguish two passages of the page
     verdict.outcome = Outcome::duplicate;
     verdict.step = 2;
     if (explain) verdict.evidence = "url";
@@ -361,7 +361,7 @@ void KeyIndex::add(uint64_t key, uint32_t item) {
 }
 
 void KeyIndex::clear() {
-  if (slots_.size() > 1 << 14) slots_ = {};  // one huge conversation does not slow down all others
+  if (slots_.size() > 1 << 14) slots_ = {};  // do not let one huge conversation slow down all others
   std::fill(slots_.begin(), slots_.end(), Chain{});
   links_.clear();
   used_ = 0;
@@ -372,7 +372,7 @@ void Clusters::propose(const std::vector<Key>& keys) {
   by_size_.clear();
   for (uint32_t k = 0; k < keys.size(); ++k)
     if (const KeyIndex::Chain* chain = index_.find(keys[k].hash)) by_size_.emplace_back(chain->size, k);
-  std::sort(by_size_.begin(), by_size_.end());  // the most telling keys first
+  std::sort(by_size_.begin(), by_size_.end());  // most selective keys first
   for (const auto& [size, k] : by_size_) {
     for (uint32_t link = index_.find(keys[k].hash)->first; link != KeyIndex::none; link = index_[link].next) {
       const uint32_t item = index_[link].item;
@@ -391,9 +391,9 @@ void Clusters::propose(const std::vector<Key>& keys) {
 uint32_t Clusters::add(const Result& result) {
   const auto number = static_cast<uint32_t>(items_.size());
   Item item = prepare(result);
-  std::vector<Key> found = keys(item);
-  found.push_back({salted(0x5e1f, item.signature), "everything"});
-  propose(found);
+  std::vector<Key> item_keys = keys(item);
+  item_keys.push_back({salted(0x5e1f, item.signature), "everything"});
+  propose(item_keys);
   uint32_t cluster = number;
   bool repeats = false;
   for (const Proposal& proposal : proposals_) {
@@ -403,14 +403,14 @@ uint32_t Clusters::add(const Result& result) {
     const uint32_t first = cluster_[proposal.item];
     if (merged && first != proposal.item && verify(items_[first], item, false).outcome == Outcome::different)
       merged = false, contradicted = true;
-    if (audited_) decisions_.push_back({number, proposal.item, found[proposal.key].kind, verdict, merged, contradicted});
+    if (audited_) decisions_.push_back({number, proposal.item, item_keys[proposal.key].kind, verdict, merged, contradicted});
     if (!merged) continue;
     cluster = first;
     repeats = other.signature == item.signature;
     break;
   }
   if (!repeats)
-    for (const Key& key : found) index_.add(key.hash, number);
+    for (const Key& key : item_keys) index_.add(key.hash, number);
   items_.push_back(std::move(item));
   cluster_.push_back(cluster);
   return cluster;

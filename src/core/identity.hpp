@@ -1,7 +1,6 @@
-// When two results are one: candidates by shared keys, then a verdict from the strongest evidence down.
+// Identity of results: shared keys propose pairs, then a verdict follows from the strongest evidence down.
 //
-// The rules are data (profiles). This is the only place that decides; files, Python objects and the audit all
-// come here.
+// The rules are data (profiles). Every decision is made here, for files, Python objects and the audit.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,7 +14,7 @@
 
 namespace gg {
 
-/// A result as it was returned; the bytes belong to whoever parsed it.
+/// A result as returned; the parser owns the bytes.
 struct Result {
   Bytes id, type, url, title, snippet, content;
   std::vector<std::pair<Bytes, Bytes>> ids, fields;
@@ -36,20 +35,20 @@ struct Requirement {
   int count;
 };
 
-/// The rules of one type. Fields are numbered over all profiles (`Rules::fields`).
+/// The rules for one type of result. Fields are numbered across all profiles (`Rules::fields`).
 struct Profile {
   std::string name;
-  std::unordered_map<std::string, uint32_t> sources;  // the name of a value in a result: its field
+  std::unordered_map<std::string, uint32_t> sources;  // name of a value in a result -> field
   FieldMask compared = 0, rejecting = 0;
   std::unordered_map<std::string, IdRole> ids;
-  std::vector<std::vector<Requirement>> rules;  // any of these, each of its requirements
-  std::vector<std::vector<uint32_t>> together;  // fields that make a key only together
+  std::vector<std::vector<Requirement>> rules;  // one of these must hold, with all of its requirements
+  std::vector<std::vector<uint32_t>> key_sets;   // sets of fields that only jointly form a key
 };
 
 struct Field {
   std::string name;
   FieldKind kind = FieldKind::text;
-  bool may_be_cut = false;  // a source may shorten it
+  bool may_be_cut = false;  // a source may truncate it
 };
 
 struct Rules {
@@ -58,29 +57,29 @@ struct Rules {
 
   std::vector<Field> fields;
   std::vector<Profile> profiles;                          // the first is generic
-  std::unordered_map<std::string, uint32_t> of_type;      // a type's names: its profile
-  std::unordered_map<std::string, uint32_t> id_fields;    // container ids that rules may ask for
-  std::unordered_map<std::string, IdRole> usual_roles;    // of ids that a profile does not name
+  std::unordered_map<std::string, uint32_t> of_type;      // type name -> profile
+  std::unordered_map<std::string, uint32_t> id_fields;    // container ids that rules may refer to
+  std::unordered_map<std::string, IdRole> usual_roles;    // for ids that a profile does not name
   UrlRules urls;
   Unit unit = Unit::document;
   uint32_t title = 0, snippet = 0, content = 0, generic_id = 0, url = 0;
   FieldMask text = 0;  // snippet and content
 
-  /// The number of a field, made when it is new.
+  /// The number of a field; a new field is added.
   uint32_t field(const std::string& name, FieldKind kind, bool may_be_cut);
-  /// To be called once all profiles are there: which fields make keys together.
+  /// Computes the key sets; call once all profiles have been added.
   void finish();
   std::string names(FieldMask mask) const;
 };
 
 enum class Outcome : uint8_t { duplicate, different, undecided };
 
-/// What was decided, at which step, and the fields behind it.
+/// The outcome, the step that decided it, and the fields it rests on.
 struct Verdict {
   Outcome outcome = Outcome::undecided;
   int step = 3;
   FieldMask agree = 0, cut = 0, differ = 0;
-  std::string evidence;  // ids or URL parts; only where an audit wants it
+  std::string evidence = {};  // ids or URL components; only filled in for an audit
 };
 
 /// A result prepared for comparison.
@@ -101,30 +100,30 @@ struct Item {
   Bytes type;  // normal form
   std::vector<Value> values;
   std::vector<Id> ids;
-  Bytes generic_id;  // normal form; empty where there is none, or other ids stand for it
+  Bytes generic_id;  // normal form; empty if there is none or other ids replace it
   bool has_url = false;
   ReducedUrl url;
-  uint64_t signature = 0;  // the same in every part
+  uint64_t signature = 0;  // equal for results that are equal in every respect
 
   const Value* value(uint32_t field) const;
 };
 
-/// The kinds of keys that propose a pair, as an audit names them.
+/// A key that proposes pairs, with its kind as named in an audit.
 struct Key {
   uint64_t hash;
   const char* kind;
 };
 
-/// One decision that an audit shows.
+/// One decision in an audit.
 struct Decision {
   uint32_t result, other;
   std::string key;
   Verdict verdict;
   bool merged;
-  bool contradicted = false;  // verified, but different from the first of the other's cluster
+  bool contradicted = false;  // verified, but differs from the first result of the other's cluster
 };
 
-/// Which results have a key: a chain of them for each, in the order they came.
+/// Results by key: a chain per key, in order of arrival.
 class KeyIndex {
  public:
   static constexpr uint32_t none = 0xffffffffu;
@@ -157,18 +156,18 @@ class KeyIndex {
   size_t used_ = 0;
 };
 
-/// The results of one conversation, clustered as they come.
+/// Clusters the results of one conversation in order of arrival.
 class Clusters {
  public:
   explicit Clusters(const Rules& rules) : rules_(rules) {}
 
-  /// The cluster of the next result: the number of the first result that is the same.
+  /// The cluster of the next result: the number of the first identical result.
   uint32_t add(const Result& result);
   void clear();
   void keep_audit(bool keep) { audited_ = keep; }
 
   const std::vector<Decision>& decisions() const { return decisions_; }
-  uint64_t left_out() const { return left_out_; }  // candidates beyond the budget of a result
+  uint64_t left_out() const { return left_out_; }  // candidates beyond the budget per result
 
   Item prepare(const Result& result);
   Verdict verify(const Item& a, const Item& b, bool explain) const;
@@ -182,7 +181,7 @@ class Clusters {
   bool rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const;
   void propose(const std::vector<Key>& keys);
 
-  // More comparisons than this for one result are not made: time stays linear however many share a key.
+  // At most this many comparisons per result, so that time stays linear however many results share a key.
   static constexpr size_t budget = 64;
 
   const Rules& rules_;

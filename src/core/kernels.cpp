@@ -1,4 +1,4 @@
-// The one list of kernels, and the bounds that hold for any of them.
+// The list of all kernels, and bounds that work for any of them.
 #include "kernels.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const Kernel* find_kernel(std::string_view name) {
 
 namespace {
 
-/// The hits with each block in its best order (judged ones first, by gain) or in its worst.
+/// The hits with each block in its best order (judged documents first, by gain) or its worst.
 std::vector<Hit> arranged(const Ranked& r, bool best) {
   std::vector<Hit> hits(r.hits.begin(), r.hits.end());
   for (const Block& block : r.blocks) {
@@ -64,11 +64,11 @@ Interval tie_bounds(const Ranked& r, const Spec& s) {
   }
 }
 
-// --- unjudged documents: what they could be worth ---
+// --- unjudged documents: bounds over their gains ---
 
 namespace {
 
-/// The query as it would be if some of the unjudged documents were relevant.
+/// The query under the assumption that some unjudged documents are relevant.
 class Supposed {
  public:
   explicit Supposed(const Ranked& r) : base_(r), top_(std::max(r.max_gain, 1.0)) {
@@ -83,7 +83,7 @@ class Supposed {
   const std::vector<uint32_t>& unjudged() const { return unjudged_; }
   double top() const { return top_; }
 
-  /// With `count` of the unjudged documents, the first or the last ones, of the highest gain.
+  /// The value if the first or last `count` unjudged documents had the highest gain.
   double value(const Spec& s, uint32_t count, bool first) {
     const auto docs = base_.query->gains.size();
     gains_.assign(base_.query->gains.begin(), base_.query->gains.end());
@@ -114,20 +114,20 @@ class Supposed {
   std::vector<Hit> hits_;
 };
 
-/// With a number of relevant documents fixed, they do most good on the first ranks and least on the last.
+/// For a fixed number of relevant documents, the first ranks help most and the last ranks least.
 Interval scan(const Ranked& r, const Spec& s) {
   Supposed supposed(r);
-  Interval found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  Interval bounds{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (uint32_t n = 0; n <= supposed.unjudged().size(); ++n) {
-    found.lower = std::min(found.lower, supposed.value(s, n, false));
-    found.upper = std::max(found.upper, supposed.value(s, n, true));
+    bounds.lower = std::min(bounds.lower, supposed.value(s, n, false));
+    bounds.upper = std::max(bounds.upper, supposed.value(s, n, true));
   }
-  return found;
+  return bounds;
 }
 
-/// nDCG's maximum. A gain is a stack of steps between the grades; for each step choose how many unjudged
-/// documents (the first ones) reach it. DCG and ideal are sums over steps, so for a bound `ratio` on nDCG
-/// each step maximises DCG - ratio x ideal alone; raising the bound to what was reached ends at the maximum.
+/// The maximum of nDCG. A gain is a stack of steps between grades; for each step choose how many unjudged documents
+/// (the first ones) reach it. DCG and the ideal are sums over steps, so for a bound `ratio` on nDCG each step maximises
+/// DCG - ratio x ideal independently; raising the bound to the value reached converges to the maximum.
 double highest_ndcg(const Ranked& r, const Spec& s) {
   Supposed supposed(r);
   if (s.ideal_retrieved) return undefined;

@@ -1,4 +1,4 @@
-// The measures. A kernel turns one query's ranking into a number; the table `kernels()` is the only list.
+// Kernels turn one query's ranking into the value of a measure; `kernels()` is the only list of them.
 #pragma once
 #include <cmath>
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace gg {
 
-/// How the extremes over the orders of tied documents are found.
+/// How to compute the extremes over the orders of tied documents.
 enum class TieBounds {
-  sorted,  // exchanging two documents so that the better one comes first never lowers the measure
-  search,  // all orders, told apart by kinds of documents
+  sorted,  // moving a better document ahead of a worse one never lowers the measure
+  search,  // try all orders, treating documents of the same kind as equal
   fixed,   // the order does not matter
 };
 
-/// How the extremes over the unknown gains of unjudged documents are found.
+/// How to compute the extremes over the unknown gains of unjudged documents.
 enum class UnjudgedBounds {
-  refuse,  // no exact answer is known
+  refuse,  // no exact method is known
   fixed,   // the gains do not matter
-  all,     // nothing relevant, or all of the highest gain
-  scan,    // relevant ones add to the denominator too: try every number of them
+  all,     // either none is relevant or all have the highest gain
+  scan,    // relevant documents also raise the denominator: try every number of them
   layers,  // nDCG: grade by grade
 };
 
@@ -31,13 +31,13 @@ struct Interval {
 
 struct Kernel {
   std::string_view name;
-  /// The value in the given order.
+  /// The value for the order of the ranking.
   double (*point)(const Ranked&, const Spec&);
   /// The mean over all orders of tied documents.
   double (*expected)(const Ranked&, const Spec&);
   TieBounds tie_bounds;
   UnjudgedBounds unjudged_bounds;
-  /// For TieBounds::search: the extremes, NaN where they are too many to try.
+  /// For TieBounds::search: the extremes; NaN if there are too many orders to try.
   Interval (*search)(const Ranked&, const Spec&) = nullptr;
 };
 
@@ -53,17 +53,17 @@ Interval unjudged_bounds(const Ranked& ranked, const Spec& spec);
 
 // --- shared by the families of kernels ---
 
-/// log2(rank + 1), from a table for the ranks that matter.
+/// log2(rank + 1); low ranks come from a table.
 double log2_rank(uint32_t rank);
 
 inline double gain_of(const Ranked& r, const Hit& hit) { return r.query->gains[hit.judgment]; }
 
 inline bool relevant(const Ranked& r, const Hit& hit, const Spec& s) { return gain_of(r, hit) >= s.rel; }
 
-/// How deep a measure looks: its cut-off, or the whole list.
+/// The depth of a measure: its cutoff, or the whole list.
 inline uint32_t depth(const Ranked& r, const Spec& s) { return s.cutoff ? s.cutoff : r.retrieved; }
 
-/// The gain of a judged document as nDCG and its kin count it: negative is nothing.
+/// The gain of a judged document as nDCG and similar measures count it: negative gains count 0.
 inline double graded(double gain, const Spec& s) {
   if (gain <= 0 || gain < s.min_gain) return 0;
   return s.exp_gain ? std::exp2(gain) - 1 : gain;
@@ -71,7 +71,7 @@ inline double graded(double gain, const Spec& s) {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-/// More states than this are not searched: the value is then undefined.
+/// Searches with more states than this are not attempted: the value is undefined.
 constexpr double search_limit = 2e6;
 
 }  // namespace gg

@@ -1,4 +1,4 @@
-// Relevant or not: P, R, F, AP, RR, Hit, Rprec, IPrec, Bpref, infAP, sets, Compat, Accuracy.
+// Binary relevance: P, R, F, AP, RR, Hit, Rprec, IPrec, Bpref, infAP, sets, Compat, Accuracy.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -14,7 +14,7 @@ std::vector<double> hypergeometric(uint32_t total, uint32_t marked, uint32_t dra
   const uint32_t high = std::min(marked, drawn);
   const double n = total, m = marked, d = drawn;
   const auto mode = std::clamp(static_cast<uint32_t>((d + 1) * (m + 1) / (n + 2)), low, high);
-  // From the most likely count outwards, so that nothing underflows; then to a sum of one.
+  // Start at the most likely count, so that nothing underflows, then normalise.
   double sum = chance[mode] = 1;
   for (uint32_t x = mode; x < high; ++x)
     sum += chance[x + 1] = chance[x] * (m - x) * (d - x) / ((x + 1.0) * (n - m - d + x + 1));
@@ -26,17 +26,12 @@ std::vector<double> hypergeometric(uint32_t total, uint32_t marked, uint32_t dra
 
 namespace {
 
-double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
-double unweighted(uint32_t, const Spec&) { return 1; }
-
-uint32_t relevant_judged(const Ranked& r, const Spec& s) { return r.query->count_at_least(s.rel); }
-
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// Relevant documents in the first k; the mean over tied orders is the same sum with shares.
+/// Relevant documents in the first k; the mean over tied orders is the same sum with fractions.
 using Count = double (*)(const Ranked&, const Spec&);
-double found(const Ranked& r, const Spec& s) { return linear(r, s, is_relevant, unweighted); }
-double expected_found(const Ranked& r, const Spec& s) { return expected_linear(r, s, is_relevant, unweighted); }
+double relevant_in_top(const Ranked& r, const Spec& s) { return linear(r, s, is_relevant, unweighted); }
+double expected_relevant_in_top(const Ranked& r, const Spec& s) { return expected_linear(r, s, is_relevant, unweighted); }
 
 template <Count count>
 double precision(const Ranked& r, const Spec& s) {
@@ -68,7 +63,7 @@ double r_precision(const Ranked& r, const Spec& s) {
 
 /// Precision x recall of the whole list as a set.
 double set_ap(const Ranked& r, const Spec& s) {
-  const double hits = found(r, s);
+  const double hits = relevant_in_top(r, s);
   return ratio(hits * hits, static_cast<double>(r.retrieved) * relevant_judged(r, s));
 }
 
@@ -118,7 +113,7 @@ double expected_rr(const Ranked& r, const Spec& s) {
   for (const Block& block : r.blocks) {
     const uint32_t m = relevant_in(r, block, s);
     if (m == 0) continue;
-    double sum = 0, none_before = 1;  // the first relevant one is at place j of the block
+    double sum = 0, none_before = 1;  // the first relevant document is at place j of the block
     for (uint32_t j = 0; j + m <= block.size && block.first + j <= k; ++j) {
       const double now = static_cast<double>(m) / (block.size - j);
       sum += none_before * now / (block.first + j);
@@ -143,66 +138,66 @@ double expected_hit(const Ranked& r, const Spec& s) {
 
 // --- interpolated precision ---
 
-/// How many relevant documents a recall point asks for.
-uint32_t wanted_at_recall(double recall, uint32_t all, const Spec& s) {
+/// The number of relevant documents that a recall point requires.
+uint32_t required_at_recall(double recall, uint32_t all, const Spec& s) {
   return static_cast<uint32_t>(s.recall_ceil ? std::floor(recall * all + 0.9) : std::round(recall * all));
 }
 
 double interpolated_precision(const Ranked& r, const Spec& s, double recall_point) {
-  const uint32_t wanted = wanted_at_recall(recall_point, relevant_judged(r, s), s);
+  const uint32_t required = required_at_recall(recall_point, relevant_judged(r, s), s);
   double best = 0;
   uint32_t seen = 0;
   for (const Hit& hit : r.hits)
-    if (relevant(r, hit, s) && ++seen >= wanted) best = std::max(best, static_cast<double>(seen) / hit.rank);
+    if (relevant(r, hit, s) && ++seen >= required) best = std::max(best, static_cast<double>(seen) / hit.rank);
   return best;
 }
 
-/// The mean of the largest precision: its distribution is the product over blocks of the chance that no
-/// relevant document stands high enough to exceed a bound, counted along the ranks of the block.
+/// The mean of the largest precision: its distribution is the product over blocks of the probability that no
+/// relevant document ranks high enough to exceed a bound, computed along the ranks of the block.
 double expected_interpolated_precision(const Ranked& r, const Spec& s, double recall_point) {
-  const uint32_t wanted = wanted_at_recall(recall_point, relevant_judged(r, s), s);
-  struct Part {
+  const uint32_t required = required_at_recall(recall_point, relevant_judged(r, s), s);
+  struct TiedBlock {
     uint32_t first, size, relevant, before;
   };
   struct Fraction {
     uint64_t seen, rank;
     bool operator<(const Fraction& o) const { return seen * o.rank < o.seen * rank; }
   };
-  std::vector<Part> parts;
+  std::vector<TiedBlock> tied_blocks;
   std::set<Fraction> values;
   uint32_t before = 0;
   double work = 0;
   for (const Block& block : r.blocks) {
     const uint32_t m = relevant_in(r, block, s);
     if (m == 0) continue;
-    if (before + m >= wanted) {
-      parts.push_back({block.first, block.size, m, before});
+    if (before + m >= required) {
+      tied_blocks.push_back({block.first, block.size, m, before});
       work += static_cast<double>(block.size) * m;
       for (uint32_t l = 1; l <= m && work < 1e5; ++l)
-        for (uint32_t j = l - 1; before + l >= wanted && j + (m - l) < block.size; ++j)
+        for (uint32_t j = l - 1; before + l >= required && j + (m - l) < block.size; ++j)
           values.insert({before + l, block.first + j});
     }
     before += m;
   }
-  if (before < wanted || parts.empty()) return 0;
+  if (before < required || tied_blocks.empty()) return 0;
   if (work * static_cast<double>(values.size()) > 1e9 || work >= 1e5) return undefined;
 
   double mean = 0, below = 0;
   std::vector<double> chance;
   for (const Fraction& bound : values) {
     double all_below = 1;
-    for (const Part& part : parts) {
-      chance.assign(part.relevant + 1, 0.0);
+    for (const TiedBlock& tied : tied_blocks) {
+      chance.assign(tied.relevant + 1, 0.0);
       chance[0] = 1;
-      for (uint32_t j = 0; j < part.size; ++j)
-        for (uint32_t placed = std::min(j, part.relevant) + 1; placed-- > 0;) {
-          const double here = static_cast<double>(part.relevant - placed) / (part.size - j);
-          const uint64_t seen = part.before + placed + 1;
-          const bool allowed = seen < wanted || !(bound < Fraction{seen, part.first + j});
-          if (placed < part.relevant && allowed) chance[placed + 1] += chance[placed] * here;
+      for (uint32_t j = 0; j < tied.size; ++j)
+        for (uint32_t placed = std::min(j, tied.relevant) + 1; placed-- > 0;) {
+          const double here = static_cast<double>(tied.relevant - placed) / (tied.size - j);
+          const uint64_t seen = tied.before + placed + 1;
+          const bool allowed = seen < required || !(bound < Fraction{seen, tied.first + j});
+          if (placed < tied.relevant && allowed) chance[placed + 1] += chance[placed] * here;
           chance[placed] *= 1 - here;
         }
-      all_below *= chance[part.relevant];
+      all_below *= chance[tied.relevant];
     }
     mean += (all_below - below) * static_cast<double>(bound.seen) / static_cast<double>(bound.rank);
     below = all_below;
@@ -223,7 +218,7 @@ double ap11(const Ranked& r, const Spec& s) {
   return sum / 11;
 }
 
-// --- bpref and infAP: what is judged, and what is not ---
+// --- Bpref and infAP: judged and unjudged documents ---
 
 bool judged_nonrelevant(double gain, const Spec& s) { return (gain >= 0 || s.negative_judged) && gain < s.rel; }
 
@@ -240,40 +235,46 @@ double bpref_term(uint32_t nonrelevant_above, uint32_t all, uint32_t nonrelevant
   return 1 - static_cast<double>(std::min(nonrelevant_above, all)) / std::min(all, nonrelevant);
 }
 
+/// `sum(all, nonrelevant)` is the sum of the terms, for the numbers of judged relevant and nonrelevant documents.
+template <class Sum>
+double bpref_of(const Ranked& r, const Spec& s, Sum&& sum) {
+  const uint32_t all = relevant_judged(r, s);
+  const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
+  if (all == 0) return 0;
+  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
+  return sum(all, nonrelevant) / all;
+}
+
 double bpref(const Ranked& r, const Spec& s) {
-  const uint32_t all = relevant_judged(r, s);
-  const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
-  if (all == 0) return 0;
-  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
-  double sum = 0;
-  uint32_t above = 0;
-  for (const Hit& hit : r.hits) {
-    if (relevant(r, hit, s)) sum += bpref_term(above, all, nonrelevant);
-    else if (judged_nonrelevant(gain_of(r, hit), s)) ++above;
-  }
-  return sum / all;
+  return bpref_of(r, s, [&](uint32_t all, uint32_t nonrelevant) {
+    double sum = 0;
+    uint32_t above = 0;
+    for (const Hit& hit : r.hits) {
+      if (relevant(r, hit, s)) sum += bpref_term(above, all, nonrelevant);
+      else if (judged_nonrelevant(gain_of(r, hit), s)) ++above;
+    }
+    return sum;
+  });
 }
 
-/// Among the nonrelevant ones of its block a relevant document takes each place equally often.
+/// Among the nonrelevant documents of its block a relevant one takes each place equally often.
 double expected_bpref(const Ranked& r, const Spec& s) {
-  const uint32_t all = relevant_judged(r, s);
-  const uint32_t nonrelevant = judged_nonrelevant(r, s, all);
-  if (all == 0) return 0;
-  if (s.negative_judged && nonrelevant == 0) return any_relevant(r, s) ? undefined : 0;  // 0 / 0
-  double sum = 0;
-  uint32_t above = 0;
-  for (const Block& block : r.blocks) {
-    uint32_t tied = 0;
-    for (uint32_t h = block.begin; h < block.end; ++h) tied += judged_nonrelevant(gain_of(r, r.hits[h]), s);
-    double mean = 0;
-    for (uint32_t i = 0; i <= tied; ++i) mean += bpref_term(above + i, all, nonrelevant);
-    sum += relevant_in(r, block, s) * mean / (tied + 1);
-    above += tied;
-  }
-  return sum / all;
+  return bpref_of(r, s, [&](uint32_t all, uint32_t nonrelevant) {
+    double sum = 0;
+    uint32_t above = 0;
+    for (const Block& block : r.blocks) {
+      uint32_t tied = 0;
+      for (uint32_t h = block.begin; h < block.end; ++h) tied += judged_nonrelevant(gain_of(r, r.hits[h]), s);
+      double mean = 0;
+      for (uint32_t i = 0; i <= tied; ++i) mean += bpref_term(above + i, all, nonrelevant);
+      sum += relevant_in(r, block, s) * mean / (tied + 1);
+      above += tied;
+    }
+    return sum;
+  });
 }
 
-/// What infAP knows of the documents above a rank.
+/// The documents above a rank, by their judgments.
 struct Above {
   double relevant = 0, nonrelevant = 0, pooled = 0;  // pooled: listed with a negative grade, not judged
 };
@@ -316,8 +317,8 @@ InfApKinds infap_kinds(const Ranked& r, const Block& block, const Spec& s) {
   return n;
 }
 
-/// A relevant document at place j of its block has a of the other relevant and b of the nonrelevant ones
-/// above it with hypergeometric chances; the pooled ones enter linearly, by their mean.
+/// A relevant document at place j of its block has `a` of the other relevant and `b` of the nonrelevant ones above it
+/// with hypergeometric probability; the pooled ones enter linearly, through their mean.
 double expected_infap(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
   if (all == 0) return 0;
@@ -374,24 +375,24 @@ Interval search_infap(const Ranked& r, const Spec& s) {
 
 // --- Compat: rank-biased overlap with the nearest ideal list ---
 
-/// The judged levels above 0, best first, with how many documents each has.
-struct Level {
+/// The judged grades above 0, best first, with the number of documents of each.
+struct Grade {
   double gain;
   uint32_t judged;
 };
 
-std::vector<Level> positive_levels(const QueryJudgments& q) {
-  std::vector<Level> levels;
+std::vector<Grade> positive_grades(const QueryJudgments& q) {
+  std::vector<Grade> grades;
   for (const double gain : q.gains_sorted) {
     if (gain <= 0) break;
-    if (levels.empty() || levels.back().gain != gain) levels.push_back({gain, 0});
-    ++levels.back().judged;
+    if (grades.empty() || grades.back().gain != gain) grades.push_back({gain, 0});
+    ++grades.back().judged;
   }
-  return levels;
+  return grades;
 }
 
-/// `overlap(d)`: documents that the first d of the run share with the first d of the ideal list. Documents of
-/// one level stand in the ideal list in the run's order, so a level partly above d shares the smaller count.
+/// `overlap(d)`: documents shared by the first d of the run and the first d of the ideal list. Within a grade the ideal
+/// list follows the order of the run, so a grade that d divides shares the smaller of the two counts.
 template <class Overlap>
 double rank_biased(const Spec& s, uint32_t depth, Overlap&& overlap) {
   double sum = 0, weight = 1;
@@ -399,77 +400,77 @@ double rank_biased(const Spec& s, uint32_t depth, Overlap&& overlap) {
   return sum;
 }
 
-uint32_t ideal_length(const std::vector<Level>& levels) {
+uint32_t ideal_length(const std::vector<Grade>& grades) {
   uint32_t all = 0;
-  for (const Level& level : levels) all += level.judged;
+  for (const Grade& level : grades) all += level.judged;
   return all;
 }
 
-uint32_t overlap_depth(const Ranked& r, const Spec& s, const std::vector<Level>& levels) {
-  return s.overlap_depth > 0 ? static_cast<uint32_t>(s.overlap_depth) : std::max(r.retrieved, ideal_length(levels));
+uint32_t overlap_depth(const Ranked& r, const Spec& s, const std::vector<Grade>& grades) {
+  return s.overlap_depth > 0 ? static_cast<uint32_t>(s.overlap_depth) : std::max(r.retrieved, ideal_length(grades));
 }
 
-double ideal_overlap(const std::vector<Level>& levels, const Spec& s, uint32_t depth) {
-  const uint32_t all = ideal_length(levels);
+double ideal_overlap(const std::vector<Grade>& grades, const Spec& s, uint32_t depth) {
+  const uint32_t all = ideal_length(grades);
   return rank_biased(s, depth, [all](uint32_t d) { return static_cast<double>(std::min(d, all)); });
 }
 
-/// found[l] documents of each level seen: what a prefix of length d shares with the ideal one.
-double shared_with_ideal(const std::vector<Level>& levels, const std::vector<uint32_t>& found, uint32_t d) {
+/// The documents that the first d share with the ideal list, given the number seen of each grade.
+double shared_with_ideal(const std::vector<Grade>& grades, const std::vector<uint32_t>& seen, uint32_t d) {
   uint32_t shared = 0, before = 0;
-  for (size_t l = 0; l < levels.size() && before < d; before += levels[l++].judged)
-    shared += std::min(found[l], d - before);
+  for (size_t l = 0; l < grades.size() && before < d; before += grades[l++].judged)
+    shared += std::min(seen[l], d - before);
   return shared;
 }
 
-size_t level_of(const std::vector<Level>& levels, double gain) {
+size_t grade_index(const std::vector<Grade>& grades, double gain) {
   size_t l = 0;
-  while (l < levels.size() && levels[l].gain != gain) ++l;
+  while (l < grades.size() && grades[l].gain != gain) ++l;
   return l;
 }
 
 double compat(const Ranked& r, const Spec& s) {
-  const auto levels = positive_levels(*r.query);
-  if (levels.empty()) return 0;
-  std::vector<uint32_t> found(levels.size() + 1, 0);
+  const auto grades = positive_grades(*r.query);
+  if (grades.empty()) return 0;
+  std::vector<uint32_t> seen(grades.size() + 1, 0);
   size_t next = 0;
-  const uint32_t depth = overlap_depth(r, s, levels);
+  const uint32_t depth = overlap_depth(r, s, grades);
   const double overlap = rank_biased(s, depth, [&](uint32_t d) {
-    for (; next < r.hits.size() && r.hits[next].rank <= d; ++next) ++found[level_of(levels, gain_of(r, r.hits[next]))];
-    return shared_with_ideal(levels, found, d);
+    for (; next < r.hits.size() && r.hits[next].rank <= d; ++next) ++seen[grade_index(grades, gain_of(r, r.hits[next]))];
+    return shared_with_ideal(grades, seen, d);
   });
-  return overlap / ideal_overlap(levels, s, depth);
+  return overlap / ideal_overlap(grades, s, depth);
 }
 
 double expected_compat(const Ranked& r, const Spec& s) {
-  const auto levels = positive_levels(*r.query);
-  if (levels.empty()) return 0;
-  std::vector<uint32_t> found(levels.size() + 1, 0), tied(levels.size() + 1, 0);
-  size_t next = 0;  // block that d is in, or the next one
-  const uint32_t depth = overlap_depth(r, s, levels);
+  const auto grades = positive_grades(*r.query);
+  if (grades.empty()) return 0;
+  std::vector<uint32_t> seen(grades.size() + 1, 0), tied(grades.size() + 1, 0);
+  size_t next = 0;  // the block that contains d, or the next one
+  const uint32_t depth = overlap_depth(r, s, grades);
   const double overlap = rank_biased(s, depth, [&](uint32_t d) {
     while (next < r.blocks.size() && r.blocks[next].first + r.blocks[next].size <= d) {
       const Block& block = r.blocks[next++];
-      for (uint32_t h = block.begin; h < block.end; ++h) ++found[level_of(levels, gain_of(r, r.hits[h]))];
+      for (uint32_t h = block.begin; h < block.end; ++h) ++seen[grade_index(grades, gain_of(r, r.hits[h]))];
     }
-    if (next == r.blocks.size() || r.blocks[next].first > d) return shared_with_ideal(levels, found, d);
+    if (next == r.blocks.size() || r.blocks[next].first > d) return shared_with_ideal(grades, seen, d);
     const Block& block = r.blocks[next];
     std::fill(tied.begin(), tied.end(), 0);
-    for (uint32_t h = block.begin; h < block.end; ++h) ++tied[level_of(levels, gain_of(r, r.hits[h]))];
+    for (uint32_t h = block.begin; h < block.end; ++h) ++tied[grade_index(grades, gain_of(r, r.hits[h]))];
     double shared = 0;
     uint32_t before = 0;
-    for (size_t l = 0; l < levels.size() && before < d; before += levels[l++].judged) {
+    for (size_t l = 0; l < grades.size() && before < d; before += grades[l++].judged) {
       const auto chances = hypergeometric(block.size, tied[l], d - block.first + 1);
-      for (uint32_t x = 0; x < chances.size(); ++x) shared += chances[x] * std::min(found[l] + x, d - before);
+      for (uint32_t x = 0; x < chances.size(); ++x) shared += chances[x] * std::min(seen[l] + x, d - before);
     }
     return shared;
   });
-  return overlap / ideal_overlap(levels, s, depth);
+  return overlap / ideal_overlap(grades, s, depth);
 }
 
-// --- Accuracy: pairs of a relevant and another retrieved document in the right order ---
+// --- Accuracy: correctly ordered pairs of a relevant and another retrieved document ---
 
-/// `right(relevant, others)` pairs of the block's documents above the cut-off stand in the right order.
+/// `right(relevant, others)` is the number of correctly ordered pairs in the divided block, above the cutoff.
 template <class Right>
 double pairs_in_order(const Ranked& r, const Spec& s, uint32_t relevant_in_cut, Right&& right) {
   const uint32_t k = std::min(depth(r, s), r.retrieved);
@@ -493,7 +494,7 @@ double pairs_in_order(const Ranked& r, const Spec& s, uint32_t relevant_in_cut, 
   return pairs > 0 ? in_order / pairs : undefined;
 }
 
-/// The chances of each number of relevant documents above the cut-off in the block that it divides.
+/// The probabilities of each number of relevant documents above the cutoff in the block that it divides.
 std::vector<double> relevant_above_cut(const Ranked& r, const Spec& s) {
   const uint32_t k = depth(r, s);
   for (const Block& block : r.blocks)
@@ -525,13 +526,13 @@ double expected_accuracy(const Ranked& r, const Spec& s) {
 
 Interval search_accuracy(const Ranked& r, const Spec& s) {
   const auto chances = relevant_above_cut(r, s);
-  Interval found{undefined, undefined};
+  Interval bounds{undefined, undefined};
   for (uint32_t x = 0; x < chances.size(); ++x) {
     if (chances[x] == 0) continue;
-    found.lower = std::fmin(found.lower, pairs_in_order(r, s, x, [](double, double) { return 0.0; }));
-    found.upper = std::fmax(found.upper, pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others; }));
+    bounds.lower = std::fmin(bounds.lower, pairs_in_order(r, s, x, [](double, double) { return 0.0; }));
+    bounds.upper = std::fmax(bounds.upper, pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others; }));
   }
-  return found;
+  return bounds;
 }
 
 }  // namespace
@@ -539,11 +540,11 @@ Interval search_accuracy(const Ranked& r, const Spec& s) {
 std::span<const Kernel> binary_kernels() {
   using enum TieBounds;
   static const Kernel table[] = {
-      {"precision", precision<found>, precision<expected_found>, sorted, UnjudgedBounds::all},
-      {"recall", recall<found>, recall<expected_found>, sorted, UnjudgedBounds::scan},
-      {"capped_recall", capped_recall<found>, capped_recall<expected_found>, sorted, UnjudgedBounds::scan},
-      {"f", f_measure<found>, f_measure<expected_found>, sorted, UnjudgedBounds::scan},
-      {"r_precision", r_precision<found>, r_precision<expected_found>, sorted, UnjudgedBounds::scan},
+      {"precision", precision<relevant_in_top>, precision<expected_relevant_in_top>, sorted, UnjudgedBounds::all},
+      {"recall", recall<relevant_in_top>, recall<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
+      {"capped_recall", capped_recall<relevant_in_top>, capped_recall<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
+      {"f", f_measure<relevant_in_top>, f_measure<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
+      {"r_precision", r_precision<relevant_in_top>, r_precision<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
       {"set_ap", set_ap, set_ap, fixed, UnjudgedBounds::scan},
       {"ap", ap, expected_ap, sorted, UnjudgedBounds::scan},
       {"rr", rr, expected_rr, sorted, UnjudgedBounds::all},

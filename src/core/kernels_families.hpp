@@ -1,4 +1,4 @@
-// What the families of kernels share, and the tables they give to `kernels()`.
+// Code shared by the families of kernels, and their tables for `kernels()`.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -15,7 +15,13 @@ std::span<const Kernel> loss_kernels();
 std::span<const Kernel> coverage_kernels();
 std::span<const Kernel> trec_eval_kernels();
 
-/// A measure that adds worth(document) x weight(rank).
+inline double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
+inline double unweighted(uint32_t, const Spec&) { return 1; }
+
+/// The number of relevant documents among the judged ones.
+inline uint32_t relevant_judged(const Ranked& r, const Spec& s) { return r.query->count_at_least(s.rel); }
+
+/// A measure that sums worth(document) x weight(rank).
 template <class Worth, class Weight>
 double linear(const Ranked& r, const Spec& s, Worth&& worth, Weight&& weight) {
   const uint32_t k = depth(r, s);
@@ -27,7 +33,7 @@ double linear(const Ranked& r, const Spec& s, Worth&& worth, Weight&& weight) {
   return sum;
 }
 
-/// Its mean over the orders of tied documents: each one meets each rank of its block equally often.
+/// Its mean over the orders of tied documents: each document is equally often at each rank of its block.
 template <class Worth, class Weight>
 double expected_linear(const Ranked& r, const Spec& s, Worth&& worth, Weight&& weight) {
   const uint32_t k = depth(r, s);
@@ -43,14 +49,14 @@ double expected_linear(const Ranked& r, const Spec& s, Worth&& worth, Weight&& w
   return sum;
 }
 
-/// mean[j]: the mean, over all sets of j out of `total` documents, of the product of their factors.
+/// mean[j]: the mean product of factors over all sets of j out of `total` documents.
 /// Documents not listed in `factors` have the factor 1.
 void mean_product_of_draws(std::span<const double> factors, uint32_t total, std::vector<double>& mean);
 
-/// The extremes of a measure that never falls when a better document comes first.
+/// The extremes of a measure that never falls when a better document moves up.
 Interval sorted_tie_bounds(const Ranked& r, const Spec& s, double (*point)(const Ranked&, const Spec&));
 
-/// The chance that none of `marked` documents is among the first `drawn` of `total` in random order.
+/// The probability that none of `marked` documents is among the first `drawn` of `total` in random order.
 inline double chance_of_none(uint32_t total, uint32_t marked, uint32_t drawn) {
   if (marked == 0) return 1;
   if (drawn + marked > total) return 0;
@@ -60,7 +66,7 @@ inline double chance_of_none(uint32_t total, uint32_t marked, uint32_t drawn) {
   return chance;
 }
 
-/// The chances that `drawn` of `total` documents hold 0, 1, ..., marked of the marked ones.
+/// The probabilities that `drawn` of `total` documents include 0, 1, ..., `marked` of the marked ones.
 std::vector<double> hypergeometric(uint32_t total, uint32_t marked, uint32_t drawn);
 
 inline uint32_t relevant_in(const Ranked& r, const Block& block, const Spec& s) {
@@ -69,9 +75,9 @@ inline uint32_t relevant_in(const Ranked& r, const Block& block, const Spec& s) 
   return n;
 }
 
-/// All orders of documents that come in kinds: `sizes[kind]` of each, on ranks from `first`.
-/// `place(kind, used, rank)` is what a document adds below `used[kind]` of each kind. The sum is NaN
-/// when the orders are too many to try.
+/// The extremes over all orders of documents of several kinds: `sizes[kind]` of each, at ranks from `first`.
+/// `place(kind, used, rank)` is the contribution of a document with `used[kind]` of each kind above it. NaN if
+/// there are too many orders to try.
 template <class Place>
 Interval search_orders(const std::vector<uint32_t>& sizes, uint32_t first, Place&& place) {
   std::vector<size_t> stride(sizes.size());
@@ -81,7 +87,7 @@ Interval search_orders(const std::vector<uint32_t>& sizes, uint32_t first, Place
     states *= sizes[kind] + 1.0;
     if (states > search_limit) return {undefined, undefined};
   }
-  std::vector<Interval> rest(static_cast<size_t>(states), Interval{0, 0});  // what is still to be added
+  std::vector<Interval> rest(static_cast<size_t>(states), Interval{0, 0});  // the sum of the contributions still to come
   std::vector<uint32_t> used(sizes.size());
   for (size_t state = rest.size() - 1; state-- > 0;) {
     uint32_t rank = first;

@@ -18,13 +18,12 @@ double log2_rank(uint32_t rank) {
 
 namespace {
 
-double no_discount(uint32_t, const Spec&) { return 1; }
 double log_discount(uint32_t rank, const Spec&) { return 1 / log2_rank(rank); }
 double geometric_discount(uint32_t rank, const Spec& s) { return (1 - s.p) * std::pow(s.p, rank - 1); }
 
 double graded_hit(const Ranked& r, const Hit& h, const Spec& s) { return graded(gain_of(r, h), s); }
 
-/// The part of the highest grade that a document is worth, or 0 and 1 with `rel`.
+/// The document's fraction of the highest grade; with `binary`, 0 or 1.
 double rbp_gain(const Ranked& r, double gain, const Spec& s) {
   if (s.binary) return gain >= s.rel ? 1 : 0;
   if (gain <= 0 || gain < s.min_gain) return 0;
@@ -36,7 +35,7 @@ double rbp_gain(const Ranked& r, double gain, const Spec& s) {
 
 double rbp_hit(const Ranked& r, const Hit& h, const Spec& s) { return rbp_gain(r, gain_of(r, h), s); }
 
-/// The DCG of gains already in their best order.
+/// The DCG of gains in descending order.
 double ideal_dcg(std::span<const double> descending, const Spec& s) {
   const size_t n = s.cutoff ? std::min<size_t>(s.cutoff, descending.size()) : descending.size();
   double sum = 0;
@@ -51,15 +50,15 @@ double ideal_dcg(const Ranked& r, const Spec& s) {
     return ideal_dcg(r.query->gains_sorted.first(std::min(length, r.query->gains_sorted.size())), s);
   }
   if (!s.ideal_retrieved) return ideal_dcg(r.query->gains_sorted, s);
-  std::vector<double> own;  // the best order of what was retrieved
+  std::vector<double> own;  // the retrieved documents in their best order
   own.reserve(r.hits.size());
   for (const Hit& hit : r.hits) own.push_back(gain_of(r, hit));
   std::sort(own.begin(), own.end(), std::greater<>());
   return ideal_dcg(own, s);
 }
 
-double cg(const Ranked& r, const Spec& s) { return linear(r, s, graded_hit, no_discount); }
-double expected_cg(const Ranked& r, const Spec& s) { return expected_linear(r, s, graded_hit, no_discount); }
+double cg(const Ranked& r, const Spec& s) { return linear(r, s, graded_hit, unweighted); }
+double expected_cg(const Ranked& r, const Spec& s) { return expected_linear(r, s, graded_hit, unweighted); }
 
 double dcg(const Ranked& r, const Spec& s) {
   const uint32_t k = depth(r, s);
@@ -107,7 +106,7 @@ double rndcg_with(const Ranked& r, const Spec& s, double (*dcg_of)(const Ranked&
 double rndcg(const Ranked& r, const Spec& s) { return rndcg_with(r, s, dcg); }
 double expected_rndcg(const Ranked& r, const Spec& s) { return rndcg_with(r, s, expected_dcg); }
 
-// --- ERR: the chance that a user is satisfied at a rank, over the rank ---
+// --- ERR: the probability that a user is satisfied at a rank, divided by the rank ---
 
 double stop_chance(const Ranked& r, double gain, const Spec& s) {
   if (gain <= 0) return 0;
@@ -139,8 +138,8 @@ double ideal_err(const Ranked& r, const Spec& s) {
   return sum;
 }
 
-/// In a block of t documents the chance of still reading after j of them is e_j / C(t, j), with e_j the
-/// elementary symmetric polynomial of the chances to go on.
+/// In a block of t documents the probability of still reading after j of them is e_j / C(t, j), with e_j the
+/// elementary symmetric polynomial of the probabilities to continue.
 double expected_err(const Ranked& r, const Spec& s) {
   const uint32_t k = depth(r, s);
   double sum = 0, reading = 1;
@@ -167,7 +166,7 @@ double expected_nerr(const Ranked& r, const Spec& s) { return normalised(expecte
 double rbp(const Ranked& r, const Spec& s) { return linear(r, s, rbp_hit, geometric_discount); }
 double expected_rbp(const Ranked& r, const Spec& s) { return expected_linear(r, s, rbp_hit, geometric_discount); }
 
-/// The weight of all that is not judged: unjudged documents, and everything past the end of the list.
+/// The weight of everything unjudged: unjudged documents and all ranks past the end of the list.
 double residual(const Ranked& r, const Spec& s, double judged_weight) {
   const uint32_t k = std::min(depth(r, s), r.retrieved);
   const double list_weight = 1 - std::pow(s.p, k);
@@ -182,8 +181,8 @@ double expected_rbp_resid(const Ranked& r, const Spec& s) {
 }  // namespace
 
 void mean_product_of_draws(std::span<const double> factors, uint32_t total, std::vector<double>& mean) {
-  // P(j, i): the mean product over j draws, adding one factor at a time to a pool of ones: with m of the
-  // factors among `size` documents, a set of j holds the new factor with chance j / size.
+  // The mean product over j draws, adding one factor at a time to a pool of ones: out of `size` documents, a set of j
+  // includes the new factor with probability j / size.
   mean.assign(total + 1, 1.0);
   uint32_t size = total - static_cast<uint32_t>(factors.size());
   for (const double factor : factors) {

@@ -1,4 +1,4 @@
-// RaDiCuGLoss over lists and over tables.
+// RaDiCuGLoss of lists and tables.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@ GainLoss::GainLoss(std::vector<double> worths, const Spec& spec, bool inverted, 
     group_.push_back(i == 0 ? 1 : group_[i - 1] + (sorted_[i] != sorted_[i - 1]));
   if (sorted_.empty()) return;
   if (spec_.reference) {
-    // The published package scores the perfect list as if its ranks were to be turned, whatever was asked.
+    // The published package scores the perfect list with inverted ranks, whatever the caller chose.
     for (uint32_t i = 0; i < sorted_.size(); ++i) {
       const double rank = inverted_ ? max_rank_ + 1 - sorted_[i] : sorted_[i];
       const double turned = max_rank_ + 1 - rank;
@@ -36,11 +36,11 @@ double GainLoss::place(uint32_t position) const {
 
 double GainLoss::documented_gain(double worth, double a) const { return (std::exp2(worth) - 1) / std::log2(a + 1); }
 
-/// The true rank that ascending order puts at a position, 0 past the end; turned like the true ranks.
+/// The true rank at a position of the ascending order, 0 past the end; inverted like the true ranks.
 double GainLoss::reference_assumed(uint32_t position, bool inverted) const {
   const size_t n = sorted_.size();
   double rank = 0;
-  if (position <= n)  // ascending ranks are descending worths when turned, ascending ones when not
+  if (position <= n)  // ascending ranks are descending worths if inverted, ascending ones if not
     rank = inverted_ ? max_rank_ + 1 - sorted_[position - 1] : sorted_[n - position];
   return inverted ? max_rank_ + 1 - rank : rank;
 }
@@ -87,8 +87,8 @@ double gain_loss(std::span<const double> list, std::span<const double> missing, 
 
 namespace {
 
-/// Over tables the true items are the relevant documents, and their gain is their worth: the highest gain is
-/// rank 1 turned round.
+/// In tables the true items are the relevant documents, with their gain as worth: the highest gain is rank 1
+/// inverted.
 GainLoss items_of(const Ranked& r, const Spec& s) {
   std::vector<double> worths;
   for (const double gain : r.query->gains)
@@ -97,11 +97,11 @@ GainLoss items_of(const Ranked& r, const Spec& s) {
 }
 
 double missing_cost(const Ranked& r, const Spec& s, const GainLoss& items) {
-  std::vector<bool> found(r.query->gains.size(), false);
-  for (const Hit& hit : r.hits) found[hit.judgment] = true;
+  std::vector<bool> retrieved(r.query->gains.size(), false);
+  for (const Hit& hit : r.hits) retrieved[hit.judgment] = true;
   double cost = 0;
-  for (size_t d = 0; d < found.size(); ++d)
-    if (!found[d] && r.query->gains[d] >= s.rel) cost += items.false_negative(r.query->gains[d]);
+  for (size_t d = 0; d < retrieved.size(); ++d)
+    if (!retrieved[d] && r.query->gains[d] >= s.rel) cost += items.false_negative(r.query->gains[d]);
   return cost;
 }
 
@@ -127,8 +127,8 @@ struct Outcome {
   double lower = 0, upper = 0, mean = 0;
 };
 
-/// Every order of tied documents at once, from the last rank to the first: what is still to come depends on
-/// how many of each kind stand above in the block and on the last true item seen.
+/// All orders of tied documents at once, from the last rank to the first: the remaining score depends on the number of
+/// documents of each kind above in the block and on the last true item.
 class Orders {
  public:
   Orders(const Ranked& r, const Spec& s) : r_(r), s_(s), items_(items_of(r, s)), k_(std::min(depth(r, s), r.retrieved)) {
@@ -139,7 +139,7 @@ class Orders {
   }
 
   Outcome solve() {
-    // rest_[l]: what the ranks below the current one add when the last true item is of kind l (kinds_.size():
+    // rest_[l]: the score of the ranks below the current one if the last true item is of kind l (kinds_.size():
     // none yet).
     rest_.assign(kinds_.size() + 1, Outcome{});
     uint32_t end = r_.retrieved + 1;  // ranks from here on are done
@@ -227,8 +227,8 @@ class Orders {
   std::vector<Outcome> rest_;
 };
 
-/// Where the cost of a false positive depends only on its rank, the score is linear in the true items: each
-/// earns its gain and saves the cost of a false positive at its place.
+/// If the loss of a false positive depends only on its rank, the score is linear in the true items: each earns its
+/// gain and saves the loss of a false positive at its rank.
 double expected_rdcgl(const Ranked& r, const Spec& s) {
   const GainLoss items = items_of(r, s);
   if (items.costs_depend_on_last()) return Orders(r, s).solve().mean;
@@ -246,7 +246,7 @@ double expected_rdcgl(const Ranked& r, const Spec& s) {
   return score;
 }
 
-/// In the documented form a better item earlier never lowers the score; in the other one it may.
+/// In the documented form moving a better item up never lowers the score; in the reference form it may.
 Interval search_rdcgl(const Ranked& r, const Spec& s) {
   if (s.reference) {
     const Outcome o = Orders(r, s).solve();
@@ -274,7 +274,7 @@ Interval search_pnrdcgl(const Ranked& r, const Spec& s) {
   return {not_below_zero(i.lower), not_below_zero(i.upper)};
 }
 
-/// Every order of the kinds of documents, one after another: what a mean takes that no shorter way gives.
+/// Enumerates all orders of the kinds of documents, for means that have no closed form.
 class EveryOrder {
  public:
   EveryOrder(const Ranked& r, const Spec& s)
@@ -294,7 +294,7 @@ class EveryOrder {
     too_many_ = orders * r.retrieved > search_limit * 10;
   }
 
-  /// The mean of `value(score)` over all orders; undefined where they are too many.
+  /// The mean of `value(score)` over all orders; undefined if there are too many.
   template <class Value>
   double mean(Value&& value) {
     if (too_many_) return undefined;
@@ -339,7 +339,7 @@ class EveryOrder {
   bool too_many_ = false;
 };
 
-/// The cut at zero bends the score: where some orders are below it and others not, each has to be looked at.
+/// Clipping at zero is not linear: if some orders are below zero and others not, each must be evaluated.
 double expected_pnrdcgl(const Ranked& r, const Spec& s) {
   const Interval i = search_nrdcgl(r, s);
   if (i.lower >= 0) return expected_nrdcgl(r, s);

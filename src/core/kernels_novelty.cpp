@@ -10,7 +10,7 @@
 namespace gg {
 namespace {
 
-/// The labels of one query's documents, reduced to those a document is relevant to.
+/// The labels of one query's documents, limited to those a document is relevant to.
 class Labels {
  public:
   Labels(const Ranked& r, std::span<const Link> links, uint32_t labels, bool document_is_label, const Spec& s)
@@ -45,7 +45,7 @@ class Labels {
 Labels aspects(const Ranked& r, const Spec& s) { return {r, r.query->aspects, r.query->aspect_count, false, s}; }
 Labels targets(const Ranked& r, const Spec& s) { return {r, r.query->targets, r.query->target_count, true, s}; }
 
-// --- how many labels are met ---
+// --- number of labels covered ---
 
 double met(const Ranked& r, const Spec& s, const Labels& labels) {
   const uint32_t k = depth(r, s);
@@ -59,7 +59,7 @@ double met(const Ranked& r, const Spec& s, const Labels& labels) {
   return n;
 }
 
-/// How many documents of a block carry each label.
+/// The number of documents in a block that carry each label.
 std::vector<uint32_t> carriers(const Ranked& r, const Block& block, const Labels& labels) {
   std::vector<uint32_t> n(labels.size(), 0);
   for (uint32_t h = block.begin; h < block.end; ++h)
@@ -84,7 +84,7 @@ double expected_met(const Ranked& r, const Spec& s, const Labels& labels) {
   return n;
 }
 
-/// Documents of a block that carry the same labels are of one kind; those with none are the last kind.
+/// Documents of a block with the same labels are of one kind; those without labels are the last kind.
 struct Kinds {
   std::vector<std::vector<uint32_t>> labels;
   std::vector<uint32_t> sizes;
@@ -109,7 +109,7 @@ Kinds kinds_of(const Ranked& r, const Block& block, const Labels& labels) {
   return kinds;
 }
 
-/// The extremes of a sum of `add(label, times the label was met above, rank)` over all orders in the blocks.
+/// The extremes of a sum of `add(label, occurrences of the label above, rank)` over all orders in the blocks.
 template <class Add>
 Interval search_labels(const Ranked& r, const Spec& s, const Labels& labels, Add&& add) {
   const uint32_t k = depth(r, s);
@@ -139,8 +139,8 @@ Interval search_labels(const Ranked& r, const Spec& s, const Labels& labels, Add
   return sum;
 }
 
-/// Only the block that the cut-off divides leaves a choice. Where no document has two labels the choice is
-/// plain: new labels first, or last; else all orders are tried.
+/// Only the block that the cutoff divides leaves a choice. If no document has two labels, new labels come first or
+/// last; otherwise all orders are tried.
 Interval search_met(const Ranked& r, const Spec& s, const Labels& labels) {
   const uint32_t k = depth(r, s);
   std::vector<bool> seen(labels.size(), false);
@@ -148,7 +148,7 @@ Interval search_met(const Ranked& r, const Spec& s, const Labels& labels) {
   for (const Block& block : r.blocks) {
     if (block.first > k) break;
     const auto tied = carriers(r, block, labels);
-    std::vector<uint32_t> fresh;  // documents of each label not met above
+    std::vector<uint32_t> fresh;  // documents of each label not covered above
     uint32_t useful = 0;
     for (size_t label = 0; label < tied.size(); ++label)
       if (tied[label] && !seen[label]) fresh.push_back(tied[label]), useful += tied[label];
@@ -192,7 +192,7 @@ double diversity(const Ranked& r, const Spec& s) { return met(r, s, targets(r, s
 double expected_diversity(const Ranked& r, const Spec& s) { return expected_met(r, s, targets(r, s)); }
 Interval search_diversity(const Ranked& r, const Spec& s) { return search_met(r, s, targets(r, s)); }
 
-// --- novelty: an aspect met n times before is worth (1 - alpha)^n ---
+// --- novelty: an aspect covered n times before is worth (1 - alpha)^n ---
 
 using Weight = double (*)(uint32_t rank, const Spec&);
 double log_weight(uint32_t rank, const Spec&) { return 1 / log2_rank(rank); }
@@ -225,7 +225,7 @@ double expected_novelty(const Ranked& r, const Spec& s, const Labels& labels, We
     const auto tied = carriers(r, block, labels);
     for (size_t label = 0; label < tied.size(); ++label) {
       if (tied[label] == 0) continue;
-      // With one carrier at place j, the others stand above it as j draws from the rest of the block.
+      // With one carrier at place j, those above it are j draws from the rest of the block.
       mean_product_of_draws(std::vector<double>(tied[label] - 1, 1 - s.alpha), block.size - 1, mean);
       for (uint32_t j = 0; j < block.size && block.first + j <= k; ++j)
         sum += worth[label] * tied[label] / block.size * mean[j] * weight(block.first + j, s);
@@ -241,12 +241,12 @@ Interval search_novelty(const Ranked& r, const Spec& s, const Labels& labels, We
   });
 }
 
-/// How far the ideal is summed: the cut-off, or all that is judged.
+/// The depth of the ideal list: the cutoff, or all judged documents.
 uint32_t ideal_depth(const Ranked& r, const Spec& s) {
   return s.cutoff ? s.cutoff : static_cast<uint32_t>(r.query->docs.size());
 }
 
-/// The greedy ideal: at each rank the document that adds most, the larger id first among equals.
+/// The greedy ideal: at each rank the document that adds most, with ties broken by larger id.
 double greedy_ideal(const Ranked& r, const Spec& s, const Labels& labels, Weight weight) {
   const auto& of = labels.all();
   std::vector<uint32_t> left;
@@ -270,7 +270,7 @@ double greedy_ideal(const Ranked& r, const Spec& s, const Labels& labels, Weight
   return sum;
 }
 
-/// What a document that covers every aspect at every rank would give.
+/// The value of documents that cover every aspect at every rank.
 double perfect(const Ranked& r, const Spec& s, const Labels& labels, Weight weight) {
   double sum = 0, worth = 1;
   for (uint32_t rank = 1; rank <= ideal_depth(r, s); ++rank, worth *= 1 - s.alpha) sum += worth * weight(rank, s);
@@ -296,7 +296,7 @@ template <Weight weight, Norm norm> Interval search_novel(const Ranked& r, const
   return share(search_novelty(r, s, labels, weight), norm(r, s, labels, weight));
 }
 
-// --- intent-aware means: the measure for each aspect, then their mean ---
+// --- intent-aware means: the measure per aspect, then the mean ---
 
 double ap_ia(const Ranked& r, const Spec& s) {
   const Labels labels = aspects(r, s);
@@ -338,17 +338,15 @@ Interval search_ap_ia(const Ranked& r, const Spec& s) {
                labels.count());
 }
 
-double every_rank(uint32_t, const Spec&) { return 1; }
-
 double p_ia(const Ranked& r, const Spec& s) {
   const Labels labels = aspects(r, s);
   const auto worth = [&](const Ranked&, const Hit& h, const Spec&) { return static_cast<double>(labels.of(h).size()); };
-  return share(linear(r, s, worth, every_rank), static_cast<double>(labels.count()) * depth(r, s));
+  return share(linear(r, s, worth, unweighted), static_cast<double>(labels.count()) * depth(r, s));
 }
 double expected_p_ia(const Ranked& r, const Spec& s) {
   const Labels labels = aspects(r, s);
   const auto worth = [&](const Ranked&, const Hit& h, const Spec&) { return static_cast<double>(labels.of(h).size()); };
-  return share(expected_linear(r, s, worth, every_rank), static_cast<double>(labels.count()) * depth(r, s));
+  return share(expected_linear(r, s, worth, unweighted), static_cast<double>(labels.count()) * depth(r, s));
 }
 Interval search_p_ia(const Ranked& r, const Spec& s) {
   const Labels labels = aspects(r, s);

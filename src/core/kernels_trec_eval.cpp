@@ -1,5 +1,5 @@
-// What trec_eval measures and the table of measures does not hold, or holds in another form: with gains given for
-// relevance levels, with a list of recall points, and with trec_eval's own edges. Used by the drop-in only.
+// trec_eval measures that the other families lack or define differently: gains per relevance level, lists of recall
+// points, and trec_eval's own edge cases. Used only by the drop-in replacements and presets.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace gg {
 namespace {
 
-/// Grades as trec_eval sees them: a document that is not listed, and one that is listed with a negative grade.
+/// Grades as trec_eval sees them: documents that are not listed, and documents listed with a negative grade.
 constexpr double not_listed = -1, not_judged = -2;
 
 /// Calls use(rank, grade) for every document, listed or not.
@@ -25,15 +25,13 @@ void for_each_rank(const Ranked& r, Use&& use) {
   }
 }
 
-uint32_t relevant_judged(const Ranked& r, const Spec& s) { return r.query->count_at_least(s.rel); }
-
 uint32_t relevant_retrieved(const Ranked& r, const Spec& s) {
   uint32_t n = 0;
   for (const Hit& hit : r.hits) n += relevant(r, hit, s);
   return n;
 }
 
-// --- gains given for levels: `numbers` holds level, gain, level, gain, ... ---
+// --- gains per level: `numbers` holds level, gain, level, gain, ... ---
 
 double gain_of_level(double level, const Spec& s) {
   for (size_t i = 0; i + 1 < s.numbers.size(); i += 2)
@@ -41,7 +39,7 @@ double gain_of_level(double level, const Spec& s) {
   return level >= 0 ? level : 0;
 }
 
-/// The gains of the judged documents in their best order, those above 0.
+/// The positive gains of the judged documents in descending order.
 std::vector<double> ideal_gains(const Ranked& r, const Spec& s) {
   std::vector<double> gains;
   for (const double grade : r.query->gains)
@@ -75,26 +73,26 @@ double ndcg(const Ranked& r, const Spec& s) {
   return ideal > 0 ? dcg(r, s) / ideal : 0;
 }
 
-/// nDCG at the rank of every retrieved document with a gain; those not retrieved count with nDCG at the end.
+/// nDCG at the rank of every retrieved document with a gain; the others count with nDCG at the end.
 double ndcg_rel(const Ranked& r, const Spec& s) {
   const auto ideal = ideal_gains(r, s);
   double sum = 0, own = 0, best = 0;
-  uint32_t found = 0;
+  uint32_t with_gain = 0;
   for_each_rank(r, [&](uint32_t rank, double grade) {
     const double gain = gain_of_level(grade, s);
     if (gain != 0) own += gain / log2_rank(rank);
     if (rank <= ideal.size()) best += ideal[rank - 1] / log2_rank(rank);
     if (gain > 0) {
       sum += own / best;
-      ++found;
+      ++with_gain;
     }
   });
   for (auto rank = r.retrieved + 1; rank <= ideal.size(); ++rank) best += ideal[rank - 1] / log2_rank(rank);
-  sum += (static_cast<double>(ideal.size()) - found) * own / best;
+  sum += (static_cast<double>(ideal.size()) - with_gain) * own / best;
   return sum > 0 ? sum / static_cast<double>(ideal.size()) : 0;
 }
 
-/// nDCG where the ideal list changes its gain, and at the end of a list longer than the ideal by two or more.
+/// nDCG where the ideal list changes its gain, and at the end of a list that is longer than the ideal by two or more.
 double rndcg(const Ranked& r, const Spec& s) {
   if (relevant_judged(r, s) == 0) return 0;
   const auto ideal = ideal_gains(r, s);
@@ -118,7 +116,7 @@ double rndcg(const Ranked& r, const Spec& s) {
   return sum / points;
 }
 
-/// A gain counts less the further the gains above it stay behind the best possible ones.
+/// A gain is discounted more the further the gains above it fall behind the best possible ones.
 double normalised_gain(const Ranked& r, const Spec& s) {
   const auto ideal = ideal_gains(r, s);
   double sum = 0, own = 0, cost = 0, best = 0;
@@ -132,29 +130,29 @@ double normalised_gain(const Ranked& r, const Spec& s) {
   return best > 0 ? sum / best : 0;
 }
 
-/// The grades are brought to 0..1 within the query when one of them lies outside.
+/// Grades are scaled to 0..1 within the query if any lies outside.
 double rbp(const Ranked& r, const Spec& s) {
-  const auto named = [&](double level) {
+  const auto has_own_gain = [&](double level) {
     for (size_t i = 0; i + 1 < s.numbers.size(); i += 2)
       if (s.numbers[i] == level) return true;
     return false;
   };
   double highest = r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front();
-  while (named(highest)) --highest;  // the highest level that counts as it is
+  while (has_own_gain(highest)) --highest;  // the highest level without a gain of its own
   double low = 0, high = std::max(highest, 0.0);
   for (size_t i = 1; i < s.numbers.size(); i += 2) low = std::min(low, s.numbers[i]), high = std::max(high, s.numbers[i]);
-  const auto known = [&](double grade) { return grade >= 0 || named(grade); };
+  const auto has_gain = [&](double grade) { return grade >= 0 || has_own_gain(grade); };
   double sum = 0, weight = 1;
   for_each_rank(r, [&](uint32_t, double grade) {
-    double gain = known(grade) ? gain_of_level(grade, s) : 0;
-    if (known(grade) && (low < 0 || high > 1)) gain = (gain - low) / (high - low);
+    double gain = has_gain(grade) ? gain_of_level(grade, s) : 0;
+    if (has_gain(grade) && (low < 0 || high > 1)) gain = (gain - low) / (high - low);
     if (gain != 0) sum += gain * weight;
     weight *= s.p;
   });
   return (1 - s.p) * sum;
 }
 
-/// The tail past the end of the list counts only where something in the list is unjudged, as trec_eval has it.
+/// Like trec_eval: the tail past the end of the list counts only if something in the list is unjudged.
 double rbp_resid(const Ranked& r, const Spec& s) {
   double sum = 0, weight = 1;
   bool any = false;
@@ -165,7 +163,7 @@ double rbp_resid(const Ranked& r, const Spec& s) {
   return any ? weight + (1 - s.p) * sum : 0;
 }
 
-// --- relevant or not ---
+// --- binary relevance ---
 
 double bin_g(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
@@ -189,7 +187,7 @@ double yaap(const Ranked& r, const Spec& s) {
   return std::log((1 + sum) / (1 + relevant_judged(r, s) - sum));
 }
 
-constexpr double least = 0.00001;  // of what a geometric mean is taken
+constexpr double least = 0.00001;  // the smallest value in a geometric mean
 
 double gm_map(const Ranked& r, const Spec& s) {
   const uint32_t all = relevant_judged(r, s);
@@ -201,13 +199,13 @@ double gm_bpref(const Ranked& r, const Spec& s) {
   return std::log(std::max(bpref->point(r, s), least));
 }
 
-/// `numbers`: the worth of relevant and other documents retrieved, of relevant and other ones not retrieved, and how
-/// many documents there are.
+/// `numbers`: the worth of relevant and other retrieved documents, of relevant and other documents not retrieved, and
+/// the number of documents.
 double utility(const Ranked& r, const Spec& s) {
   if (s.numbers.size() < 5) return undefined;
-  const double found = relevant_retrieved(r, s), all = relevant_judged(r, s), n = r.retrieved;
-  return s.numbers[0] * found + s.numbers[1] * (n - found) + s.numbers[2] * (all - found) +
-         s.numbers[3] * (s.numbers[4] + found - n - all);
+  const double hits = relevant_retrieved(r, s), all = relevant_judged(r, s), n = r.retrieved;
+  return s.numbers[0] * hits + s.numbers[1] * (n - hits) + s.numbers[2] * (all - hits) +
+         s.numbers[3] * (s.numbers[4] + hits - n - all);
 }
 
 /// Precision at a multiple of R.
@@ -218,15 +216,15 @@ double rprec_mult(const Ranked& r, const Spec& s) {
   return k ? static_cast<double>(seen) / k : 0;
 }
 
-/// Interpolated precision; of an empty list 0 / 0 where nothing has to be found.
+/// Interpolated precision; 0 / 0 for an empty list if no document is required.
 double iprec_at(const Ranked& r, const Spec& s, double recall) {
-  const double asked = recall * relevant_judged(r, s);
-  const double wanted = s.recall_ceil ? std::trunc(asked + 0.9) : std::round(asked);
-  if (r.retrieved == 0) return wanted > 0 ? 0 : undefined;
+  const double exact = recall * relevant_judged(r, s);
+  const double required = s.recall_ceil ? std::trunc(exact + 0.9) : std::round(exact);
+  if (r.retrieved == 0) return required > 0 ? 0 : undefined;
   double best = 0;
   uint32_t seen = 0;
   for (const Hit& hit : r.hits)
-    if (relevant(r, hit, s) && ++seen >= wanted) best = std::max(best, static_cast<double>(seen) / hit.rank);
+    if (relevant(r, hit, s) && ++seen >= required) best = std::max(best, static_cast<double>(seen) / hit.rank);
   return best;
 }
 
@@ -243,15 +241,15 @@ double set_relative_p(const Ranked& r, const Spec& s) {
   return most > 0 ? relevant_retrieved(r, s) / most : 0;
 }
 
-/// `beta` weighs recall as it is, not squared.
+/// `beta` is the weight of recall itself, not squared.
 double set_f(const Ranked& r, const Spec& s) {
-  const double found = relevant_retrieved(r, s);
-  if (found == 0) return 0;
-  const double p = found / r.retrieved, recall = found / relevant_judged(r, s);
+  const double hits = relevant_retrieved(r, s);
+  if (hits == 0) return 0;
+  const double p = hits / r.retrieved, recall = hits / relevant_judged(r, s);
   return (s.beta + 1) * p * recall / (s.beta * p + recall);
 }
 
-// --- what is judged ---
+// --- judged and unjudged documents ---
 
 double unjudged(const Ranked& r, const Spec& s) {
   uint32_t n = 0;
@@ -265,8 +263,8 @@ double judged_nonrelevant(const Ranked& r, const Spec& s) {
   return n;
 }
 
-/// The grades of ranks `numbers[0]`.. `numbers[1]` as digits of one number, base 14, the first one lowest: 0 for no
-/// document, 1 to 10 for the grades 0 to 9, then above 9, not listed, not judged.
+/// The grades of ranks `numbers[0]` to `numbers[1]` as digits of a base-14 number, lowest first: 0 for no document,
+/// 1 to 10 for the grades 0 to 9, then above 9, not listed, not judged.
 double grades(const Ranked& r, const Spec& s) {
   if (s.numbers.size() < 2) return undefined;
   double sum = 0, place = 1;

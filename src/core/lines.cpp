@@ -41,7 +41,7 @@ bool parse_number(Bytes text, double& value) {
     return true;
   }
   const auto [stop, error] = std::from_chars(p, end, value);
-  if (error == std::errc::result_out_of_range && stop == end) {  // too small is 0, too large is no number here
+  if (error == std::errc::result_out_of_range && stop == end) {  // an underflow is 0; an overflow is not a number
     value = std::strtod(std::string(p, end).c_str(), nullptr);
     return std::isfinite(value);
   }
@@ -54,7 +54,7 @@ LineProblem number_problem(Table table, Bytes text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && stop == text.data() + text.size() && !std::isfinite(value))
     return {"the " + what + " " + in_quotes(text) + " is not a finite number",
-            "a document without a usable score has no place in a ranking; leave it out or give it a number"};
+            "remove the line or use a finite number"};
   return {"the " + what + " " + in_quotes(text) + " is not a number",
           table == Table::run ? "a run line is: query Q0 document rank score tag"
                               : "a qrels line is: query 0 document gain"};
@@ -65,12 +65,12 @@ namespace {
 inline bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
 const char* line_end(const char* p, const char* end) {
-  const auto* found = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
-  return found ? found : end;
+  const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+  return feed ? feed : end;
 }
 
 #if defined(__SSE2__)
-/// One bit a byte, of the 64 bytes from p: blank (up to and including the space), and line feed.
+/// One bit per byte, for the 64 bytes from p: blanks (up to and including the space) and line feeds.
 struct Marks {
   uint64_t blank, feed;
 };
@@ -95,7 +95,7 @@ constexpr size_t most_tokens = 8;
 
 // --- TREC ---
 
-/// Splits a line at blanks; `count` is how many parts it has, of which the first eight are kept.
+/// Splits a line at blanks; `count` is the number of tokens, of which the first eight are stored.
 void TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count) {
   count = 0;
   const char* stop = line_end(p, end);
@@ -112,8 +112,8 @@ void TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, 
 }
 
 #if defined(__SSE2__)
-/// The usual case without a branch for every byte: a line of at most 64 bytes with the right number of parts.
-/// Returns false, with nothing changed, where the line is any other.
+/// The common case without a branch per byte: a line of at most 64 bytes with the right number of tokens.
+/// Returns false and changes nothing for any other line.
 inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) {
   if (end - p < 64 || *p == '#') return false;
   const Marks m = marks_of(p);
@@ -157,11 +157,6 @@ inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) 
 }
 #endif
 
-bool TrecReader::fail(LineProblem problem) {
-  problem_ = std::make_unique<LineProblem>(std::move(problem));
-  return false;
-}
-
 bool TrecReader::next(const char*& p, const char* end, Line& line) {
 #if defined(__SSE2__)
   if (usual_line(p, end, line)) return true;
@@ -171,12 +166,12 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   const char* start = p;
   tokens_of_line(p, end, tokens, count);
   if (count == 0 || *start == '#') return false;
-  const size_t wanted = table_ == Table::run ? 6 : 4;
+  const size_t expected = table_ == Table::run ? 6 : 4;
   if (as_trec_eval_ && table_ == Table::run && tokens[0][0] == '#') return false;
-  if (count != wanted && !(as_trec_eval_ && table_ == Table::run && count > wanted)) {
+  if (count != expected && !(as_trec_eval_ && table_ == Table::run && count > expected)) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
     return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) + " column" +
-                     (count == 1 ? "" : "s") + ", not " + std::to_string(wanted),
+                     (count == 1 ? "" : "s") + ", not " + std::to_string(expected),
                  table_ == Table::run ? (count == 4 ? "a run line is: query Q0 document rank score tag; this looks like qrels"
                                                     : "a run line is: query Q0 document rank score tag")
                                       : (count == 6 ? "a qrels line is: query 0 document gain; this looks like a run"
@@ -193,22 +188,17 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
 
 // --- delimited text ---
 
-bool DelimitedReader::fail(LineProblem problem) {
-  problem_ = std::make_unique<LineProblem>(std::move(problem));
-  return false;
-}
-
 bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   fields_.clear();
   const char* start = p;
   const char* q = p;
-  while (true) {  // one field a turn
+  while (true) {  // one field per pass
     if (quotes_ && q != end && *q == '"') {
       unquoted_.clear();
       ++q;
       while (true) {
         const auto* quote = static_cast<const char*>(std::memchr(q, '"', static_cast<size_t>(end - q)));
-        if (!quote) return fail({"a quoted field has no closing quote", "double the quotes inside a field: \"\""});
+        if (!quote) return fail({"missing closing quote", "write quotes inside a field as \"\""});
         unquoted_.append(q, quote);
         q = quote + 1;
         if (q == end || *q != '"') break;
@@ -224,14 +214,14 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
     }
     if (q != end && *q == '\r' && q + 1 != end && q[1] == '\n') ++q;
     if (q == end || *q == '\n') break;
-    if (*q != delimiter_) return fail({"text follows a closing quote", "double the quotes inside a field: \"\""});
+    if (*q != delimiter_) return fail({"unexpected text after a closing quote", "write quotes inside a field as \"\""});
     ++q;
   }
   p = q == end ? end : q + 1;
   if (fields_.size() == 1 && fields_[0].empty()) return false;  // an empty line
   if (fields_.size() != columns_.count) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
-    return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) + " columns, the header " +
+    return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) + " columns, but the header has " +
                      std::to_string(columns_.count),
                  ""});
   }
@@ -241,7 +231,7 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   if (line.target.empty()) line.target = {};
   line.aspect = columns_.aspect == Columns::none ? Bytes() : fields_[columns_.aspect];
   if (line.query.empty() || line.doc.empty())
-    return fail({std::string("the ") + (line.query.empty() ? "query" : "document") + " id is empty", ""});
+    return fail({std::string("empty ") + (line.query.empty() ? "query" : "document") + " id", ""});
   const Bytes number = fields_[columns_.value];
   if (!parse_number(number, line.value)) return fail({number_problem(table_, number).message, ""});
   return true;
@@ -254,15 +244,10 @@ struct JsonReader::Parser {
   std::string padded;
 };
 
-JsonReader::JsonReader(Table table, JsonKeys keys)
+JsonReader::JsonReader(Table table, ColumnNames keys)
     : table_(table), keys_(std::move(keys)), parser_(std::make_unique<Parser>()) {}
 JsonReader::~JsonReader() = default;
 JsonReader::JsonReader(JsonReader&&) noexcept = default;
-
-bool JsonReader::fail(LineProblem problem) {
-  problem_ = std::make_unique<LineProblem>(std::move(problem));
-  return false;
-}
 
 bool JsonReader::next(const char*& p, const char* end, Line& line) {
   const char* stop = line_end(p, end);
@@ -279,38 +264,38 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
       document.get_object().get(object))
     return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
 
-  Line found{};
+  Line row{};
   Bytes value;
   for (auto member : object) {
     std::string_view key;
     simdjson::ondemand::value held;
     if (member.unescaped_key().get(key) || member.value().get(held))
       return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
-    Bytes* place = key == keys_.query    ? &found.query
-                   : key == keys_.doc    ? &found.doc
+    Bytes* place = key == keys_.query    ? &row.query
+                   : key == keys_.doc    ? &row.doc
                    : key == keys_.value  ? &value
-                   : key == keys_.target ? &found.target
-                   : key == keys_.aspect ? &found.aspect
+                   : key == keys_.target ? &row.target
+                   : key == keys_.aspect ? &row.aspect
                                          : nullptr;
     if (!place) continue;
     simdjson::ondemand::json_type type;
     if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
     std::string_view content;
     if (type == simdjson::ondemand::json_type::string) {
-      if (held.get_string().get(content)) return fail({"the line " + in_quotes(text) + " holds a broken string", ""});
+      if (held.get_string().get(content)) return fail({"the line " + in_quotes(text) + " contains an invalid string", ""});
     } else if (type == simdjson::ondemand::json_type::number) {
       content = held.raw_json_token();
       while (!content.empty() && is_blank(content.back())) content.remove_suffix(1);
     } else if (type != simdjson::ondemand::json_type::null) {
-      return fail({"the field " + in_quotes(key) + " is neither text nor a number", ""});
+      return fail({"field " + in_quotes(key) + " must be text or a number", ""});
     }
     *place = content.empty() ? Bytes() : arena_.keep(content);
   }
   if (!document.at_end()) return fail({"the line " + in_quotes(text) + " has text after its JSON object", ""});
-  for (const auto& [bytes, key] : {std::pair{found.query, &keys_.query}, {found.doc, &keys_.doc}, {value, &keys_.value}})
-    if (bytes.empty()) return fail({"the line " + in_quotes(text) + " has no " + in_quotes(*key), ""});
-  if (!parse_number(value, found.value)) return fail({number_problem(table_, value).message, ""});
-  line = found;
+  for (const auto& [bytes, key] : {std::pair{row.query, &keys_.query}, {row.doc, &keys_.doc}, {value, &keys_.value}})
+    if (bytes.empty()) return fail({"the line " + in_quotes(text) + " has no field " + in_quotes(*key), ""});
+  if (!parse_number(value, row.value)) return fail({number_problem(table_, value).message, ""});
+  line = row;
   return true;
 }
 

@@ -9,8 +9,8 @@ namespace gg {
 
 namespace {
 
-// A piece: the number of rows and what it has besides values and documents; the values; then for each of its texts
-// (documents, targets, aspects) their lengths and their bytes. Numbers as the machine has them: all are of one kind.
+// A piece: the number of rows and the optional columns; the values; then for each column of texts
+// (documents, targets, aspects) the lengths and bytes. Numbers are in the machine's own format.
 constexpr uint32_t with_targets = 1, with_aspects = 2;
 constexpr uint32_t no_text = 0xffffffffu;
 
@@ -19,13 +19,13 @@ void append(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// A text in the buffer of its column: length, bytes.
+/// A text in the buffer of its column: length, then bytes.
 void append_text(std::string& to, Bytes text) {
   append(to, text.data() ? static_cast<uint32_t>(text.size()) : no_text);
   to.append(text);
 }
 
-/// Reads what `append` and `append_text` wrote; never past the end.
+/// Reads what `append` and `append_text` wrote, never past the end.
 class PieceReader {
  public:
   explicit PieceReader(Bytes piece) : left_(piece) {}
@@ -37,17 +37,17 @@ class PieceReader {
     return value;
   }
 
-  /// A text without data where there was none.
+  /// A text without data stands for none.
   Bytes text() {
     const auto size = number<uint32_t>();
     return size == no_text ? Bytes() : take(size);
   }
 
   Bytes take(size_t size) {
-    if (size > left_.size()) bad_input("a piece of packed rows is cut short");
-    const Bytes taken = left_.substr(0, size);
+    if (size > left_.size()) bad_input("truncated piece of packed rows");
+    const Bytes bytes = left_.substr(0, size);
     left_.remove_prefix(size);
-    return taken;
+    return bytes;
   }
 
  private:
@@ -116,7 +116,7 @@ Pieces Packer::take(PackedEvaluation* here) {
         append(piece, uint64_t{column->size()});
         piece += *column;
       }
-    auto kind = table_ == Table::run ? PieceKind::run : PieceKind::judgements;
+    auto kind = table_ == Table::run ? PieceKind::run : PieceKind::judgments;
     if (here) {
       const Bytes query = queries_[q];
       const bool goes_on = started_ && query == carried;
@@ -145,7 +145,7 @@ namespace {
 const Qrels no_qrels;
 }
 
-PackedEvaluation::PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgementFacts facts, std::shared_ptr<const Plan> plan,
+PackedEvaluation::PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts, std::shared_ptr<const Plan> plan,
                                    std::string name)
     : qrels_(std::move(qrels)), facts_(facts), plan_(std::move(plan)), name_(std::move(name)),
       worker_(qrels_ ? *qrels_ : no_qrels, *plan_) {}
@@ -157,10 +157,10 @@ void PackedEvaluation::add(const ArrowTable& pieces) {
       open_ = true;
       query_ = query;
     }
-    if (kind == static_cast<int64_t>(PieceKind::judgements)) {
+    if (kind == static_cast<int64_t>(PieceKind::judgments)) {
       if (!is_judged_) place_ = place;
       is_judged_ = true;
-      if (!qrels_) judgements_.emplace_back(piece);
+      if (!qrels_) judgments_.emplace_back(piece);
     } else {
       (kind == static_cast<int64_t>(PieceKind::run) ? run_ : done_).emplace_back(piece);
     }
@@ -181,7 +181,7 @@ void PackedEvaluation::close() {
   } else if (is_judged_) {
     QrelsBuilder builder;
     uint64_t number = 0;
-    for (const std::string& piece : judgements_)
+    for (const std::string& piece : judgments_)
       for_each_row(piece, [&](Bytes doc, double gain, Bytes target, Bytes aspect) {
         builder.add(query_, doc, gain, ++number, target, aspect);
       });
@@ -193,13 +193,13 @@ void PackedEvaluation::close() {
     if (unjudged_queries++ == 0) unjudged_example = query_;
   }
   is_judged_ = false;
-  judgements_.clear();
+  judgments_.clear();
   run_.clear();
   done_.clear();
   rows_.clear();
 }
 
-/// A row of values for the open query, undefined as yet.
+/// Appends a row of undefined values for the open query.
 double* PackedEvaluation::next_values() {
   const size_t n = measured_.places.size();
   measured_.queries.add(query_);
@@ -219,10 +219,7 @@ void PackedEvaluation::measure(const QueryJudgments& query) {
 }
 
 QueryCounts PackedEvaluation::measure_rows(const QueryJudgments& query, double* out) {
-  for (Row& row : rows_) {
-    row.hash = hash_bytes(row.doc);
-    row.judgment = query.find(row.doc, row.hash);
-  }
+  find_judgments(query, rows_);
   return worker_.measure(query, rows_, true, out, [&](const Row&) { return name_; });
 }
 
@@ -233,7 +230,7 @@ void PackedEvaluation::count(const QueryCounts& counts) {
   top += counts.top;
   top_judged += counts.top_judged;
   if (plan_->repeats_are_bad && counts.repeated)
-    bad.join({counts.repeated, "a document is ranked twice for query " + in_quotes(query_)});
+    bad.join({counts.repeated, "duplicate document for query " + in_quotes(query_)});
 }
 
 // --- measuring where the rows are read ---
@@ -241,19 +238,19 @@ void PackedEvaluation::count(const QueryCounts& counts) {
 std::string PackedEvaluation::measured(Bytes query, Bytes piece) {
   rows_.clear();
   for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
-  std::string found;
-  append(found, uint64_t{rows_.size()});
+  std::string values_piece;
+  append(values_piece, uint64_t{rows_.size()});
   if (const size_t number = qrels_->find(query); number != IdTable::none) {
     std::vector<double> values(width(), undefined);
-    append(found, measure_rows((*qrels_)[number], values.data()));
-    found.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    append(values_piece, measure_rows((*qrels_)[number], values.data()));
+    values_piece.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
   }
   rows_.clear();
-  return found;
+  return values_piece;
 }
 
-void PackedEvaluation::adopt(Bytes found) {
-  PieceReader reader(found);
+void PackedEvaluation::adopt(Bytes values_piece) {
+  PieceReader reader(values_piece);
   documents += reader.number<uint64_t>();
   if (!is_judged_) {
     if (unjudged_queries++ == 0) unjudged_example = query_;

@@ -1,4 +1,4 @@
-// Rows of one query as one piece of bytes: what an engine moves between machines instead of rows.
+// The rows of one query packed into one piece of bytes, which engines move between machines instead of rows.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace gg {
 
-/// What a piece holds. Sorted by query and kind, a query's judgements come before its rows.
-enum class PieceKind : int8_t { judgements = 0, run = 1, measured = 2 };
+/// The content of a piece. Sorted by query and kind, a query's judgments come before its rows.
+enum class PieceKind : int8_t { judgments = 0, run = 1, measured = 2 };
 
-/// Texts one behind the other, laid out as an Arrow array of them.
+/// Concatenated texts in the layout of an Arrow array.
 struct Texts {
   std::vector<int32_t> ends{0};
   std::string bytes;
@@ -25,7 +25,7 @@ struct Texts {
   }
 };
 
-/// Pieces that are ready to be moved: for each its query, its kind, its bytes, and where its first row stands.
+/// Pieces ready to be moved: for each its query, its kind, its bytes, and the place of its first row.
 struct Pieces {
   Texts queries, bytes;
   std::vector<int8_t> kinds;
@@ -34,20 +34,20 @@ struct Pieces {
 
 class PackedEvaluation;
 
-/// Gathers rows by query, in the order they come; holds a window of them and no more.
+/// Groups rows by query in order of arrival; holds no more than a window of them.
 class Packer {
  public:
-  /// `first_place` is the place of the first row, so that pieces of several packers can be put in order.
+  /// `first_place` is the place of the first row; it orders the pieces of several packers.
   Packer(ColumnNames columns, Table table, int64_t first_place)
       : columns_(std::move(columns)), table_(table), place_(first_place) {}
 
   void add(const ArrowTable& rows);
-  /// Whether it is time to take the pieces: they are as large as one message should be.
+  /// Whether the pieces have reached the size of one message and should be taken.
   bool full() const { return held_ >= window_bytes; }
-  /// With `here`, queries are measured that seem to be whole: those between the first one and the one that is still
-  /// being read. Whoever joins the pieces of all packers sees whether they were.
+  /// With `here`, measures queries that appear to be complete: those between the first one and the one still being
+  /// read. Whoever joins the pieces of all packers detects if they were not.
   Pieces take(PackedEvaluation* here = nullptr);
-  /// Whether rows came of a query that was measured already, or left to others: they do not stand together.
+  /// Whether more rows came for a query already measured or passed on, so that its rows are not contiguous.
   bool scattered() const { return scattered_; }
   const BadRows& bad() const { return bad_; }
 
@@ -67,31 +67,31 @@ class Packer {
   std::vector<Open> open_;
   uint32_t last_ = IdTable::none;  // the query of the last row
   bool started_ = false, scattered_ = false;
-  std::unordered_set<uint64_t> done_;  // hashes of queries whose rows should not come again
-  std::string carried_;                // the query that was still being read when pieces were taken
+  std::unordered_set<uint64_t> done_;  // hashes of queries of which no more rows should come
+  std::string carried_;                // the query that was still being read when the pieces were taken
   BadRows bad_;
 };
 
-/// What holds for all judgements together, where each query is judged on its own.
-struct JudgementFacts {
+/// Facts about the whole set of judgments, for queries that are judged on their own.
+struct JudgmentFacts {
   double max_gain = 0;
   bool has_targets = false, has_aspects = false;
 };
 
-/// Measures queries from pieces that come sorted by query and kind, batch after batch; holds one query at a time.
+/// Measures queries from pieces sorted by query and kind, batch by batch; holds one query at a time.
 class PackedEvaluation {
  public:
-  /// Without `qrels` the judgements come in pieces of their own; with them such a piece is only a mark that the
-  /// query is judged, so that each judged query is measured in one place, also where the run lacks it.
-  PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgementFacts facts, std::shared_ptr<const Plan> plan, std::string name);
+  /// Without `qrels` the judgments come in pieces of their own. With `qrels` such a piece only marks the query as
+  /// judged, so that each judged query is measured in exactly one place, even if it is missing from the run.
+  PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts, std::shared_ptr<const Plan> plan, std::string name);
 
   /// Columns `query`, `kind`, `place` and `piece`.
   void add(const ArrowTable& pieces);
   void finish() { close(); }
-  /// A piece of rows as a piece of what was measured from it; nothing is counted here. Needs `qrels`.
+  /// Turns a piece of rows into a piece of values; counts nothing. Needs `qrels`.
   std::string measured(Bytes query, Bytes piece);
 
-  /// The measured queries since the last time, one beside the other.
+  /// The queries measured since the last call, as columns.
   struct Measured {
     Texts queries;
     std::vector<int64_t> places;
@@ -105,26 +105,26 @@ class PackedEvaluation {
   uint64_t judged = 0, in_run = 0, unjudged_queries = 0, documents = 0;
   uint64_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;
   std::string unjudged_example;
-  bool scattered = false;  // a query that was measured where it was read has rows elsewhere
+  bool scattered = false;  // a query that was measured where it was read has more rows elsewhere
   BadRows bad;
 
  private:
   void close();
   void measure(const QueryJudgments& query);
   QueryCounts measure_rows(const QueryJudgments& query, double* out);
-  void adopt(Bytes measured);
+  void adopt(Bytes values_piece);
   void count(const QueryCounts& counts);
   double* next_values();
 
   std::shared_ptr<const Qrels> qrels_;
-  JudgementFacts facts_;
+  JudgmentFacts facts_;
   std::shared_ptr<const Plan> plan_;
   std::string name_;
   Worker worker_;
   bool open_ = false, is_judged_ = false;
   std::string query_;
   int64_t place_ = 0;
-  std::vector<std::string> judgements_, run_, done_;  // the open query's pieces
+  std::vector<std::string> judgments_, run_, done_;  // pieces of the open query
   std::vector<Row> rows_;
   Measured measured_;
 };

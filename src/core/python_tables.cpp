@@ -8,33 +8,15 @@
 #include <thread>
 
 #include "error.hpp"
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
 namespace gg {
 
-nb::str to_python(Bytes text) {
-  PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
-  if (!result) throw nb::python_error();
-  return nb::steal<nb::str>(result);
-}
-
 namespace {
 
-std::string shown(PyObject* object) {
-  PyObject* repr = PyObject_Repr(object);
-  if (!repr) throw nb::python_error();
-  const nb::object owner = nb::steal(repr);
-  Py_ssize_t size;
-  const char* text = PyUnicode_AsUTF8AndSize(repr, &size);
-  if (!text) {
-    PyErr_Clear();
-    return "an id that is not valid text";
-  }
-  return std::string(text, static_cast<size_t>(std::min<Py_ssize_t>(size, 80)));
-}
-
-/// Reads ids and remembers whether they are text or whole numbers: a table has one kind of each.
+/// Reads ids and checks that those of a table are either all text or all integers.
 class IdReader {
  public:
   IdReader(const char* what, const std::string& name, Arena& arena) : what_(what), name_(name), arena_(arena) {}
@@ -53,32 +35,31 @@ class IdReader {
       if (!number.is_valid()) throw nb::python_error();
       return arena_.keep(nb::cast<std::string>(nb::str(number)));
     }
-    bad_input(std::string("the ") + what_ + " id " + shown(id) + " is neither text nor a whole number", name_);
+    bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " must be text or an integer", name_);
   }
 
   IdKind kind() const { return kind_; }
-  /// The first id as it looks in Python.
-  std::string example() const { return first_.is_valid() ? shown(first_.ptr()) : ""; }
+  /// The repr of the first id.
+  std::string example() const { return first_.is_valid() ? python_repr(first_.ptr()) : ""; }
 
  private:
   void seen(IdKind kind, PyObject* id) {
     if (kind_ != IdKind::untyped)
-      bad_input(std::string(what_) + " ids are both text and whole numbers: " + shown(id) + " is " +
-                    (kind == IdKind::text ? "text" : "a number"),
-                name_, "1 and \"1\" are two ids: use one type, for example with str()");
+      bad_input(std::string(what_) + " ids mix text and integers: " + python_repr(id) + " is " +
+                    (kind == IdKind::text ? "text" : "an integer"),
+                name_, "1 and '1' are different ids: use one type, for example with str()");
     kind_ = kind;
     first_ = nb::borrow(id);
   }
 
-  /// Strings with lone surrogates come from ids that were no UTF-8: their bytes are given back.
+  /// Strings with lone surrogates come from ids that were not UTF-8; this restores their bytes.
   Bytes escaped(PyObject* id) {
     PyErr_Clear();
-    const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(id, "utf-8", "surrogateescape"));
-    if (!bytes.is_valid()) {
-      PyErr_Clear();
-      bad_input(std::string("the ") + what_ + " id " + shown(id) + " is not valid text", name_);
+    try {
+      return arena_.keep(bytes_of(to_bytes(id)));
+    } catch (nb::python_error&) {
+      bad_input(std::string("the ") + what_ + " id " + python_repr(id) + " is not valid text", name_);
     }
-    return arena_.keep({PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))});
   }
 
   const char* what_;
@@ -88,13 +69,13 @@ class IdReader {
   nb::object first_;
 };
 
-/// The examples are made only for a message.
+/// Makes the examples only for a message.
 void require_same_kinds(const Qrels& qrels, const IdReader& queries, const IdReader& docs, const std::string& name) {
   if (qrels.query_kind != queries.kind() || qrels.doc_kind != docs.kind())
     require_same_kinds(qrels, {queries.kind(), queries.example()}, {docs.kind(), docs.example()}, name);
 }
 
-/// A finite number, or an error that names the place.
+/// A finite number; otherwise an error that names the place.
 double number(PyObject* value, Table table, PyObject* query, PyObject* doc, const std::string& name) {
   double result;
   if (PyFloat_CheckExact(value)) {
@@ -107,13 +88,13 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
     }
   }
   if (!std::isfinite(result))
-    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + shown(value) + " of document " + shown(doc) +
-                  " for query " + shown(query) + " is not a finite number",
-              name, "a document without a usable score has no place in a ranking; leave it out or give it a number");
+    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + python_repr(value) + " of document " + python_repr(doc) +
+                  " for query " + python_repr(query) + " is not a finite number",
+              name, "remove the document or use a finite number");
   return result;
 }
 
-/// Does something with a row; with a bad one it is counted that nothing was done.
+/// Runs `use`, and counts the row as bad if it throws.
 template <class Use>
 void or_skipped(BadRows& bad, Use&& use) {
   try {
@@ -125,15 +106,15 @@ void or_skipped(BadRows& bad, Use&& use) {
 
 bool is_mapping(PyObject* object) { return PyDict_Check(object); }
 
-/// The two halves of a (doc, score) pair, borrowed.
+/// A (doc, score) pair, borrowed.
 std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name) {
   if (PyTuple_Check(item) && PyTuple_Size(item) == 2) return {PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1)};
   if (PyList_Check(item) && PyList_Size(item) == 2) return {PyList_GetItem(item, 0), PyList_GetItem(item, 1)};
-  bad_input("a result is a pair of document and score, not " + shown(item), name);
+  bad_input("expected a (document, score) pair, got " + python_repr(item), name);
 }
 
-/// Calls use(doc, value) for the documents of one query, given as a dictionary or as pairs, after expect(count).
-/// Returns whether a document may come twice.
+/// Calls use(doc, value) for the documents of one query, in a dictionary or as pairs, after expect(count).
+/// Returns whether documents may repeat.
 template <class Expect, class Use>
 bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Expect&& expect, Use&& use) {
   if (is_mapping(docs)) {
@@ -151,23 +132,20 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
     }
     return true;
   }
-  bad_input("query " + shown(query) + " has " + shown(docs) + " where its documents should be", name,
+  bad_input("expected the documents of query " + python_repr(query) + ", got " + python_repr(docs), name,
             "a run is {query: {document: score}} or {query: [(document, score), ...]}");
 }
 
-/// Joins the rows of a query with its judgements and measures them.
+/// Joins the rows of a query with its judgments and measures them.
 template <class Where>
 void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat, Where&& where) {
   const QueryJudgments& query = (*scores.qrels)[q];
-  for (Row& row : rows) {
-    row.hash = hash_bytes(row.doc);
-    row.judgment = query.find(row.doc, row.hash);
-  }
+  find_judgments(query, rows);
   scores.in_run[q] = 1;
   scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width, where);
 }
 
-/// Queries whose rows have been collected and wait to be measured.
+/// Queries whose rows are collected and waiting to be measured.
 struct Batch {
   struct Query {
     uint32_t query;
@@ -178,7 +156,7 @@ struct Batch {
   std::vector<Row> rows;
 };
 
-/// Measures what batches hold, on other threads while the dictionary is walked on this one.
+/// Measures batches on other threads while this one walks the dictionary.
 class Measuring {
  public:
   Measuring(Scores& scores, const Plan& plan, unsigned workers, const std::string& name)
@@ -188,7 +166,7 @@ class Measuring {
 
   ~Measuring() { finish(); }
 
-  /// Hands a batch over; with nobody free, measures it here.
+  /// Hands a batch to a thread; if all are busy, measures it here.
   void add(Batch& batch) {
     if (!threads_.empty()) {
       std::unique_lock lock(mutex_);
@@ -206,7 +184,7 @@ class Measuring {
   }
 
   void done() {
-    while (true) {  // help with what is left
+    while (true) {  // help with the rest
       Batch batch;
       {
         const std::lock_guard lock(mutex_);
@@ -287,14 +265,14 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
   while (PyDict_Next(table.ptr(), &place, &query, &docs)) {
     const Bytes id = query_id(query);
     if (!is_mapping(docs))
-      bad_input("query " + shown(query) + " has " + shown(docs) + " where its judgements should be", name,
-                "judgements are {query: {document: gain}}");
+      bad_input("expected the judgments of query " + python_repr(query) + ", got " + python_repr(docs), name,
+                "judgments are {query: {document: gain}}");
     PyObject *doc, *gain;
     Py_ssize_t doc_place = 0;
     while (PyDict_Next(docs, &doc_place, &doc, &gain))
       builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
   }
-  if (builder.empty()) bad_input("there are no judgements", name);
+  if (builder.empty()) bad_input("the judgments are empty", name);
   auto qrels = builder.finish(std::move(name), false);
   if (typed) qrels->query_kind = query_id.kind(), qrels->doc_kind = doc_id.kind();
   return qrels;
@@ -305,21 +283,21 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
   Arena arena;
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   IdReader target_id("target", name, arena), aspect_id("aspect", name, arena);
-  uint64_t number_of_row = 0;
+  uint64_t row_number = 0;
   for (nb::handle row : rows) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     const size_t n = nb::len(fields);
-    if (n < 3) bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
+    if (n < 3) bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
     const nb::object query = fields[0], doc = fields[1], gain = fields[2];
     Bytes target, aspect;
-    nb::object kept_target, kept_aspect;
-    if (n > 3 && !(kept_target = fields[3]).is_none()) target = target_id(kept_target.ptr());
-    if (n > 4 && !(kept_aspect = fields[4]).is_none()) aspect = aspect_id(kept_aspect.ptr());
+    nb::object target_object, aspect_object;
+    if (n > 3 && !(target_object = fields[3]).is_none()) target = target_id(target_object.ptr());
+    if (n > 4 && !(aspect_object = fields[4]).is_none()) aspect = aspect_id(aspect_object.ptr());
     builder.add(query_id(query.ptr()), doc_id(doc.ptr()), number(gain.ptr(), Table::qrels, query.ptr(), doc.ptr(), name),
-                ++number_of_row, target, aspect);
+                ++row_number, target, aspect);
   }
-  if (builder.empty()) bad_input("there are no judgements", name);
+  if (builder.empty()) bad_input("the judgments are empty", name);
   auto qrels = builder.finish(std::move(name), false);
   qrels->query_kind = query_id.kind();
   qrels->doc_kind = doc_id.kind();
@@ -328,7 +306,7 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
 
 namespace {
 
-/// Walks a run; `use` gets each judged query's rows, collected in `rows` from `begin` on.
+/// Walks a run; `use` receives each judged query, whose rows start at `begin` in `rows`.
 template <class Use>
 void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena,
           Use&& use) {
@@ -371,7 +349,7 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
   Arena arena;
   constexpr size_t few_queries = 16, rows_of_a_batch = 16000;
   if (nb::len(run) <= few_queries || threads <= 1 || plan.has_customs) {
-    // Also where measures are written in Python: they need the interpreter, which this thread holds.
+    // Also for measures written in Python: they need the GIL, which this thread holds.
     Worker worker(*scores.qrels, plan);
     std::vector<Row> rows;
     walk(run, typed, plan.skip_bad, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
@@ -388,10 +366,7 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Pla
     if (!batch.queries.empty()) measuring.add(batch);
     measuring.done();
   }
-  count_repeats(scores, plan);
-  require_common_queries(scores, plan, name);
-  fill_missing(scores, plan);
-  return scores;
+  return complete(std::move(scores), plan, name);
 }
 
 Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, const Plan& plan, const std::string& name) {
@@ -399,14 +374,14 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   Arena arena;
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   std::vector<std::vector<Row>> by_query(qrels->size());
-  std::vector<std::vector<uint64_t>> numbers(qrels->size());  // of the rows, from 1
+  std::vector<std::vector<uint64_t>> numbers(qrels->size());  // row numbers, from 1
   IdTable unjudged;
   uint64_t row_number = 0;
   const auto add = [&](nb::handle row) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     if (nb::len(fields) < 3)
-      bad_input("the row " + shown(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
+      bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
     const nb::object query = fields[0], doc = fields[1], score = fields[2];
     const Bytes id = query_id(query.ptr());
     const double value = number(score.ptr(), Table::run, query.ptr(), doc.ptr(), name);
@@ -432,12 +407,9 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   for (uint32_t q = 0; q < by_query.size(); ++q)
     if (!by_query[q].empty())
       measure_rows(scores, worker, q, by_query[q], true, [&](const Row& row) {
-        return name + " row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
+        return name + ", row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
       });
-  count_repeats(scores, plan);
-  require_common_queries(scores, plan, name);
-  fill_missing(scores, plan);
-  return scores;
+  return complete(std::move(scores), plan, name);
 }
 
 }  // namespace gg

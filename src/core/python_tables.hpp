@@ -1,4 +1,4 @@
-// Python dictionaries and rows, walked as they are.
+// Python dictionaries and rows, read in place.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -7,9 +7,9 @@
 
 namespace gg {
 
-/// {query: {doc: gain}}. `typed`: whether "1" and 1 are two ids; in what was a JSON file they are not.
+/// {query: {doc: gain}}. `typed`: whether "1" and 1 are different ids; in data from a JSON file they are not.
 std::unique_ptr<Qrels> qrels_from_dict(nanobind::dict qrels, std::string name, bool typed);
-/// [(query, doc, gain), ...], with target and aspect as fourth and fifth where given.
+/// [(query, doc, gain), ...], optionally with target and aspect as fourth and fifth fields.
 std::unique_ptr<Qrels> qrels_from_rows(nanobind::sequence rows, std::string name);
 
 /// {query: {doc: score}} or {query: [(doc, score), ...]}.
@@ -18,8 +18,5 @@ Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nanobind::dict run, con
 /// [(query, doc, score), ...] in any order.
 Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nanobind::sequence rows, const Plan& plan,
                      const std::string& name);
-
-/// Bytes as a Python string; ids that are no UTF-8 keep their bytes (surrogateescape).
-nanobind::str to_python(Bytes text);
 
 }  // namespace gg

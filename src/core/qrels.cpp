@@ -8,13 +8,6 @@
 
 namespace gg {
 
-const char* id_kind_name(IdKind kind) {
-  switch (kind) {
-    case IdKind::text: return "text";
-    case IdKind::integer: return "integer";
-    default: return "untyped";
-  }
-}
 
 uint32_t QueryJudgments::count_at_least(double gain) const {
   const auto end = std::partition_point(gains_sorted.begin(), gains_sorted.end(),
@@ -31,7 +24,7 @@ void QrelsBuilder::add(Bytes query, Bytes doc, double gain, uint64_t place, Byte
 
 namespace {
 
-/// Numbers global label ids 0, 1, ... within one query.
+/// Renumbers global label ids 0, 1, ... within one query.
 class LocalLabels {
  public:
   uint32_t operator()(uint32_t global) {
@@ -46,7 +39,7 @@ class LocalLabels {
 }  // namespace
 
 std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines) {
-  // One aspect for all rows says nothing.
+  // A single aspect for all rows carries no information.
   return finish(std::move(name), places_are_lines, 0, targets_.size() > 0, aspects_.size() > 1);
 }
 
@@ -56,7 +49,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
   q.name = std::move(name);
   const size_t n_queries = q.ids_.size();
 
-  // Rows by query, in their order of appearance (a counting sort).
+  // Rows by query, in order of appearance (a counting sort).
   std::vector<size_t> begin(n_queries + 1, 0);
   for (const QrelsRow& row : rows_) ++begin[row.query + 1];
   for (size_t i = 0; i < n_queries; ++i) begin[i + 1] += begin[i];
@@ -107,7 +100,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
         q.docs_.push_back(row.doc);
         q.gains_.push_back(row.gain);
         places.push_back(row.place);
-      } else {  // judged before: for another target or aspect, or by mistake
+      } else {  // judged before, for another target or aspect or by mistake
         judgment = static_cast<uint32_t>(slots[s].judgment);
         const auto same_label = [&](const std::vector<Link>& links, size_t first, uint32_t label) {
           return std::any_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(), [&](const Link& l) {
@@ -119,14 +112,14 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
         const bool new_aspect = has_aspects && row.aspect != IdTable::none &&
                                 !same_label(q.aspects_, e.aspects, aspect_numbers(row.aspect));
         if (!new_target && !new_aspect)
-          bad_input("document " + in_quotes(row.doc) + " is judged twice for query " + in_quotes(q.ids_[i]),
-                    (places_are_lines ? q.name + ":" : q.name + " row ") + std::to_string(row.place),
-                    "the first judgement is in " + std::string(places_are_lines ? "line " : "row ") +
+          duplicate_input("duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[i]),
+                    (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
+                    "the first one is in " + std::string(places_are_lines ? "line " : "row ") +
                         std::to_string(places[judgment]) + "; keep one of the two");
         double& gain = q.gains_[e.docs + judgment];
         gain = std::max(gain, row.gain);
       }
-      if (has_targets)  // a row without a target is its own target: its document
+      if (has_targets)  // a row without a target has its document as target
         q.targets_.push_back({judgment, row.target == IdTable::none ? IdTable::none : target_numbers(row.target), row.gain});
       if (has_aspects && row.aspect != IdTable::none)
         q.aspects_.push_back({judgment, aspect_numbers(row.aspect), row.gain});

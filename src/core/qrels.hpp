@@ -1,4 +1,4 @@
-// The judgements, built once and then only read, by any number of threads.
+// Judgments, built once and then only read, by any number of threads.
 #pragma once
 #include <span>
 #include <string>
@@ -8,27 +8,26 @@
 
 namespace gg {
 
-/// Where ids came from decides whether 1 and "1" can be told apart.
+/// The type of ids; untyped ids do not distinguish 1 from "1".
 enum class IdKind { untyped, text, integer };
-const char* id_kind_name(IdKind kind);
 
-/// One (document, target or aspect) link with the gain the document has for it.
+/// A link from a document to a target or aspect, with the document's gain for it.
 struct Link {
   uint32_t judgment;
   uint32_t label;  // number of the target or aspect within the query
   double gain;
 };
 
-/// All that is known of one query. Spans point into the Qrels that owns it.
+/// The judgments of one query. Spans point into the owning Qrels.
 struct QueryJudgments {
   static constexpr int32_t unjudged = -1;
 
   Bytes id;
   std::span<const Bytes> docs;
-  std::span<const double> gains;         // beside docs
+  std::span<const double> gains;         // parallel to docs
   std::span<const double> gains_sorted;  // descending
-  std::span<const Link> targets;         // by judgment; empty when the qrels have no target column
-  std::span<const Link> aspects;         // by judgment; empty when they have no aspects
+  std::span<const Link> targets;         // by judgment; empty if the qrels have no target column
+  std::span<const Link> aspects;         // by judgment; empty if they have no aspects
   uint32_t target_count = 0;
   uint32_t aspect_count = 0;
 
@@ -59,7 +58,7 @@ struct QrelsRow {
   double gain;
   uint32_t target;  // IdTable numbers, or IdTable::none
   uint32_t aspect;
-  uint64_t place;   // line number or row number, for messages
+  uint64_t place;   // line or row number, for messages
 };
 
 class Qrels {
@@ -69,6 +68,7 @@ class Qrels {
   Qrels& operator=(const Qrels&) = delete;
 
   size_t size() const { return queries_.size(); }
+  const IdTable& queries() const { return ids_; }
   const QueryJudgments& operator[](size_t i) const { return queries_[i]; }
   /// The number of a query, or IdTable::none.
   uint32_t find(Bytes query) const { return ids_.find(query); }
@@ -93,17 +93,17 @@ class Qrels {
   double max_gain_ = 0;
 };
 
-/// Takes rows in any order and makes the table; one (query, document) twice is an error
+/// Takes rows in any order and builds the table. Raises an error on a duplicate (query, document)
 /// unless the two rows name different targets or aspects.
 class QrelsBuilder {
  public:
-  /// `place` is the line or row number; `where_of` turns it into "file:line" for a message.
+  /// `place` is the line or row number, for messages.
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
-  /// The same where these rows are a part, and the rest is known by what it has.
+  /// The same for a subset of the judgments; the other arguments describe the whole set.
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets, bool has_aspects);
   bool empty() const { return rows_.empty(); }
-  /// Room for so many rows, so that memory is touched once.
+  /// Reserves memory for this many rows.
   void expect(size_t rows) { rows_.reserve(rows); }
 
  private:

@@ -11,7 +11,7 @@ namespace gg {
 size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
   const size_t size = std::bit_ceil(rows.size() * 2 + 1);
   seen_.assign(size, 0);
-  size_t kept = 0;
+  size_t count = 0;
   bool dropped = false;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
@@ -22,8 +22,8 @@ size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
       s = (s + 1) & (size - 1);
     }
     if (seen_[s] == 0) {
-      if (dropped) rows[kept] = row;
-      seen_[s] = static_cast<uint32_t>(++kept);
+      if (dropped) rows[count] = row;
+      seen_[s] = static_cast<uint32_t>(++count);
       continue;
     }
     if (policy == Duplicates::error) return i;
@@ -31,14 +31,14 @@ size_t Ranker::drop_duplicates(std::vector<Row>& rows, Duplicates policy) {
     if (policy == Duplicates::best && row.score > first.score) first.score = row.score;
     dropped = true;
   }
-  rows.resize(kept);
-  return kept;
+  rows.resize(count);
+  return count;
 }
 
-/// Largest score first, equal ones as they stand: by the bytes of keys that grow as scores fall.
+/// Sorts by descending score, stably: a radix sort with keys that grow as scores fall.
 void Ranker::sort_by_score(const std::vector<Row>& rows) {
   const size_t n = rows.size();
-  if (n < 128) {  // too few to be worth the counting
+  if (n < 128) {  // too few for a radix sort
     std::sort(order_.begin(), order_.end(), [&rows](uint32_t a, uint32_t b) {
       return rows[a].score != rows[b].score ? rows[a].score > rows[b].score : a < b;
     });
@@ -55,7 +55,7 @@ void Ranker::sort_by_score(const std::vector<Row>& rows) {
   }
   for (size_t byte = 0; byte < 8; ++byte) {
     std::array<uint32_t, 256>& place = counts[byte];
-    if (place[from[0].value >> (8 * byte) & 255] == n) continue;  // all the same
+    if (place[from[0].value >> (8 * byte) & 255] == n) continue;  // all equal
     uint32_t next = 0;
     for (uint32_t& p : place) next += std::exchange(p, next);
     for (size_t i = 0; i < n; ++i) to[place[from[i].value >> (8 * byte) & 255]++] = from[i];
@@ -121,7 +121,12 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
     if (want_blocks && last_hit > first_hit) blocks_.push_back({i + 1, end - i, first_hit, last_hit});
     i = end;
   }
-  return {&query, n, n - static_cast<uint32_t>(hits_.size()), hits_, blocks_, qrels.max_gain()};
+  return {.query = &query,
+          .retrieved = n,
+          .unjudged = n - static_cast<uint32_t>(hits_.size()),
+          .hits = hits_,
+          .blocks = blocks_,
+          .max_gain = qrels.max_gain()};
 }
 
 }  // namespace gg

@@ -1,4 +1,4 @@
-// One query's results put in order, reduced to what the measures need: where the judged documents stand.
+// Ranks the results of one query, reduced to what the measures need: the ranks of the judged documents.
 #pragma once
 #include <span>
 #include <vector>
@@ -17,13 +17,21 @@ struct Row {
   int32_t judgment;
 };
 
+/// Looks up the judgments of rows that have only a document and a score.
+inline void find_judgments(const QueryJudgments& query, std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    row.hash = hash_bytes(row.doc);
+    row.judgment = query.find(row.doc, row.hash);
+  }
+}
+
 /// A judged document and its rank, from 1.
 struct Hit {
   uint32_t rank;
   uint32_t judgment;
 };
 
-/// Documents of one score: `size` ranks from `first`, of which hits [begin, end) are judged.
+/// Documents with the same score: `size` ranks from `first`, with the judged hits [begin, end).
 struct Block {
   uint32_t first;
   uint32_t size;
@@ -31,21 +39,21 @@ struct Block {
   uint32_t end;
 };
 
-/// The ranking of one query as the measures see it. Unjudged documents only take up ranks.
+/// The ranking of one query as the measures see it. Unjudged documents only occupy ranks.
 struct Ranked {
   const QueryJudgments* query;
   uint32_t retrieved;              // documents in the list
-  uint32_t unjudged;               // of them without a judgement
+  uint32_t unjudged;               // unjudged documents in the list
   std::span<const Hit> hits;       // by rank
-  std::span<const Block> blocks;   // cover all hits; only made for ties = average or bounds
+  std::span<const Block> blocks;   // cover all hits; only filled in for ties = average or bounds
   double max_gain;                 // the highest gain in the qrels
 };
 
-/// Puts rows in order; keeps its memory between queries. One per thread.
+/// Ranks rows; reuses its memory between queries. One per thread.
 class Ranker {
  public:
-  /// Documents must have distinct ids afterwards; `on_duplicate` is told the second one under
-  /// Duplicates::error and does not return.
+  /// Removes duplicate documents; under Duplicates::error, calls `on_duplicate` with the second row, which does not
+  /// return.
   template <class OnDuplicate>
   Ranked rank(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy,
               bool may_repeat, OnDuplicate&& on_duplicate) {
@@ -58,20 +66,20 @@ class Ranker {
     return order(qrels, query, rows, policy);
   }
 
-  /// How many rows were left by `rank` before any other policy took some out: one a document.
+  /// Rows left after removing duplicates, before any other policy.
   size_t distinct() const { return distinct_; }
 
-  /// The rows' positions in rank order after `rank`.
+  /// Row indices in rank order after `rank`.
   std::span<const uint32_t> order() const { return order_; }
 
  private:
-  /// The index of a repeated row under Duplicates::error; rows.size() when all is well.
+  /// The index of a repeated row under Duplicates::error; rows.size() if there is none.
   size_t drop_duplicates(std::vector<Row>& rows, Duplicates policy);
   Ranked order(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy);
-  /// Puts `order_` into rank order.
+  /// Sorts `order_` by rank.
   void sort(const std::vector<Row>& rows, const Policy& policy);
   void sort_by_score(const std::vector<Row>& rows);
-  /// Keeps the rows of the first ranks.
+  /// Keeps only the rows of the top ranks.
   void cut(std::vector<Row>& rows, const Policy& policy);
 
   size_t distinct_ = 0;

@@ -28,16 +28,16 @@ class Words {
   uint64_t key_;
 };
 
-/// A whole number below n; the bias is below n / 2^64.
+/// An integer below n; the bias is below n / 2^64.
 size_t below(uint64_t word, size_t n) {
   return static_cast<size_t>((static_cast<unsigned __int128>(word) * n) >> 64);
 }
 
 constexpr size_t replicates_a_task = 1024;
-constexpr size_t bits = 8;  // queries whose signs are looked up together
+constexpr size_t bits = 8;  // queries whose signs are looked up at once
 constexpr size_t patterns = size_t{1} << bits;
 
-/// For each eight queries and each pattern of their signs, the signed sum of every measure.
+/// For each group of eight queries and each pattern of their signs, the signed sum of every measure.
 std::vector<double> sum_table(const Differences& d, size_t groups) {
   const size_t m = d.measures;
   std::vector<double> table(groups * patterns * m, 0.0);
@@ -57,23 +57,23 @@ std::vector<double> sum_table(const Differences& d, size_t groups) {
 }
 
 struct Observed {
-  double sum, slack;  // sums nearer than the slack are ties, which rounding must not decide
+  double sum, slack;  // sums within the slack count as ties, so that rounding does not decide
 };
 
 std::vector<Observed> observed(const Differences& d) {
-  std::vector<Observed> found;
+  std::vector<Observed> sums;
   for (size_t i = 0; i < d.measures; ++i) {
     double sum = 0, size = 0;
     for (size_t q = 0; q < d.queries; ++q) {
       sum += d.values[q * d.measures + i];
       size += std::abs(d.values[q * d.measures + i]);
     }
-    found.push_back({sum, 1e-12 * size});
+    sums.push_back({sum, 1e-12 * size});
   }
-  return found;
+  return sums;
 }
 
-/// Counts of one task, added up at the end: whole numbers, so their order does not matter.
+/// Counts of one task. They are integers, so the order of adding them up does not matter.
 struct Tally {
   std::vector<uint64_t> at_least, at_most, as_extreme;
   explicit Tally(size_t m = 0) : at_least(m), at_most(m), as_extreme(m) {}
@@ -95,7 +95,7 @@ FlipCounts total_of(const std::vector<Tally>& tallies, size_t m, uint64_t total)
   return counts;
 }
 
-/// Adds a row of the table to each replicate's sums; M is known when compiled so that the loop is unrolled.
+/// Adds a row of the table to each replicate's sums; M is a constant so that the loop is unrolled.
 template <size_t M>
 void add_rows(const double* table, const std::vector<uint8_t>& pattern, double* sums) {
   for (size_t r = 0; r < pattern.size(); ++r) {
@@ -123,7 +123,7 @@ size_t tasks_for(uint64_t replicates) {
   return static_cast<size_t>((replicates + replicates_a_task - 1) / replicates_a_task);
 }
 
-/// Calls `work(first, count)` for every task of replicates.
+/// Calls `work(task, first, count)` for every task.
 template <class Work>
 void for_tasks(uint64_t replicates, unsigned threads, Work&& work) {
   in_parallel(tasks_for(replicates), threads, [&](size_t task) {
@@ -132,7 +132,7 @@ void for_tasks(uint64_t replicates, unsigned threads, Work&& work) {
   });
 }
 
-/// The percentile of values that it may reorder.
+/// The percentile of the values; reorders them.
 double percentile_of(std::vector<double>& values, double percent) {
   const double place = static_cast<double>(values.size() - 1) * percent / 100;
   const auto lower = static_cast<size_t>(place);
@@ -148,7 +148,7 @@ double percentile_of(std::vector<double>& values, double percent) {
 FlipCounts random_flips(const Differences& d, uint64_t replicates, uint64_t seed, unsigned threads) {
   const size_t m = d.measures, groups = (d.queries + bits - 1) / bits;
   const std::vector<double> table = sum_table(d, groups);
-  const std::vector<Observed> wanted = observed(d);
+  const std::vector<Observed> observed_sums = observed(d);
   std::vector<Tally> tallies(tasks_for(replicates), Tally(m));
   for_tasks(replicates, threads, [&](size_t task, uint64_t first, size_t count) {
     std::vector<double> sums(count * m, 0.0);
@@ -163,7 +163,7 @@ FlipCounts random_flips(const Differences& d, uint64_t replicates, uint64_t seed
       add_rows_any(table.data() + g * patterns * m, pattern, sums.data(), m);
     }
     for (size_t r = 0; r < count; ++r)
-      for (size_t i = 0; i < m; ++i) tallies[task].add(i, sums[r * m + i], wanted[i]);
+      for (size_t i = 0; i < m; ++i) tallies[task].add(i, sums[r * m + i], observed_sums[i]);
   });
   return total_of(tallies, m, replicates);
 }
@@ -172,14 +172,14 @@ FlipCounts all_flips(std::span<const double> differences, unsigned threads) {
   const Differences d{differences, differences.size(), 1};
   const size_t groups = (d.queries + bits - 1) / bits;
   const std::vector<double> table = sum_table(d, groups);
-  const std::vector<Observed> wanted = observed(d);
+  const std::vector<Observed> observed_sums = observed(d);
   const uint64_t total = uint64_t{1} << d.queries;
   std::vector<Tally> tallies(tasks_for(total), Tally(1));
   for_tasks(total, threads, [&](size_t task, uint64_t first, size_t count) {
     for (size_t r = 0; r < count; ++r) {
       double sum = 0;
       for (size_t g = 0; g < groups; ++g) sum += table[g * patterns + (((first + r) >> (g * bits)) & (patterns - 1))];
-      tallies[task].add(0, sum, wanted[0]);
+      tallies[task].add(0, sum, observed_sums[0]);
     }
   });
   return total_of(tallies, 1, total);
@@ -206,7 +206,7 @@ std::vector<double> bootstrap_means(const Differences& d, uint64_t replicates, u
 std::vector<double> percentile_differences(std::span<const double> a, std::span<const double> b, double percent,
                                            bool swap, uint64_t replicates, uint64_t seed, unsigned threads) {
   const size_t n = a.size();
-  std::vector<double> found(replicates);
+  std::vector<double> differences(replicates);
   for_tasks(replicates, threads, [&](size_t, uint64_t first, size_t count) {
     std::vector<double> left(n), right(n);
     for (size_t r = 0; r < count; ++r) {
@@ -218,10 +218,10 @@ std::vector<double> percentile_differences(std::span<const double> a, std::span<
         right[place] = turned ? a[query] : b[query];
       }
       const double from = percentile_of(left, percent);
-      found[first + r] = percentile_of(right, percent) - from;
+      differences[first + r] = percentile_of(right, percent) - from;
     }
   });
-  return found;
+  return differences;
 }
 
 }  // namespace gg

@@ -1,4 +1,4 @@
-// What is asked of the core: measures with their parameters, and the policies.
+// Measures with their parameters, and policies.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -9,21 +9,21 @@ namespace gg {
 
 struct Ranked;
 
-/// What RBP divides a grade by: the highest of all queries, that of the query if it is above 1, or nothing.
+/// What RBP divides a grade by: the highest of all queries, that of the query if above 1, or nothing.
 enum class Scale { collection, query, none };
 
-/// The parameters of one measure; a kernel reads those it knows.
+/// The parameters of one measure; each kernel reads those it needs.
 struct Spec {
   const struct Kernel* kernel = nullptr;
   uint32_t cutoff = 0;  // 0: the whole list
   double rel = 1;       // the lowest gain that counts as relevant
-  bool binary = false;  // gains below `rel` count 0 and others 1
+  bool binary = false;  // gains below `rel` count 0, others 1
   bool exp_gain = false;
   bool ideal_retrieved = false;
   double p = 0.8;
   double alpha = 0.5;
   double beta = 1;
-  double max_grade = std::numeric_limits<double>::quiet_NaN();  // NaN: the highest gain judged
+  double max_grade = std::numeric_limits<double>::quiet_NaN();  // NaN: the highest judged gain
   double recall = 0;
   bool recall_ceil = false;  // trec_eval 9's rounding of recall points
   double fp_penalty = 1;
@@ -31,17 +31,17 @@ struct Spec {
   bool punish_max = false;
   bool reference = false;
   double min_gain = 0;             // graded measures: gains below it count 0
-  bool ideal_length = false;       // the ideal list is cut where the list itself ends
-  bool returned = false;           // precision over what was returned, where that is less than the cut-off
+  bool ideal_length = false;       // the ideal list is as long as the list itself
+  bool returned = false;           // precision over the documents returned if they are fewer than the cutoff
   Scale scale = Scale::collection;
-  bool negative_judged = false;    // Bpref: a negative gain is judged nonrelevant, and none of those is undefined
-  double overlap_depth = 1000;     // Compat: 0 is the longer of the two lists
-  bool empty_zero = false;         // Judged: nothing retrieved is 0, not undefined
+  bool negative_judged = false;    // Bpref: a negative gain is judged nonrelevant; undefined without any nonrelevant document
+  double overlap_depth = 1000;     // Compat: 0 means the longer of the two lists
+  bool empty_zero = false;         // Judged: 0 instead of undefined if nothing was retrieved
   std::vector<double> numbers;     // for measures with a list of parameters
 };
 
 enum class Ties { docid, docid_ascending, input, average, bounds };
-/// `invented`: as trec_eval -c does it, a list of one document that nobody judged.
+/// `invented`: like trec_eval -c, a list with one unjudged document.
 enum class Missing { zero, skip, invented };
 enum class Unjudged { nonrelevant, remove, bounds };
 enum class Duplicates { error, first, best };
@@ -51,10 +51,10 @@ struct Policy {
   Missing missing = Missing::zero;
   Unjudged unjudged = Unjudged::nonrelevant;
   Duplicates duplicates = Duplicates::error;
-  bool score32 = false;         // scores as 32-bit floats, as trec_eval 9 reads them
-  bool drop_negative = false;   // documents of negative gain leave the list, as with trec_eval -J
-  bool drop_same_id = false;    // a document with the query's own id leaves the list, as in BEIR
-  uint32_t depth = 0;           // only the first documents count; 0: all
+  bool score32 = false;         // scores as 32-bit floats, like trec_eval 9
+  bool drop_negative = false;   // drop documents of negative gain, like trec_eval -J
+  bool drop_same_id = false;    // drop a document with the query's own id, like BEIR
+  uint32_t depth = 0;           // only the top ranks count; 0: all
 
   bool bounds() const { return ties == Ties::bounds || unjudged == Unjudged::bounds; }
   bool operator==(const Policy&) const = default;

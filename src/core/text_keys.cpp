@@ -24,7 +24,7 @@ constexpr Fold folds[] = {
 #include "case_folding.inc"
 };
 
-/// Foldings by page of 256 code points, so that most characters cost one look.
+/// Foldings by page of 256 code points, so that most characters cost one lookup.
 class FoldTable {
  public:
   FoldTable() {
@@ -50,7 +50,7 @@ class FoldTable {
   std::vector<std::array<uint16_t, 256>> lists_;
 };
 
-/// One character of UTF-8; bytes that are none stand for themselves.
+/// Decodes one UTF-8 character; invalid bytes stand for themselves.
 char32_t next_character(const char*& p, const char* end) {
   const auto byte = [&](int i) { return static_cast<unsigned char>(p[i]); };
   const unsigned char first = byte(0);
@@ -76,7 +76,7 @@ bool is_wide_space(char32_t c) {
          c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-// ASCII: 0 a blank, 1 not ASCII, else the folded character.
+// 0 for white space, 1 for non-ASCII, otherwise the folded character.
 constexpr std::array<unsigned char, 256> ascii_kinds = [] {
   std::array<unsigned char, 256> kinds{};
   for (size_t c = 0; c < 256; ++c)
@@ -89,7 +89,7 @@ constexpr std::array<unsigned char, 256> ascii_kinds = [] {
 }();
 
 #if defined(__SSE2__)
-/// Sixteen bytes at once, while they are plain: ASCII without control characters, blanks one by one.
+/// Sixteen bytes at once, as long as they are plain: ASCII without control characters or adjacent spaces.
 void fold_plain(const char*& p, const char* end, char*& to, bool& blank, bool& any) {
   const __m128i space = _mm_set1_epi8(' '), before_a = _mm_set1_epi8('A' - 1), after_z = _mm_set1_epi8('Z' + 1);
   while (end - p >= 16) {
@@ -129,10 +129,10 @@ void append_normal_form(Bytes text, std::string& out) {
   const char* p = text.data();
   const char* end = p + text.size();
   bool blank = false, any = false;
-  const auto room = [&](size_t wanted) {  // folding can make text longer
+  const auto room = [&](size_t needed) {  // folding can make text longer
     const auto used = static_cast<size_t>(to - out.data());
-    if (out.size() - used < wanted + static_cast<size_t>(end - p) + 24) {
-      out.resize(out.size() + out.size() / 2 + wanted + 64);
+    if (out.size() - used < needed + static_cast<size_t>(end - p) + 24) {
+      out.resize(out.size() + out.size() / 2 + needed + 64);
       to = out.data() + used;
     }
   };
@@ -187,9 +187,9 @@ Bytes first_characters(Bytes text, size_t count) {
 bool has_characters(Bytes text, size_t count) {
   if (text.size() < count) return false;
   if (text.size() >= 4 * count) return true;
-  size_t found = 0;
-  for (const char c : text) found += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  return found >= count;
+  size_t characters = 0;
+  for (const char c : text) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return characters >= count;
 }
 
 Bytes without_ellipsis(Bytes text) {
@@ -324,7 +324,7 @@ int hex_value(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Percent-encoding in one form: characters that need none are decoded, others have upper-case digits.
+/// One form of percent-encoding: unreserved characters are decoded, others have upper-case digits.
 std::string normal_percent(Bytes text) {
   std::string out;
   out.reserve(text.size());
@@ -373,7 +373,7 @@ ReducedUrl reduce_url(Bytes url, const UrlRules& rules) {
   const Bytes authority = url.substr(0, slash);
   const bool bare = !url.starts_with('/') && authority.find('.') != Bytes::npos &&
                     (!parsed || parsed->get_protocol().find('.') != Bytes::npos);
-  if (bare || url.starts_with("//"))  // a host without a scheme, as people write it
+  if (bare || url.starts_with("//"))  // a host without a scheme
     parsed = ada::parse<ada::url_aggregator>("https:" + std::string(url.starts_with("//") ? "" : "//") + std::string(url));
   if (!parsed) {
     reduced.page.append("|").append(url);
@@ -393,7 +393,7 @@ ReducedUrl reduce_url(Bytes url, const UrlRules& rules) {
   while (path.ends_with('/')) path.pop_back();
   reduced.page += path;
   const Bytes hash = parsed->get_hash();
-  if (hash.starts_with("#!") || hash.starts_with("#/")) {  // a page of an application, not a place in a page
+  if (hash.starts_with("#!") || hash.starts_with("#/")) {  // a route of an application, not a position in a page
     std::string route(hash);
     while (route.ends_with('/')) route.pop_back();
     reduced.page += route;

@@ -1,4 +1,4 @@
-// Texts and URLs in the form in which they are compared: the hot part of identity.
+// Texts and URLs in the form in which identity compares them.
 #pragma once
 #include <string>
 #include <utility>
@@ -14,12 +14,12 @@ std::string normal_form(Bytes text);
 
 /// The first characters (not bytes) of UTF-8 text.
 Bytes first_characters(Bytes text, size_t count);
-bool has_characters(Bytes text, size_t count);  // at least so many
+bool has_characters(Bytes text, size_t count);  // at least that many
 
-/// A text without the marks that say it was cut short: "...", "…" and blanks at its end.
+/// A text without trailing "...", "…" and spaces, which mark truncation.
 Bytes without_ellipsis(Bytes text);
 
-/// Seconds since 1970 of an ISO 8601 date or time; a time without a zone is taken as UTC.
+/// An ISO 8601 date or time; a time without a zone is UTC.
 struct Moment {
   bool known = false;
   bool has_time = false;
@@ -31,10 +31,10 @@ Moment parse_moment(Bytes text);
 /// "Ann <ann@x.org>; bob@x.org" as a sorted list of addresses in normal form.
 std::string normal_people(Bytes text);
 
-/// Whether an id is only a marker of a citation, such as turn1search3.
+/// Whether an id is only a citation marker, such as turn1search3.
 bool is_citation_marker(Bytes id);
 
-/// Which URL parameters say nothing about the content, and which select it.
+/// Which URL parameters are irrelevant to the content, and which select it.
 struct UrlRules {
   std::vector<std::string> ignored_prefixes, ignored, selectors;
 
@@ -42,10 +42,10 @@ struct UrlRules {
   bool selects(Bytes name) const;
 };
 
-/// A URL as it is compared: no scheme (http and https are one), no www., default port, fragment or trailing slash.
+/// A URL reduced for comparison: no scheme (http equals https), www., default port, fragment or trailing slash.
 struct ReducedUrl {
   std::string page;  // host|path
-  std::vector<std::pair<std::string, std::string>> parameters;  // that may matter, sorted
+  std::vector<std::pair<std::string, std::string>> parameters;  // the relevant ones, sorted
 };
 ReducedUrl reduce_url(Bytes url, const UrlRules& rules);
 

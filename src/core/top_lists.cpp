@@ -20,14 +20,14 @@ TopList TopLists::begin(const Ranked& ranked, const std::vector<Row>& rows, std:
     list.judgments.push_back(hit.judgment);
     list.gains.push_back(gain_of(ranked, hit));
   }
-  list.parts.assign(measures_ * list.ranks.size(), undefined);
+  list.contributions.assign(measures_ * list.ranks.size(), undefined);
   list.bases.assign(measures_, undefined);
   return list;
 }
 
 namespace {
 
-/// Whether one order of the documents gave the value: only then is it a sum over their ranks.
+/// Whether the value comes from one order of the documents; only then is it a sum over their ranks.
 bool has_terms(const Policy& policy, const Spec& spec) {
   return spec.kernel && policy.ties != Ties::average && !policy.bounds();
 }
@@ -44,7 +44,7 @@ void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy
     return by.kernel->point(part, by);
   };
   list.bases[measure] = value_of(0, spec);
-  // A list's own best order is no fixed measure of its parts: they are taken of DCG, and divided alike.
+  // With the list's own best order as ideal, contributions are those of DCG, scaled alike.
   Spec of_parts = spec;
   double scale = 1;
   if (spec.ideal_retrieved && spec.kernel->name == "ndcg") {
@@ -52,16 +52,16 @@ void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy
     const double total = value_of(ranked.hits.size(), of_parts);
     scale = total != 0 ? value_of(ranked.hits.size(), spec) / total : 0;
   }
-  double* parts = list.parts.data() + measure * list.ranks.size();
-  std::fill(parts, parts + list.ranks.size(), 0.0);
-  size_t wanted = list.ranks.size();
+  double* contributions = list.contributions.data() + measure * list.ranks.size();
+  std::fill(contributions, contributions + list.ranks.size(), 0.0);
+  size_t remaining = list.ranks.size();
   double before = or_zero(value_of(0, of_parts));
-  for (size_t h = 0; h < ranked.hits.size() && wanted; ++h) {
+  for (size_t h = 0; h < ranked.hits.size() && remaining; ++h) {
     const double so_far = or_zero(value_of(h + 1, of_parts));
     const auto own = std::find(list.judgments.begin(), list.judgments.end(), ranked.hits[h].judgment);
     if (own != list.judgments.end()) {
-      parts[own - list.judgments.begin()] = (so_far - before) * scale;
-      --wanted;
+      contributions[own - list.judgments.begin()] = (so_far - before) * scale;
+      --remaining;
     }
     before = so_far;
   }

@@ -1,4 +1,4 @@
-// The first ranks of every query of a run, and what each judged document there adds to each measure.
+// The top ranks of every query of a run, with the contribution of each judged document to each measure.
 #pragma once
 #include <mutex>
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace gg {
 
-/// One query's first ranks. The ids of documents stand in `text`, one after another.
+/// The top ranks of one query. `text` holds the concatenated document ids.
 struct TopList {
   uint32_t retrieved = 0;
   std::string text;
   std::vector<uint32_t> ends;  // of the ids, by rank
   std::vector<double> scores;
-  std::vector<uint32_t> ranks;      // of the judged ones
-  std::vector<uint32_t> judgments;  // beside the ranks
-  std::vector<double> gains;        // beside the ranks
-  std::vector<double> parts;        // measures x ranks: what each adds; NaN where a measure is no sum over ranks
-  std::vector<double> bases;        // measures: the value when nothing is judged
+  std::vector<uint32_t> ranks;      // of the judged documents
+  std::vector<uint32_t> judgments;  // parallel to ranks
+  std::vector<double> gains;        // parallel to ranks
+  std::vector<double> contributions;  // measures x ranks; NaN if a measure is not a sum over ranks
+  std::vector<double> bases;        // per measure: the value if nothing is judged
 };
 
-/// Filled while a run is measured; queries may come from any thread, and once more where a file scatters them.
+/// Filled while a run is measured, from any thread; a query comes twice if it is scattered over a file.
 class TopLists {
  public:
   TopLists(size_t queries, size_t measures, uint32_t depth) : depth_(depth), measures_(measures), lists_(queries) {}
@@ -31,9 +31,9 @@ class TopLists {
   size_t measures() const { return measures_; }
   const TopList& operator[](size_t query) const { return lists_[query]; }
 
-  /// The list as the first policy orders it.
+  /// The list in the order of the first policy.
   TopList begin(const Ranked& ranked, const std::vector<Row>& rows, std::span<const uint32_t> order) const;
-  /// What each judged document of the list adds to a measure; the list may be ordered by another policy.
+  /// Adds the contribution of each judged document to a measure, whose policy may order the list differently.
   void explain(TopList& list, const Ranked& ranked, const Policy& policy, const Spec& spec, size_t measure) const;
   void keep(size_t query, TopList list);
 

@@ -17,7 +17,7 @@ namespace dom = simdjson::dom;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Where in the object we are: turns[0].iterations[2]...; written out only for a message.
+/// The position within the object, turns[0].iterations[2]...; only formatted for a message.
 struct Path {
   const Path* parent;
   const char* name;
@@ -47,8 +47,8 @@ const char* kind_name(dom::element value) {
   }
 }
 
-[[noreturn]] void wrong_kind(const Path* path, Bytes field, const char* wanted, dom::element got) {
-  bad_input("the field '" + of(path, field) + "' is " + kind_name(got) + ", not " + wanted);
+[[noreturn]] void wrong_kind(const Path* path, Bytes field, const char* expected, dom::element value) {
+  bad_input("field '" + of(path, field) + "' must be " + expected + ", got " + kind_name(value));
 }
 
 dom::object as_object(dom::element value, const Path* path, Bytes field) {
@@ -71,8 +71,8 @@ double as_number(dom::element value, const Path* path, Bytes field) {
 }
 
 [[noreturn]] void unknown_field(const Path* path, Bytes field, const char* known) {
-  bad_input("the field " + in_quotes(of(path, field)) + " is not part of a trace", {},
-            std::string("known here: ") + known + "; anything else goes under 'metadata'");
+  bad_input("unknown field " + in_quotes(of(path, field)) + " in a trace", {},
+            std::string("known fields: ") + known + "; put anything else under 'metadata'");
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ double as_number(dom::element value, const Path* path, Bytes field) {
 struct TraceParser::State {
   dom::parser parser{simdjson::SIMDJSON_MAXSIZE_BYTES};
   double max_gain;
-  Arena texts;  // of numbers and lists that are compared as text
+  Arena texts;  // numbers and lists that are compared as text
   Conversation conversation;
   std::vector<Result> results;
 
@@ -89,11 +89,11 @@ struct TraceParser::State {
     texts.clear();
     const auto error = parser.parse(reinterpret_cast<const uint8_t*>(text.data()), text.size()).get(element);
     if (error == simdjson::DEPTH_ERROR) bad_input(std::string(what) + " is nested more than 1,000 levels deep");
-    if (error == simdjson::UTF8_ERROR) bad_input(std::string(what) + " is not UTF-8 text");
+    if (error == simdjson::UTF8_ERROR) bad_input(std::string(what) + " is not valid UTF-8");
     if (error == simdjson::MEMALLOC) bad_input(std::string(what) + " does not fit into memory");
     if (error)
       bad_input(std::string(what) + " is not valid JSON: " + simdjson::error_message(error), {},
-                "one JSON object a line; was the file cut short?");
+                "expected one JSON object per line; is the file truncated?");
     return element;
   }
 
@@ -128,7 +128,7 @@ struct TraceParser::State {
     return text_of(value, path, field);
   }
 
-  /// Text or a whole number: ids.
+  /// An id: text or a number.
   Bytes id_text(dom::element value, const Path* path, Bytes field) {
     if (value.is_array() || value.is_object() || value.is_bool()) wrong_kind(path, field, "text or a number", value);
     return text_of(value, path, field);
@@ -137,9 +137,9 @@ struct TraceParser::State {
   double gain_of(dom::element value, const Path* path, Bytes field) {
     const double gain = as_number(value, path, field);
     if (!std::isnan(gain) && !(gain >= 0 && gain <= max_gain)) {
-      char shown[64];
-      std::snprintf(shown, sizeof shown, "the gain %g is not between 0 and %g", gain, max_gain);
-      bad_input(std::string(shown) + ": '" + of(path, field) + "'", {}, "another scale is set by max_gain (--max-gain)");
+      char range[64];
+      std::snprintf(range, sizeof range, "must be between 0 and %g, got %g", max_gain, gain);
+      bad_input("field '" + of(path, field) + "' " + range, {}, "set max_gain (--max-gain) for another scale");
     }
     return gain;
   }
@@ -181,7 +181,7 @@ struct TraceParser::State {
       double* number = key == "latency" ? &s.latency : key == "cost" ? &s.cost : key == "tokens" ? &s.tokens : nullptr;
       if (number) {
         *number = as_number(held, path, key);
-        if (*number < 0) bad_input("the field '" + of(path, key) + "' is negative");
+        if (*number < 0) bad_input("field '" + of(path, key) + "' must not be negative");
       } else if (key == "query") {
         s.query = only_text(held, path, key);
       } else if (key == "results") {
@@ -200,7 +200,7 @@ struct TraceParser::State {
     return s;
   }
 
-  /// Iterations that searched; others do not count.
+  /// Iterations with a search; others do not count.
   std::vector<std::vector<Search>> turn(dom::element value, const Path* path) {
     std::vector<std::vector<Search>> iterations;
     for (const auto [key, held] : as_object(value, path, "")) {
@@ -225,8 +225,8 @@ struct TraceParser::State {
           if (!searches.empty()) iterations.push_back(std::move(searches));
         }
       } else if (key == "searches" || key == "results") {
-        bad_input("the field '" + of(path, key) + "' stands outside an iteration", {},
-                  "turns hold 'iterations', iterations hold 'searches', searches hold 'results'");
+        bad_input("field '" + of(path, key) + "' is outside an iteration", {},
+                  "turns contain 'iterations', iterations contain 'searches', searches contain 'results'");
       } else if (key != "metadata") {
         unknown_field(path, key, "user, iterations, answer");
       }
@@ -244,7 +244,7 @@ const Conversation& TraceParser::parse(Bytes line) {
   Conversation& c = s.conversation;
   c = {};
   bool has_turns = false;
-  if (!root.is_object()) bad_input(std::string("the line is ") + kind_name(root) + ", not an object with 'conversation' and 'turns'");
+  if (!root.is_object()) bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root));
   for (const auto [key, held] : as_object(root, nullptr, "")) {
     if (key == "conversation") {
       c.id = s.id_text(held, nullptr, key);
@@ -258,14 +258,14 @@ const Conversation& TraceParser::parse(Bytes line) {
         c.turns.push_back(s.turn(item, &place));
       }
     } else if (key == "searches" || key == "results" || key == "iterations") {
-      bad_input("the field '" + std::string(key) + "' stands outside " + (key == "iterations" ? "a turn" : "an iteration"), {},
-                "turns hold 'iterations', iterations hold 'searches', searches hold 'results'");
+      bad_input("field '" + std::string(key) + "' is outside " + (key == "iterations" ? "a turn" : "an iteration"), {},
+                "turns contain 'iterations', iterations contain 'searches', searches contain 'results'");
     } else if (key != "metadata") {
       unknown_field(nullptr, key, "conversation, system, turns");
     }
   }
-  if (c.id.empty()) bad_input("the line has no 'conversation'", {}, "every conversation needs an id");
-  if (!has_turns) bad_input("the line has no 'turns'");
+  if (c.id.empty()) bad_input("missing field 'conversation'", {}, "every conversation needs an id");
+  if (!has_turns) bad_input("missing field 'turns'");
   return c;
 }
 
@@ -287,7 +287,7 @@ namespace {
 
 constexpr size_t piece_bytes = 4 << 20;
 
-/// What one stretch of the file came to; stretches are joined in their order.
+/// The scores of one section of the file; sections are joined in order.
 struct Piece {
   std::vector<std::string> conversations, systems;
   std::vector<uint32_t> row_counts;
@@ -342,13 +342,13 @@ class TraceWorker {
     return iterations;
   }
 
-  /// Which results are new, and the gain of each new one: its own, or that of its first labelled duplicate.
+  /// Finds which results are new and the gain of each new one: its own, or that of its first labelled duplicate.
   void identify(const Conversation& c, const std::vector<const std::vector<Search>*>& iterations, Piece& piece) {
     const QueryJudgments* judged = nullptr;
     if (labels_) {
-      const uint32_t found = labels_->find(c.id);
-      if (found == IdTable::none) ++piece.unknown_conversations;
-      else judged = &(*labels_)[found];
+      const uint32_t query = labels_->find(c.id);
+      if (query == IdTable::none) ++piece.unknown_conversations;
+      else judged = &(*labels_)[query];
     }
     std::vector<bool> matched(judged ? judged->docs.size() : 0);
     clusters_.clear();
@@ -386,7 +386,7 @@ class TraceWorker {
     left_out_ = clusters_.left_out();
   }
 
-  /// A label by the result's id, any of its other ids, or its URL.
+  /// The label of the result's id, any of its other ids, or its URL.
   void label(const QueryJudgments& judged, const Result& r, std::vector<bool>& matched, double& gain, bool& labelled) const {
     const auto look = [&](Bytes name) {
       const int32_t d = name.empty() ? QueryJudgments::unjudged : judged.find(name, hash_bytes(name));
@@ -396,10 +396,9 @@ class TraceWorker {
       labelled = true;
       gain = judged.gains[at];
       if (!(gain >= 0 && gain <= options_.gain.max_gain)) {
-        char shown[64];
-        std::snprintf(shown, sizeof shown, "the label %g", gain);
-        bad_input(std::string(shown) + " of " + in_quotes(name) + " is outside the scale", labels_->name,
-                  "another scale is set by max_gain (--max-gain)");
+        char range[64];
+        std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
+        bad_input("the label of " + in_quotes(name) + range, labels_->name, "set max_gain (--max-gain) for another scale");
       }
       return true;
     };
@@ -418,8 +417,8 @@ class TraceWorker {
   TraceParser parser_;
   Clusters clusters_;
   std::vector<Iteration> iterations_;
-  std::vector<Place> first_;        // the place of each result
-  std::vector<uint32_t> of_first_;  // the first result that each is the same as
+  std::vector<Place> first_;        // the position of each result
+  std::vector<uint32_t> of_first_;  // the first result identical to each
   std::vector<double> missed_;
   uint64_t left_out_ = 0;
 };
@@ -439,7 +438,7 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
     TraceWorker worker(rules, labels, options);
     const size_t limit = std::min(text.size(), (i + 1) * piece_bytes);
     size_t at = i * piece_bytes;
-    if (at && text[at - 1] != '\n') at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the line before belongs to the piece before
+    if (at && text[at - 1] != '\n') at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the previous line belongs to the previous section
     const size_t begin = at;
     while (at < limit) {
       const size_t stop = std::min(text.find('\n', at), text.size());

@@ -1,4 +1,4 @@
-// Conversations of agents: the canonical JSON lines, checked, and the counts behind Good Gain.
+// Agent conversations: validates the canonical JSON lines and computes the counts behind Good Gain.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,15 +20,15 @@ struct Search {
 
 struct Conversation {
   Bytes id, system;
-  std::vector<std::vector<std::vector<Search>>> turns;  // turns, iterations that search, searches
+  std::vector<std::vector<std::vector<Search>>> turns;  // turns, iterations with a search, searches
 };
 
-/// Reads one JSON object at a time; what it returns is valid until the next.
+/// Reads one JSON object at a time; the result is valid until the next call.
 class TraceParser {
  public:
   explicit TraceParser(double max_gain);
   ~TraceParser();
-  /// Throws an Error that names the field; `where` is the caller's to add.
+  /// Throws an Error that names the field; the caller adds `where`.
   const Conversation& parse(Bytes line);
   /// A list of results, as in `results` of a search.
   const std::vector<Result>& parse_results(Bytes list);
@@ -41,15 +41,15 @@ class TraceParser {
 struct TraceOptions {
   static constexpr int last_turn = 0, all_turns = -1;
   GainOptions gain;
-  int turn = last_turn;  // or a turn's number from 1
+  int turn = last_turn;  // or the number of a turn, from 1
   bool skip_bad = false;
 };
 
-/// What a file of traces comes to: a row of values for each iteration of each conversation.
+/// The scores of a trace file: a row of values for each iteration of each conversation.
 struct TraceScores {
   std::vector<std::string> conversations, systems;
-  std::vector<uint32_t> first_row;  // of each conversation, and the end of the last
-  std::vector<uint64_t> lines;      // where each conversation stands
+  std::vector<uint32_t> first_row;  // per conversation, and the end of the last one
+  std::vector<uint64_t> lines;      // line number per conversation
   GainRows rows;
   uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0;
   std::vector<Error> skipped_examples;
@@ -58,15 +58,15 @@ struct TraceScores {
 TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* file, const Rules& rules,
                          const Qrels* labels, const TraceOptions& options, unsigned threads);
 
-/// One conversation as it was counted: each result's first occurrence and gain, and why results were merged.
+/// The counts of one conversation: the first occurrence and gain of each result, and why results were merged.
 struct CountedConversation {
   struct Seen {
-    uint32_t first;  // the number of the first result that is the same; its own where it is new
+    uint32_t first;  // the number of the first identical result; its own if it is new
     bool labelled;
-    double gain;  // of the first, which may have it from a duplicate
+    double gain;  // of the first occurrence, which may come from a duplicate
   };
   std::vector<Seen> results;   // of the turns that count, in order
-  std::vector<bool> repeats;   // of each search: whether its query was asked before
+  std::vector<bool> repeats;   // per search: whether its query repeats an earlier one
   std::vector<Decision> decisions;
 };
 

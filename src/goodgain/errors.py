@@ -2,6 +2,7 @@
 
 GoodgainError
 ├── InputError         data that cannot be used: a file, a table, a row
+│   └── DuplicateError a document twice for one query
 ├── MeasureError       a measure that does not exist, or a parameter it does not take
 ├── UsageError         options that do not fit together
 ├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server
@@ -54,6 +55,10 @@ class InputError(GoodgainError, ValueError):
     """Data that cannot be used."""
 
 
+class DuplicateError(InputError):
+    """The same document twice for one query."""
+
+
 class MeasureError(GoodgainError, ValueError):
     """A measure that does not exist, or a parameter it does not take."""
 
@@ -94,10 +99,18 @@ def from_core(error: Exception) -> GoodgainError:
     return from_report(error.args)
 
 
+_KINDS: dict[str, type[GoodgainError]] = {
+    "input": InputError,
+    "duplicate": DuplicateError,
+    "usage": UsageError,
+    "measure": MeasureError,
+}
+
+
 def from_report(fields: tuple[str, ...]) -> GoodgainError:
     """The same for an error of the core that comes from another process, as kind, message, where, hint."""
     kind, message, where, hint = fields
-    return (UsageError if kind == "usage" else InputError)(message, where=where, hint=hint)
+    return _KINDS[kind](message, where=where, hint=hint)
 
 
 # What users of other tools call a parameter, and what it is called here.

@@ -1,20 +1,20 @@
-"""The toolkit on Apache Spark: DataFrames in, DataFrames and the same results out.
+"""The toolkit on Apache Spark: takes DataFrames, returns DataFrames and the usual result objects.
 
     evaluation, per_query, _ = goodgain.spark.evaluate(qrels_df, run_df, "nDCG@10 AP")
 
-The kernels are those of the local functions, and so are the results, to the last bit.
+Results are bit-identical to those of the local functions, because the kernels are the same.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.conversations import Gained
+from goodgain.engines.spark.conversations import SparkGoodGain
 from goodgain.engines.spark.conversations import good_gain as _good_gain
 from goodgain.engines.spark.judgments import SMALL
-from goodgain.engines.spark.labels import Labelled
+from goodgain.engines.spark.labels import SparkLabels
 from goodgain.engines.spark.labels import label as _label
-from goodgain.engines.spark.runs import Evaluated
+from goodgain.engines.spark.runs import SparkEvaluation
 from goodgain.engines.spark.runs import evaluate as _evaluate
 from goodgain.engines.spark.session import start
 from goodgain.ranking.evaluator import DEFAULT_MEASURES
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from goodgain.ranking import Policy
     from goodgain.ranking.evaluator import Measures
 
-__all__ = ["Evaluated", "Gained", "Labelled", "evaluate", "good_gain", "label", "start"]
+__all__ = [
+    "SparkEvaluation",
+    "SparkGoodGain",
+    "SparkLabels",
+    "evaluate",
+    "good_gain",
+    "label",
+    "start",
+]
 
 
 def evaluate(
@@ -41,15 +49,14 @@ def evaluate(
     small_qrels: int = SMALL,
     session: Any = None,
     **policies: str,
-) -> Evaluated:
-    """Measure runs against judgements: `goodgain.evaluate` over DataFrames.
+) -> SparkEvaluation:
+    """Evaluate runs against judgments: `goodgain.evaluate` over DataFrames.
 
-    Judgements and runs are DataFrames, paths and URLs that Spark reads, or anything of this machine;
-    several runs are a list, or a dictionary from their names. Rows move once, packed by query, into
-    `partitions` (Spark's own choice where none is given); a query is never split. Judgements of up to
-    `small_qrels` rows go to every executor, more of them meet their queries in the same shuffle; where
-    tasks read plain Parquet themselves, every process reads up to 2 million. Bad rows of all partitions
-    are counted and an error, or with `skip_bad` left out.
+    Judgments and runs are DataFrames, paths and URLs that Spark can read, or anything the local function
+    takes; several runs are a list, or a dictionary by name. Rows are shuffled once, packed by query, into
+    `partitions` (by default Spark decides); a query is never split. Up to `small_qrels` judgments are sent
+    to every executor, larger sets take part in the shuffle; where tasks read plain Parquet themselves,
+    every process reads up to 2 million. Bad rows are an error, or with `skip_bad` skipped and counted.
     """
     return _evaluate(
         session or start(),
@@ -68,13 +75,13 @@ def evaluate(
 
 def good_gain(
     traces: Any, *, column: str | None = None, session: Any = None, **options: Any
-) -> Gained:
-    """Measure what each search of an agent was worth: `goodgain.good_gain` over a DataFrame.
+) -> SparkGoodGain:
+    """Measure the gain of each search of an agent: `goodgain.good_gain` over a DataFrame.
 
-    A conversation is a row: canonical JSON in one column of text (`column` where there are several),
-    or the same nested, with columns `conversation` and `turns`. Nothing is shuffled. `options` are
-    those of `goodgain.good_gain`. `.per_iteration` is a DataFrame, `.good_gain` the object, fetched
-    when it is first asked for.
+    Each conversation is one row: canonical JSON in a text column (name it with `column` if there are
+    several), or nested columns `conversation` and `turns`. There is no shuffle. `options` are those of
+    `goodgain.good_gain`. `.per_iteration` is a DataFrame, `.good_gain` the local object, fetched on
+    first use.
     """
     return _good_gain(session or start(), traces, column=column, **options)
 
@@ -87,13 +94,13 @@ def label(
     partitions: int | None = None,
     session: Any = None,
     **options: Any,
-) -> Labelled:
-    """Gains for pairs or traces from a judge: `goodgain.label` over a DataFrame.
+) -> SparkLabels:
+    """Label pairs or traces with a judge: `goodgain.label` over a DataFrame.
 
-    Pairs have columns such as query_id, doc_id, question and text; traces are as in `good_gain`. The
-    pairs of one question are asked in one partition, each with a store of its own in `parts` (beside
-    the store, if nothing is said), and merged into `store` on the driver. What that has already is
-    not asked again. `concurrency` is of a partition; `budget` is shared out among them. Keys for the
-    judge come from the environment of the executors.
+    Pairs have columns such as query_id, doc_id, question and text; traces are as in `good_gain`. All
+    pairs of a question are labelled in one partition. Each partition has a store of its own in
+    `partition_folder` (by default next to `store`), merged into `store` on the driver. Pairs that are
+    labelled already are skipped. `concurrency` applies to each partition; `budget` is divided among
+    them. Keys for the judge come from the environment of the executors.
     """
     return _label(session or start(), source, judge, store, partitions=partitions, **options)

@@ -305,7 +305,7 @@ def test_labels_from_a_table(tmp_path):
     assert values(gg.good_gain([t], labels={"c1": {"a": 4}}), "G") == [4, 0]
     other = gg.good_gain([t], labels={"c9": {"a": 4}})
     assert "1 conversations are not in the labels" in other.warnings()
-    with pytest.raises(InputError, match="the label 7 of 'a' is outside the scale"):
+    with pytest.raises(InputError, match="the label of 'a' must be between 0 and 4, got 7"):
         gg.good_gain([t], labels={"c1": {"a": 7}})
 
 

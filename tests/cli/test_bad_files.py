@@ -36,7 +36,7 @@ def test_file_without_a_row(folder, capsys, text):
 
 def test_header_without_a_row(folder, capsys):
     put(folder, "bare.csv", "query,doc,score\n")
-    refused("qrels.txt", "bare.csv", capsys=capsys, says="no results", where="bare.csv")
+    refused("qrels.txt", "bare.csv", capsys=capsys, says="the run is empty", where="bare.csv")
 
 
 def test_no_such_file(folder, capsys):
@@ -162,9 +162,9 @@ def test_ids_that_differ_only_by_type(folder, capsys, role):
         "q.json",
         "r.json",
         capsys=capsys,
-        says=("text", "whole numbers"),
+        says=("text", "integers"),
         where="r.json",
-        hint="type",
+        hint="convert one side",
     )
 
 

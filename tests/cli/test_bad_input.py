@@ -24,12 +24,12 @@ from goodgain.cli import run
         ("q1 Q0 c 3 1,5 t", ("'1,5'", "not a number"), "query Q0"),
         ("q1 Q0 c 3 0x1F t", ("'0x1F'", "not a number"), "query Q0"),
         ("q1 Q0 c 3 1.5.2 t", ("'1.5.2'",), "query Q0"),
-        ("q1 Q0 c 3 nan t", ("'nan'", "finite"), "leave it out"),
-        ("q1 Q0 c 3 NaN t", ("'NaN'", "finite"), "leave it out"),
-        ("q1 Q0 c 3 inf t", ("'inf'", "finite"), "leave it out"),
-        ("q1 Q0 c 3 -Infinity t", ("'-Infinity'", "finite"), "leave it out"),
+        ("q1 Q0 c 3 nan t", ("'nan'", "finite"), "remove the line"),
+        ("q1 Q0 c 3 NaN t", ("'NaN'", "finite"), "remove the line"),
+        ("q1 Q0 c 3 inf t", ("'inf'", "finite"), "remove the line"),
+        ("q1 Q0 c 3 -Infinity t", ("'-Infinity'", "finite"), "remove the line"),
         ("q1 Q0 c 3 1e999 t", ("'1e999'",), ""),
-        ("q1 Q0 a 3 0.5 t", ("'a'", "twice", "'q1'"), "duplicates="),
+        ("q1 Q0 a 3 0.5 t", ("'a'", "duplicate document", "'q1'"), "duplicates="),
     ],
 )
 def test_line_of_a_run(folder, capsys, line, says, hint):
@@ -44,7 +44,7 @@ def test_line_of_a_run(folder, capsys, line, says, hint):
         ("q1 Q0 c 1 2.5 t", ("6 columns",), "looks like a run"),
         ("q1 0 c good", ("'good'", "not a number"), "query 0 document gain"),
         ("q1 0 c nan", ("'nan'", "finite"), ""),
-        ("q1 0 a 1", ("'a'", "judged twice", "'q1'"), "line 1"),
+        ("q1 0 a 1", ("'a'", "duplicate judgment", "'q1'"), "line 1"),
     ],
 )
 def test_line_of_qrels(folder, capsys, line, says, hint):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def load_beir(name: str, pytrec_eval: str = "pytrec_eval") -> bool:
-    """BEIR's evaluation.py as module `name`, unchanged but for the module that it imports as pytrec_eval."""
+    """BEIR's evaluation.py as module `name`, unchanged except for what it imports as pytrec_eval."""
     spec = importlib.util.find_spec("beir")
     if spec is None or not spec.submodule_search_locations:
         return False

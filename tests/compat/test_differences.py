@@ -1,4 +1,4 @@
-"""The numbers in docs/differences.md are the tools' own."""
+"""The numbers in docs/differences.md agree with the tools."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_trec_eval_9(example):
             continue
         name = TREC_EVAL[measure]
         key = "set_F" if name.startswith("set_F") else name
-        found = pytrec_eval.RelevanceEvaluator(example.qrels, {name}).evaluate(example.run)
-        value = pytrec_eval.compute_aggregated_measure(key, [v[key] for v in found.values()])
+        result = pytrec_eval.RelevanceEvaluator(example.qrels, {name}).evaluate(example.run)
+        value = pytrec_eval.compute_aggregated_measure(key, [v[key] for v in result.values()])
         assert row["trec_eval9"] == pytest.approx(value), measure
 
 
@@ -75,14 +75,14 @@ def test_beir(example):
         name, _, k = measure.partition("@")
         if name in ("RR", "MRR", "R_cap"):
             metric = {"RR": "mrr", "MRR": "mrr", "R_cap": "r_cap"}[name]
-            found = beir.evaluate_custom(
+            result = beir.evaluate_custom(
                 example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)], metric
             )
         else:
-            found = {}
+            result = {}
             for part in beir.evaluate(
                 example.qrels, {q: dict(d) for q, d in run.items()}, [int(k)]
             ):
-                found |= part
+                result |= part
         theirs = {"nDCG": "NDCG", "AP": "MAP", "R": "Recall", "RR": "MRR"}.get(name, name)
-        assert row["beir"] == pytest.approx(found[f"{theirs}@{k}"], abs=1e-5), measure
+        assert row["beir"] == pytest.approx(result[f"{theirs}@{k}"], abs=1e-5), measure

@@ -1,4 +1,4 @@
-"""goodgain.compat.ir_measures beside ir_measures itself."""
+"""goodgain.compat.ir_measures agrees with ir_measures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL = tuple(text for text in TEXTS if "judged_only" not in text)
 
 
 def _theirs(qrels, run, texts):
-    """Without and with judged_only apart: by the order of a set ir_measures may take NumRet from these."""
+    """Separate calls without and with judged_only: ir_measures may take NumRet from either, by set order."""
     return theirs.calc_aggregate([theirs.parse_measure(text) for text in texts], qrels, run)
 
 
@@ -39,9 +39,9 @@ def test_numbers(collection):
         warnings.simplefilter("ignore")
         expected = {**_theirs(qrels, run, JUDGED_ONLY), **_theirs(qrels, run, ALL)}
         per_query = list(theirs.iter_calc([theirs.AP, theirs.RR @ 3], qrels, run))
-    found = ours.calc_aggregate(TEXTS, qrels, run)
-    assert {repr(m) for m in found} == {repr(m) for m in expected}
-    by_text = {repr(m): v for m, v in found.items()}
+    result = ours.calc_aggregate(TEXTS, qrels, run)
+    assert {repr(m) for m in result} == {repr(m) for m in expected}
+    by_text = {repr(m): v for m, v in result.items()}
     for measure, value in expected.items():
         assert by_text[repr(measure)] == pytest.approx(value, abs=1e-9, nan_ok=True), measure
     own = {
@@ -55,7 +55,7 @@ def test_numbers(collection):
 
 @given(collections())
 def test_gains(collection):
-    """Alone: beside another nDCG@3 ir_measures gives one of the two as 0, by the order of a set."""
+    """A separate call: with another nDCG@3, ir_measures returns 0 for one of the two, by set order."""
     qrels = {q: {d: int(g) for d, g in docs.items()} for q, docs in collection.qrels().items()}
     run = collection.run()
     assume(set(qrels) & set(run))
@@ -103,11 +103,11 @@ def test_inputs(tmp_path):
 def test_unknown():
     with pytest.raises(NameError, match="measure not found: Foo"):
         ours.parse_measure("Foo@3")
-    with pytest.raises(NameError, match="ir_measures has it, goodgain does not compute it"):
+    with pytest.raises(NameError, match="measure not found: BPM; goodgain does not compute it"):
         ours.parse_measure("BPM")
-    with pytest.raises(MeasureError, match="the measure 'AP' has no parameter 'foo'"):
+    with pytest.raises(MeasureError, match="unknown parameter 'foo' for AP"):
         ours.AP(foo=1)
     with pytest.raises(ValueError, match="problem parsing measure"):
         ours.parse_measure("AP(")
-    with pytest.raises(MeasureError, match="the measure 'P' needs a cut-off"):
+    with pytest.raises(MeasureError, match="missing cutoff for P"):
         ours.calc_aggregate([ours.P], {"q": {"a": 1}}, {"q": {"a": 1.0}})

@@ -1,4 +1,4 @@
-"""Every preset against the tool itself, where it can be installed."""
+"""Every preset agrees with its tool, where that can be installed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def means(collection, measures, preset):
 
 
 def comparable(collection) -> None:
-    """Both sides need a query in common."""
+    """Ensure that both sides share a query."""
     assume(set(collection.qrels()) & set(collection.run()))
 
 
@@ -121,7 +121,7 @@ def test_ir_measures(collection):
 
 @given(collections(distinct=True))
 def test_ir_measures_compat(collection):
-    """Distinct scores above 0: else it orders the ideal list by the qrels, not by the run."""
+    """Distinct scores above 0; otherwise the tool orders the ideal list by the qrels."""
     ir_measures = pytest.importorskip("ir_measures")
     comparable(collection)
     run = {q: {d: s + 1 for d, s in docs.items()} for q, docs in collection.run().items()}
@@ -244,7 +244,7 @@ def elasticsearch(qrels, hits, k):
     """precision, recall, mean_reciprocal_rank and dcg (normalize) of one request, as documented."""
     top = [qrels.get(d) for d in hits[:k]]
     relevant = sum(1 for g in qrels.values() if g >= 1)
-    found = sum(1 for g in top if g is not None and g >= 1)
+    hit_count = sum(1 for g in top if g is not None and g >= 1)
 
     def dcg(ratings):
         return sum((2**g - 1) / math.log2(i + 2) for i, g in enumerate(ratings) if g is not None)
@@ -252,8 +252,8 @@ def elasticsearch(qrels, hits, k):
     ideal = dcg(sorted(qrels.values(), reverse=True)[: len(top)])
     first = next((i for i, g in enumerate(top, 1) if g is not None and g >= 1), None)
     return {
-        f"P@{k}": found / len(top) if top else 0.0,
-        f"R@{k}": found / relevant if relevant else 0.0,
+        f"P@{k}": hit_count / len(top) if top else 0.0,
+        f"R@{k}": hit_count / relevant if relevant else 0.0,
         f"RR@{k}": 1 / first if first else 0.0,
         f"nDCG@{k}": dcg(top) / ideal if ideal else 0.0,
         f"DCG@{k}": dcg(top),

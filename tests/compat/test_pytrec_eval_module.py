@@ -1,4 +1,4 @@
-"""goodgain.compat.pytrec_eval beside pytrec_eval itself; BEIR's evaluator runs on it."""
+"""goodgain.compat.pytrec_eval agrees with pytrec_eval, and BEIR's evaluator runs on it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_every_measure_of_random_collections(collection, level, judged_only):
     expected = theirs.RelevanceEvaluator(
         qrels, theirs.supported_measures, level, judged_only
     ).evaluate(run)
-    found = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(
+    result = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(
         run
     )
-    assert list(found) == list(expected)
+    assert list(result) == list(expected)
     for query, values in expected.items():
-        assert list(found[query]) == list(values)
-        assert found[query] == pytest.approx(values, abs=1e-12, nan_ok=True)
+        assert list(result[query]) == list(values)
+        assert result[query] == pytest.approx(values, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_beir_runs_unchanged_but_for_the_import():
     for name in ("beir_evaluation", "beir_evaluation_on_goodgain"):
         evaluator = sys.modules[name].EvaluateRetrieval(k_values=[1, 3, 10, 100])
         own = copy.deepcopy(run)
-        found = evaluator.evaluate(qrels, own, evaluator.k_values)
+        result = evaluator.evaluate(qrels, own, evaluator.k_values)
         custom = [
             evaluator.evaluate_custom(qrels, own, [1, 10], m)
             for m in ("mrr", "r_cap", "hole", "acc")
         ]
-        results.append((found, custom))
+        results.append((result, custom))
     assert results[0] == results[1]
     assert sys.modules["beir_evaluation_on_goodgain"].pytrec_eval is ours

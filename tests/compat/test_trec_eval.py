@@ -1,4 +1,4 @@
-"""goodgain trec-eval beside trec_eval: its own expected outputs, and its code inside pytrec_eval."""
+"""goodgain trec-eval agrees with trec_eval: its expected outputs, and its code inside pytrec_eval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from goodgain.cli import run as cli
 from goodgain.compat.trec_eval import Settings, output
-from goodgain.compat.trec_measures import MEASURES, NICKNAMES, expanded, grades_text, request
+from goodgain.compat.trec_measures import MEASURES, NICKNAMES, expanded, grades_text, parse_measures
 from goodgain.errors import MeasureError
 
 
@@ -72,13 +72,13 @@ def test_parameters_as_in_its_test_of_them(shared_data, capfd):
         "-msuccess.2,5,20"
     )
     _, out, _ = printed(capfd, *flags, str(folder / "qrels.test"), str(folder / "results.test"))
-    kept = "".join(
+    lines = "".join(
         line + "\n"
         for line in out.splitlines()
         if not line.startswith(("iprec_at_recall", "11pt_avg"))
     )
     # Of the same lines of trec_eval's test/out.test.meas_params, which is not ours to copy.
-    assert hashlib.sha256(kept.encode()).hexdigest() == MEAS_PARAMS
+    assert hashlib.sha256(lines.encode()).hexdigest() == MEAS_PARAMS
     assert "iprec_at_recall_0.10  \t301\t0.2098\n" in out
 
 
@@ -105,25 +105,25 @@ def test_values_as_trec_eval_9_code_computes_them(tmp_path_factory, collection, 
         "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, docs in run.items() for d, s in docs.items())
     )
     names = tuple((m.name, None) for m in MEASURES if m.name in pytrec_eval.supported_measures)
-    settings = Settings(names, per_query=True, judged_only=judged_only, level=level)
+    settings = Settings(measures=names, per_query=True, judged_only=judged_only, level=level)
     theirs = pytrec_eval.RelevanceEvaluator(
         qrels, {n for n, _ in names}, level, judged_only
     ).evaluate(run)
-    found = {}
+    values = {}
     for line in output(settings, str(folder / "q"), str(folder / "r")).splitlines():
         name, query, value = line.split("\t")
-        found[name.strip(), query] = value
-    assert [q for n, q in found if n == "map"] == [*both, "all"]
+        values[name.strip(), query] = value
+    assert [q for n, q in values if n == "map"] == [*both, "all"]
     for query in both:
         for name, value in theirs[query].items():
             changed_in_10 = name.startswith("iprec") or name == "11pt_avg"
-            if (name, query) not in found or changed_in_10 or name == "relstring":
+            if (name, query) not in values or changed_in_10 or name == "relstring":
                 continue
             text = str(int(value)) if name.startswith("num_") else f"{value:6.4f}"
             # a value halfway between two printed ones may fall either way
-            assert found[name, query] == text or abs(float(found[name, query]) - value) < 5.1e-5, (
-                name
-            )
+            assert (
+                values[name, query] == text or abs(float(values[name, query]) - value) < 5.1e-5
+            ), name
 
 
 @given(collections(), st.integers(1, 4))
@@ -137,9 +137,11 @@ def test_depth_is_a_shorter_run(collection, depth):
     from goodgain import _core
 
     policy = {"ties": "docid", "missing": "skip", "unjudged": "nonrelevant", "duplicates": "error"}
-    asked = request([("map", None), ("num_ret", None), ("ndcg", None), ("relstring", None)])
+    request = parse_measures(
+        [("map", None), ("num_ret", None), ("ndcg", None), ("relstring", None)]
+    )
     core = _core.Qrels.from_dict(qrels, "qrels", True)
-    cut, whole = (_core.Plan(list(asked.specs), {**policy, "depth": d}) for d in (depth, 0))
+    cut, whole = (_core.Plan(list(request.specs), {**policy, "depth": d}) for d in (depth, 0))
     one = _core.Prepared(core, cut, 1).dict(run, "r", True)
     other = _core.Prepared(core, whole, 1).dict(short, "r", True)
     for i in range(4):
@@ -275,25 +277,33 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
     ("flags", "status", "message"),
     [
         (["-x"], 1, "goodgain: unrecognized arguments: -x\nhint: see: goodgain trec-eval --help\n"),
-        (["-m", "nap"], 1, "goodgain: there is no measure 'nap' in trec_eval\nhint: near it: map"),
+        (
+            ["-m", "nap"],
+            1,
+            "goodgain: unknown trec_eval measure 'nap'\nhint: did you mean map or yaap?\n",
+        ),
         (
             ["-m", "P.0"],
             2,
-            "goodgain: '0' in P.0 has a cut-off below 1\nhint: for example P.5,10\n",
+            "goodgain: invalid parameters '0' for P: cutoff below 1\nhint: for example P.5,10\n",
         ),
         (
             ["-m", "P.5,5"],
             2,
-            "goodgain: '5,5' in P.5,5 has a cut-off twice\nhint: give each one once\n",
+            "goodgain: invalid parameters '5,5' for P: duplicate cutoff\nhint: list each cutoff once\n",
         ),
-        (["-m", "P.x"], 2, "goodgain: 'x' in P.x is not a list of numbers\n"),
-        (["-m", "P."], 1, "goodgain: the measure 'P.' has a point but no parameters\n"),
-        (["-m", "ndcg.1"], 2, "goodgain: '1' in ndcg.1 is not a list of level=gain\n"),
-        (["-m", "utility.1,2"], 2, "goodgain: utility needs 4 numbers, not 2\n"),
+        (["-m", "P.x"], 2, "goodgain: invalid parameters 'x' for P: not a list of numbers\n"),
+        (["-m", "P."], 1, "goodgain: missing parameters after the period in 'P.'\n"),
+        (
+            ["-m", "ndcg.1"],
+            2,
+            "goodgain: invalid parameters '1' for ndcg: not a list of level=gain\n",
+        ),
+        (["-m", "utility.1,2"], 2, "goodgain: utility takes 4 numbers, got 2\n"),
         (
             ["-m", "prefs"],
             1,
-            "goodgain: the measure 'prefs' is not computed: it is over preferences",
+            "goodgain: unsupported measure 'prefs': it needs preferences",
         ),
         (["-R", "prefs"], 2, "goodgain: -R prefs is not supported\n"),
         (["-R", "qrels_jg"], 2, "goodgain: -R qrels_jg is not supported\n"),
@@ -305,10 +315,10 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
 )
 def test_bad_use(capfd, files, flags, status, message):
     try:
-        found, out, err = printed(capfd, *flags, *files(QRELS, RUN))
+        code, out, err = printed(capfd, *flags, *files(QRELS, RUN))
     except SystemExit as left:
-        found, (out, err) = left.code, capfd.readouterr()
-    assert (found, out) == (status, "")
+        code, (out, err) = left.code, capfd.readouterr()
+    assert (code, out) == (status, "")
     assert err.startswith(message)
 
 
@@ -332,14 +342,14 @@ def test_swapped_files(capfd, files):
 def test_duplicates_and_nothing_in_common(capfd, files):
     status, out, err = printed(capfd, *files(QRELS, "q1 Q0 a 1 1 t\nq1 Q0 a 2 2 t\n"))
     assert (status, out) == (4, "")
-    assert "document 'a' is ranked twice for query 'q1'" in err
+    assert "duplicate document 'a' for query 'q1'" in err
     status, out, err = printed(capfd, *files("q1 0 a 1\nq1 1 a 1\n", RUN))
     assert (status, out) == (4, "")
     status, out, err = printed(capfd, *files(QRELS, "other Q0 a 1 1 t\n"))
     assert (status, out) == (7, "")
     assert err == (
-        "goodgain: no query has both results and judgements\n"
-        "hint: were the two files swapped, or are they of two collections?\n"
+        "goodgain: no query has both results and judgments\n"
+        "hint: were the files swapped, or are they from different collections?\n"
     )
     status, _, err = printed(capfd, "nowhere", "run")
     assert (status, err.splitlines()[0]) == (2, "goodgain: file not found: 'nowhere'")
@@ -360,5 +370,7 @@ def test_every_name_is_known():
         assert expanded(nickname) == members
     with pytest.raises(MeasureError):
         expanded("all")
-    everything = request([("all_trec", None), ("yaap", None), ("dcg", None), ("ideal_dcg", None)])
+    everything = parse_measures(
+        [("all_trec", None), ("yaap", None), ("dcg", None), ("ideal_dcg", None)]
+    )
     assert {v.measure.name for v in everything.values} == {m.name for m in MEASURES}

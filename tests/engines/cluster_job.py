@@ -1,4 +1,4 @@
-"""A job for a cluster: evaluates with a measure that waits on the executor until the test has killed one.
+"""A cluster job with a measure that waits on the executor until the test has killed another executor.
 
     python cluster_job.py MASTER FOLDER
 
@@ -19,7 +19,7 @@ import goodgain.spark
 
 
 def waiting(folder: str):
-    """The number of results, once the test says so."""
+    """A measure that counts results, after waiting for the test."""
 
     def measure(gains):
         (Path(folder) / f"started-{os.getpid()}").touch()
@@ -45,13 +45,13 @@ def main(master: str, folder: str) -> None:
     qrels = session.read.json(f"{folder}/qrels.jsonl", "query string, doc string, gain double")
     run = session.read.json(f"{folder}/run.jsonl", "query string, doc string, score double")
     run = run.repartition(6)
-    found = goodgain.spark.evaluate(
+    scores = goodgain.spark.evaluate(
         qrels, run, "nDCG@10 AP Waiting", small_qrels=0, partitions=6, session=session
     )
     traces = session.read.text(f"{folder}/traces.jsonl").repartition(4)
     gained = goodgain.spark.good_gain(traces, session=session).good_gain
     finals = {s.name: s.final("CG") for s in gained}
-    result = {"runs": found.evaluation.to_dict()["runs"], "traces": finals}
+    result = {"runs": scores.evaluation.to_dict()["runs"], "traces": finals}
     (Path(folder) / "result.json").write_text(json.dumps(result))
     session.stop()
 

@@ -1,4 +1,4 @@
-"""Both engines, and one Spark session a process: starting it takes longer than most tests."""
+"""Both engines, and one Spark session per process, because starting it is slow."""
 
 from __future__ import annotations
 

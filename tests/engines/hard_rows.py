@@ -1,4 +1,4 @@
-"""A collection with all that is hard: ties, negative gains, targets, aspects, missing queries."""
+"""A collection with every difficulty: ties, negative gains, targets, aspects, missing queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections_ import DOCS
 
 
 def collection(queries: int, seed: int = 7) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Rows of judgements (query, doc, gain, target, aspect) and of a run (query, doc, score), scattered."""
+    """Shuffled rows of judgments (query, doc, gain, target, aspect) and of a run (query, doc, score)."""
     rng = random.Random(seed)
     judged, ranked = [], []
     for number in range(queries):
@@ -38,7 +38,7 @@ def frames(session: Any, judged: Any, ranked: Any) -> tuple[Any, Any]:
 
 
 def same(local: Any, spark: Any) -> bool:
-    """Every query, value and mean, to the last bit; `repr` tells 0.0 from -0.0 and NaN from nothing."""
+    """Compare every query, value and mean bit by bit; `repr` distinguishes 0.0 from -0.0."""
     ours, theirs = local.to_dict(), spark.to_dict()
     assert repr(theirs["runs"]) == repr(ours["runs"])
     assert theirs["policy"] == ours["policy"]

@@ -1,4 +1,4 @@
-"""What tests of Spark need, and how they do without."""
+"""Requirements of the Spark tests, and how they are skipped without them."""
 
 from __future__ import annotations
 

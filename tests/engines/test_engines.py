@@ -1,4 +1,4 @@
-"""What every engine does, whichever it is: the same inputs, the same results, the same errors."""
+"""Every engine takes the same inputs, returns the same results and raises the same errors."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_bad_rows_are_skipped_and_counted(engine):
 
 def test_a_document_twice(engine):
     twice = [("q1", "a", 1.0), ("q1", "b", 3.0), ("q1", "a", 2.0)]
-    with pytest.raises(InputError, match="'a' is ranked twice for query 'q1'"):
+    with pytest.raises(InputError, match="duplicate document 'a' for query 'q1'"):
         engine.evaluate(QRELS, twice, "RR")
     best = engine.evaluate(QRELS, twice, "RR NumRet", duplicates="best")
     assert best.runs[0].column("NumRet")[0] == 2

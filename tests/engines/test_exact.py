@@ -1,4 +1,4 @@
-"""Sums of parts come to what `math.fsum` says of the whole."""
+"""Subtotals add up to what `math.fsum` returns for all numbers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NUMBERS = st.floats(min_value=-1e300, max_value=1e300) | st.just(math.nan)
 
 
 @given(st.lists(st.lists(NUMBERS, max_size=8), max_size=6))
-def test_parts_come_to_the_sum_of_all(parts):
+def test_subtotals_add_up_exactly(groups):
     total = ExactSum()
-    for part in parts:
+    for part in groups:
         own = ExactSum()
         own.add(np.array(part, dtype=np.float64))
         total.join(ExactSum.from_list(own.to_list()))
-    defined = [v for part in parts for v in part if v == v]
+    defined = [v for part in groups for v in part if v == v]
     assert total.value == math.fsum(defined)
     assert total.count == len(defined)
 

@@ -1,4 +1,4 @@
-"""Packing and measuring as the executors do it, without Spark: any batches, several windows, damage."""
+"""Packing and measuring like the executors, without Spark: any batches, several windows, damage."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def pieces(rows, names, roles, size):
 
 
 def job(measures, judged, **facts):
-    _, found = recipe(measures, None, "default", False)
+    _, planned = recipe(measures, None, "default", False)
     gains = [row[2] for row in judged]
     return worker.Job(
-        asked=found.asked, name="run", width=len(found.measures), skips_missing=False,
+        request=planned.request, name="run", width=len(planned.measures), skips_missing=False,
         logarithms=frozenset(), qrels=None, facts=(max(gains), True, True),
     )  # fmt: skip
 
 
 def measured(both, what, size):
     ordered = both.sort_by([("query", "ascending"), ("kind", "ascending"), ("place", "ascending")])
-    found = pa.Table.from_batches(
+    table = pa.Table.from_batches(
         worker.measured(iter(ordered.to_batches(max_chunksize=size)), what)
     )
-    rows = found.filter(pa.compute.is_valid(found["query"])).sort_by("place")
-    reports = found["report"].drop_null().to_pylist()
+    rows = table.filter(pa.compute.is_valid(table["query"])).sort_by("place")
+    reports = table["report"].drop_null().to_pylist()
     return rows, [worker.Report.from_json(text) for text in reports]
 
 
@@ -69,7 +69,7 @@ def test_any_size_of_batches(size):
 
 @pytest.mark.slow
 def test_a_query_in_several_windows():
-    """More than 16 MB of rows are sent on before the partition ends, so a query has several pieces."""
+    """More than 16 MB of rows are sent before the partition ends, so a query has several pieces."""
     rng = random.Random(1)
     ids = [f"document-with-a-long-name-{i:09}" for i in range(500_000)]
     ranked = [(f"q{i % 3}", doc, rng.random()) for i, doc in enumerate(ids)]
@@ -95,8 +95,8 @@ def test_a_query_in_several_windows():
 
 
 def tasks(rows, cuts, what):
-    """The pieces of several tasks that measure where they read, one after the other."""
-    found = []
+    """The concatenated pieces of several tasks that measure where they read."""
+    task_pieces = []
     for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(rows)], strict=True)):
         part = table(rows[begin:end], ("query", "doc", "score")) if begin < end else None
         batches = worker.packed(
@@ -104,13 +104,13 @@ def tasks(rows, cuts, what):
         )
         pieces_here = pa.Table.from_batches(list(batches))
         places = pa.compute.add(pieces_here["place"], number << 40)
-        found.append(pieces_here.set_column(2, "place", places))
-    return pa.concat_tables(found)
+        task_pieces.append(pieces_here.set_column(2, "place", places))
+    return pa.concat_tables(task_pieces)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_measured_where_they_are_read(seed):
-    """However rows are cut into tasks: queries that stand together come out as ever, others are found."""
+    """In any division into tasks, contiguous queries give the same values; scattered ones are detected."""
     rng = random.Random(seed)
     judged, scattered = collection(30, seed=seed)
     marks = pieces(judged, ("query", "doc", "gain", "target", "aspect"), QRELS, 1000)
@@ -118,25 +118,25 @@ def test_measured_where_they_are_read(seed):
         [stream_of(table(judged, ("query", "doc", "gain", "target", "aspect")))], QRELS, "qrels"
     )
     what = job(["nDCG@10", "AP", "DR", "NumRet"], judged)
-    together = sorted(scattered, key=lambda row: row[0])
-    apart = list(together)
+    contiguous = sorted(scattered, key=lambda row: row[0])
+    apart = list(contiguous)
     apart.append(apart.pop(0))  # one row of the first query after all others
-    for rows, is_together in ((together, True), (apart, together[0][0] == apart[-2][0])):
+    for rows, is_contiguous in ((contiguous, True), (apart, contiguous[0][0] == apart[-2][0])):
         cuts = sorted(rng.choices(range(len(rows) + 1), k=rng.randint(0, 5)))
         both = pa.concat_tables([marks, tasks(rows, cuts, replace(what, qrels=shipped))])
-        found, reports = measured(both, what, rng.choice([1, 5, 1000]))
-        # Apart is no harm to what goes on as rows: the first and the last query of each task.
-        assert not (is_together and reports[0].again)
-        if not reports[0].again:
+        values, reports = measured(both, what, rng.choice([1, 5, 1000]))
+        # The first and last query of each task are passed on as rows, so they may be scattered.
+        assert not (is_contiguous and reports[0].retry)
+        if not reports[0].retry:
             local = gg.evaluate(gg.Qrels(judged), rows, ["nDCG@10", "AP", "DR", "NumRet"]).runs[0]
-            assert found["query"].to_pylist() == local.queries
+            assert values["query"].to_pylist() == local.queries
             for i, measure in enumerate(["nDCG@10", "AP", "DR", "NumRet"]):
-                assert repr(found[f"v{i}"].to_pylist()) == repr(local.column(measure))
+                assert repr(values[f"v{i}"].to_pylist()) == repr(local.column(measure))
             totals = reports[0].totals
             assert totals["documents"] == len(rows) and totals["rows"] == len(local.queries)
 
 
-def test_rows_that_come_again_are_found():
+def test_rows_that_come_again_are_detected():
     judged = [("a", "d", 1.0, None, None), ("b", "d", 1.0, None, None), ("c", "d", 1.0, None, None)]
     shipped = ShippedQrels.of(
         [stream_of(table([row[:3] for row in judged], ("query", "doc", "gain")))],
@@ -147,8 +147,8 @@ def test_rows_that_come_again_are_found():
     rows = [(query, f"d{i}", 1.0) for i, query in enumerate("aabbcc")]
     both = tasks([*rows, ("b", "late", 1.0)], [6], what)
     assert sorted(both["kind"].to_pylist()) == [1, 1, 1, 2]
-    assert measured(both, what, 10)[1][0].again == worker.SCATTERED
-    assert measured(tasks(rows, [], what), what, 10)[1][0].again == ""
+    assert measured(both, what, 10)[1][0].retry == worker.SCATTERED
+    assert measured(tasks(rows, [], what), what, 10)[1][0].retry == ""
 
 
 def test_damaged_pieces_are_an_error_and_no_crash():
@@ -157,4 +157,4 @@ def test_damaged_pieces_are_an_error_and_no_crash():
     cut = [piece[: len(piece) // 2] for piece in packed["piece"].to_pylist()]
     damaged = packed.set_column(3, "piece", pa.array(cut, pa.binary()))
     _, reports = measured(damaged, job("AP", judged), 100)
-    assert reports[0].error is not None and "cut short" in reports[0].error[1]
+    assert reports[0].error is not None and "truncated piece" in reports[0].error[1]

@@ -1,4 +1,4 @@
-"""A standalone cluster of a master and two workers on loopback, one of whose executors is killed at work."""
+"""A standalone cluster of a master and two workers on loopback; one executor is killed during the job."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def environment() -> dict[str, str]:
 def wait_for(what: Callable[[], object]) -> object:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        found = what()
-        if found:
-            return found
+        value = what()
+        if value:
+            return value
         time.sleep(0.1)
     raise AssertionError("waited in vain")
 
 
 @contextlib.contextmanager
 def daemon(log: Path, *arguments: str) -> Iterator[None]:
-    """One of Spark's own servers, in a process group of its own, gone afterwards with all it started."""
+    """One of Spark's servers in its own process group, which is stopped afterwards."""
     with log.open("wb") as out:
         process = subprocess.Popen(
             [spark_program("spark-class"), *arguments],
@@ -84,8 +84,8 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         log = folder / "master.log"
         stack.enter_context(daemon(log, f"{deploy}.master.Master", *here))
-        found = wait_for(lambda: said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)"))
-        url = found[1]  # type: ignore[index]
+        match = wait_for(lambda: said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)"))
+        url = match[1]  # type: ignore[index]
         for number in (1, 2):
             own = folder / f"worker{number}.log"
             room = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"))
@@ -99,7 +99,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
 
 
 def executor_of(worker: int) -> int:
-    """The executor's process above a process of Python that works for it."""
+    """The executor process that is the parent of a Python worker."""
     pid = worker
     while pid > 1:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -152,7 +152,7 @@ def test_an_executor_is_killed_in_the_middle(master, tmp_path):
 
 
 def test_spark_submit(master, tmp_path):
-    """The command line as a job of a cluster: the two lines of docs/spark.md."""
+    """The command line as a cluster job, with the two lines of docs/spark.md."""
     (tmp_path / "job.py").write_text(
         "from goodgain.__main__ import main\n\nraise SystemExit(main())\n"
     )

@@ -1,4 +1,4 @@
-"""`goodgain evaluate --engine spark`: the same text as the local engine, and options that fit together."""
+"""`goodgain evaluate --engine spark` prints the same text as the local engine and checks its options."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_run_that_is_not_there(spark, folder, capsys):
 
 
 def test_what_the_cluster_says_goes_before_our_settings(spark):
-    """The session of the tests is started here: ours are set, but not over what was given."""
+    """goodgain sets its defaults for a new session, but keeps explicit settings."""
     from goodgain.engines.spark.session import start
 
     assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "50000"  # given

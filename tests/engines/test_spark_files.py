@@ -1,4 +1,4 @@
-"""Parquet that tasks read by themselves: the same results, whether queries stand together or not."""
+"""Parquet files that tasks read themselves give the same results, for contiguous and scattered queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import goodgain as gg
 import goodgain.spark
 from goodgain.engines.spark.files import _tasks, files_of
 from goodgain.engines.spark.frames import frame_of, pieces_of
-from goodgain.engines.spark.judgments import judgements_of
+from goodgain.engines.spark.judgments import judgments_of
 from goodgain.engines.spark.runs import _job, _joined, _measured
 from goodgain.errors import InputError
 from goodgain.ranking.evaluator import recipe
@@ -51,11 +51,11 @@ def paths(tmp_path_factory):
 
 
 def kinds(spark, qrels, run):
-    """How many pieces of each kind the tasks make."""
+    """Count the pieces of each kind that the tasks produce."""
     frame = frame_of(spark, run, "run")
-    judged = judgements_of(spark, qrels, None, 10**6)
-    _, found = recipe("AP", None, "default", False)
-    pieces = pieces_of(frame, is_run=True, here=_job(frame, judged, found, judged.shipped))
+    judged = judgments_of(spark, qrels, None, 10**6)
+    _, planned = recipe("AP", None, "default", False)
+    pieces = pieces_of(frame, is_run=True, here=_job(frame, judged, planned, judged.shipped))
     return {row.kind: row["count"] for row in pieces.groupBy("kind").count().collect()}
 
 
@@ -68,34 +68,34 @@ def kinds(spark, qrels, run):
 )
 def test_every_measure(spark, paths, rows, policies, small):
     measures = MEASURES if "preset" not in policies else ["nDCG@10", "AP", "ERR", "NumQ", "Bpref"]
-    found = goodgain.spark.evaluate(
+    result = goodgain.spark.evaluate(
         spark.read.parquet(paths["qrels"]), spark.read.parquet(paths[rows]), measures,
         small_qrels=small, session=spark, **policies,
     )  # fmt: skip
     ranked = RANKED if rows == "run" else SCATTERED
-    assert same(gg.evaluate(gg.Qrels(JUDGED), ranked, measures, **policies), found.evaluation)
-    found.release()
+    assert same(gg.evaluate(gg.Qrels(JUDGED), ranked, measures, **policies), result.evaluation)
+    result.release()
 
 
 @pytest.mark.parametrize("policies", [{"ties": "bounds"}, {"unjudged": "bounds"}], ids=str)
 def test_bounds(spark, paths, policies):
     measures = ["nDCG@10", "AP", "GMAP", "NumRet"]
     qrels, run = (spark.read.parquet(paths[kind]) for kind in ("qrels", "run"))
-    found = goodgain.spark.evaluate(qrels, run, measures, session=spark, **policies)
-    assert same(gg.evaluate(gg.Qrels(JUDGED), RANKED, measures, **policies), found.evaluation)
+    result = goodgain.spark.evaluate(qrels, run, measures, session=spark, **policies)
+    assert same(gg.evaluate(gg.Qrels(JUDGED), RANKED, measures, **policies), result.evaluation)
 
 
 def test_queries_that_stand_together_are_measured_where_they_are_read(spark, paths):
-    found = kinds(spark, f"parquet:{paths['qrels']}", f"parquet:{paths['run']}")
-    assert found[MEASURED] > 80
-    assert found[1] <= 2 * 3  # of each task the first and the last one go on as rows
+    counts = kinds(spark, f"parquet:{paths['qrels']}", f"parquet:{paths['run']}")
+    assert counts[MEASURED] > 80
+    assert counts[1] <= 2 * 3  # of each task the first and the last one go on as rows
 
 
 def test_one_shuffle(spark, paths):
     qrels, run = f"parquet:{paths['qrels']}", frame_of(spark, f"parquet:{paths['run']}", "run")
-    _, found = recipe("AP", None, "default", False)
-    judged = judgements_of(spark, qrels, None, 0)
-    job = _job(run, judged, found, judged.shipped)
+    _, planned = recipe("AP", None, "default", False)
+    judged = judgments_of(spark, qrels, None, 0)
+    job = _job(run, judged, planned, judged.shipped)
     pieces = pieces_of(run, is_run=True, here=job).union(judged.pieces)
     plan = _joined(pieces, job, 3)._jdf.queryExecution().executedPlan().toString()
     assert plan.count("Exchange ") == 1 and plan.count("Range (") == 2, plan
@@ -145,13 +145,13 @@ def test_only_plain_tables_of_parquet_are_read_so(spark, paths, tmp_path):
     assert plain(spark.read.parquet(str(tmp_path / "by-query")), names) is None
     run.write.orc(str(tmp_path / "orc"))
     assert plain(spark.read.orc(str(tmp_path / "orc")), names) is None
-    kept = run.select("query", "doc", "score").persist()
-    assert plain(kept, names) is None
-    kept.unpersist()
+    cached = run.select("query", "doc", "score").persist()
+    assert plain(cached, names) is None
+    cached.unpersist()
 
 
 def test_other_names_types_and_columns(spark, tmp_path):
-    """As Spark reads them: names without regard to case, numbers of several widths, columns that lack."""
+    """Like Spark: case-insensitive names, numbers of several widths, missing columns."""
     folder = tmp_path / "run odd, with 100% signs"
     folder.mkdir()
     first = pa.table({
@@ -168,20 +168,20 @@ def test_other_names_types_and_columns(spark, tmp_path):
     )
     assert frame_of(spark, data, "run").files
     qrels = [(1, "b", 1), (2, "b", 2), (3, "z", 1)]
-    found = goodgain.spark.evaluate(gg.Qrels(qrels), data, "AP RR", session=spark).evaluation
+    result = goodgain.spark.evaluate(gg.Qrels(qrels), data, "AP RR", session=spark).evaluation
     ranked = [(1, "a", 3), (1, "b", 2), (2, "a", 1), (2, "b", 9), (3, "c", 8)]
-    assert same(gg.evaluate(gg.Qrels(qrels), ranked, "AP RR"), found)
+    assert same(gg.evaluate(gg.Qrels(qrels), ranked, "AP RR"), result)
     pq.write_table(second.drop_columns(["score"]), folder / "2.parquet")
     data = spark.read.schema("query bigint, doc string, score int").load(
         str(folder), format="parquet"
     )
-    found = goodgain.spark.evaluate(gg.Qrels(qrels), data, "AP", skip_bad=True, session=spark)
-    assert found.evaluation.runs[0].coverage.bad_rows == 2
+    result = goodgain.spark.evaluate(gg.Qrels(qrels), data, "AP", skip_bad=True, session=spark)
+    assert result.evaluation.runs[0].coverage.bad_rows == 2
 
 
 @pytest.mark.parametrize("small", [10**6, 0], ids=["small", "shipped"])
 def test_other_columns_of_the_same_file_are_other_judgements(spark, paths, tmp_path, small):
-    """Processes keep judgements between jobs, so that a second job must not be given those of the first."""
+    """Processes cache judgments between jobs; a second job must not get those of the first."""
     one = sorted({(q, d): (q, d, g) for q, d, g, *_ in JUDGED}.values())
     path = tmp_path / "qrels.parquet"
     pq.write_table(
@@ -197,17 +197,17 @@ def test_other_columns_of_the_same_file_are_other_judgements(spark, paths, tmp_p
     for qrels, columns, rows in (
         (data, None, one), (data, {"gain": "other"}, other), (renamed, None, other), (data, None, one),
     ):  # fmt: skip
-        found = goodgain.spark.evaluate(
+        result = goodgain.spark.evaluate(
             qrels, spark.read.parquet(paths["run"]), "nDCG@10 AP", columns=columns,
             small_qrels=small, session=spark,
         )  # fmt: skip
-        assert same(gg.evaluate(rows, RANKED, "nDCG@10 AP"), found.evaluation)
-        found.release()
+        assert same(gg.evaluate(rows, RANKED, "nDCG@10 AP"), result.evaluation)
+        result.release()
 
 
 @pytest.mark.parametrize("table", ["run", "qrels"])
 def test_what_only_spark_can_read_is_read_by_spark(spark, tmp_path, table):
-    """Bytes that are no text: Spark takes them for text when told so, Arrow does not."""
+    """Bytes that are not text: Spark accepts them as text if told so, Arrow does not."""
     ids = pa.array([b"a", b"\xff\xfe"], pa.binary())
     values = {"run": ("score", [2.0, 1.0]), "qrels": ("gain", [1.0, 1.0])}
     for kind, (name, numbers) in values.items():
@@ -220,9 +220,9 @@ def test_what_only_spark_can_read_is_read_by_spark(spark, tmp_path, table):
             spark.read.parquet(str(tmp_path / f"{kind}.parquet")) for kind in ("qrels", "run")
         )
         assert frame_of(spark, qrels, "qrels").files and frame_of(spark, run, "run").files
-        found = goodgain.spark.evaluate(qrels, run, "AP NumRet", small_qrels=0, session=spark)
-        assert found.evaluation["NumRet"] == 2
-        assert found.evaluation["AP"] == 0.5
+        result = goodgain.spark.evaluate(qrels, run, "AP NumRet", small_qrels=0, session=spark)
+        assert result.evaluation["NumRet"] == 2
+        assert result.evaluation["AP"] == 0.5
     finally:
         spark.conf.unset("spark.sql.parquet.binaryAsString")
 
@@ -233,20 +233,20 @@ def test_bad_rows(spark, tmp_path):
     qrels = spark.createDataFrame(
         JUDGED, "query string, doc string, gain double, target string, aspect string"
     )
-    with pytest.raises(InputError, match="3 rows cannot be used, such as: "):
+    with pytest.raises(InputError, match="3 bad rows, for example: "):
         goodgain.spark.evaluate(qrels, spark.read.parquet(path), "AP", session=spark)
-    found = goodgain.spark.evaluate(
+    result = goodgain.spark.evaluate(
         qrels, spark.read.parquet(path), "AP", skip_bad=True, session=spark
     )
-    assert found.evaluation.runs[0].coverage.bad_rows == 3
-    assert found.evaluation.means == gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP").means
+    assert result.evaluation.runs[0].coverage.bad_rows == 3
+    assert result.evaluation.means == gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP").means
 
 
 def test_bad_judgements(spark, paths, tmp_path):
     twice = written(tmp_path / "twice", "qrels", [("q1", "a", 1.0, None, None)] * 2)
     missing = written(tmp_path / "missing", "qrels", [("q1", "a", math.nan, None, "x")])
     for path, message in (
-        (twice, "'a' is judged twice for query 'q1'"),
+        (twice, "duplicate judgment of document 'a' for query 'q1'"),
         (missing, "not a finite number"),
     ):
         for small in (0, 10**6):
@@ -271,21 +271,21 @@ def test_a_damaged_file_is_an_error_of_spark(spark, paths, tmp_path):
 
 @pytest.mark.parametrize("small", [10**6, 0])
 def test_judgements_that_tasks_cannot_open_are_asked_of_spark(spark, paths, tmp_path, small):
-    """Once: what Spark cannot read either is an error, and not tried for ever."""
+    """One retry: a file that Spark cannot read either is an error."""
     qrels = tmp_path / "qrels"
     written(qrels, "qrels", JUDGED)
     run = frame_of(spark, spark.read.parquet(paths["run"]), "run")
-    judged = judgements_of(spark, spark.read.parquet(str(qrels)), None, small)
+    judged = judgments_of(spark, spark.read.parquet(str(qrels)), None, small)
     assert judged.rows == len(JUDGED)
     for file in qrels.iterdir():
         file.unlink()
-    _, found = recipe("AP", None, "default", False)
+    _, planned = recipe("AP", None, "default", False)
     with pytest.raises(Exception, match=r"[01]\.parquet"):
-        _measured(spark, run, judged, found, None)
+        _measured(spark, run, judged, planned, None)
 
 
 def test_frames_of_memory_are_shuffled_as_before(spark):
     qrels, run = frames(spark, JUDGED, RANKED)
     assert frame_of(spark, run, "run").files is None
-    found = goodgain.spark.evaluate(qrels, run, "AP", session=spark)
-    assert same(gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP"), found.evaluation)
+    result = goodgain.spark.evaluate(qrels, run, "AP", session=spark)
+    assert same(gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP"), result.evaluation)

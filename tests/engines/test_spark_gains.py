@@ -1,4 +1,4 @@
-"""Good Gain on Spark: JSON or nested columns, any partitions, equal to the local result in every bit."""
+"""Good Gain on Spark: JSON or nested columns, any partitions, bit-identical to the local result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from test_engines import TRACES
 
 import goodgain as gg
 import goodgain.spark
-from goodgain.errors import InputError
+from goodgain.errors import InputError, UsageError
 
 NESTED = (
     "conversation string, system string, turns array<struct<user:string, iterations:array<struct<searches:"
@@ -23,13 +23,13 @@ def conversations(count: int, seed: int = 3) -> list[dict[str, object]]:
     rng = random.Random(seed)
 
     def result() -> dict[str, object]:
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "id": f"r{rng.randrange(12)}",
             "url": f"https://a.example/{rng.randrange(9)}",
         }
         if rng.random() < 0.8:
-            found["gain"] = float(rng.randrange(5))
-        return found
+            fields["gain"] = float(rng.randrange(5))
+        return fields
 
     def search() -> dict[str, object]:
         results = [result() for _ in range(rng.randrange(5))]
@@ -91,19 +91,19 @@ def as_json(spark, traces, partitions=3):
     ids=str,
 )
 def test_json_in_a_column(spark, options):
-    found = goodgain.spark.good_gain(as_json(spark, MANY), session=spark, **options)
-    assert same(gg.good_gain(MANY, **options), found.good_gain)
+    result = goodgain.spark.good_gain(as_json(spark, MANY), session=spark, **options)
+    assert same(gg.good_gain(MANY, **options), result.good_gain)
 
 
 def test_nested_columns(spark):
     frame = spark.createDataFrame(MANY, NESTED)
-    found = goodgain.spark.good_gain(frame, session=spark)
-    assert same(gg.good_gain(MANY), found.good_gain)
+    result = goodgain.spark.good_gain(frame, session=spark)
+    assert same(gg.good_gain(MANY), result.good_gain)
 
 
 def test_rows_per_iteration_stay_on_the_cluster(spark):
-    found = goodgain.spark.good_gain(as_json(spark, MANY), session=spark)
-    rows = found.per_iteration.select(
+    result = goodgain.spark.good_gain(as_json(spark, MANY), session=spark)
+    rows = result.per_iteration.select(
         "system", "conversation", "iteration", "CG", "CG:upper"
     ).collect()
     wanted = {
@@ -112,37 +112,42 @@ def test_rows_per_iteration_stay_on_the_cluster(spark):
         if m == "CG"
     }
     assert {tuple(row)[:3]: row["CG"] for row in rows} == wanted
-    assert "good_gain" not in found.__dict__  # nothing was fetched for it
-    found.release()
+    assert "good_gain" not in result.__dict__  # nothing was fetched for it
+    result.release()
 
 
 def test_labels_of_a_frame(spark):
     labels = [("c1", "r1", 4.0), ("c1", "r2", 0.0), ("c2", "https://a.example/3", 3.0)]
     frame = spark.createDataFrame(labels, "query string, doc string, gain double")
-    found = goodgain.spark.good_gain(as_json(spark, MANY), labels=frame, session=spark)
-    assert same(gg.good_gain(MANY, labels=labels), found.good_gain)
+    result = goodgain.spark.good_gain(as_json(spark, MANY), labels=frame, session=spark)
+    assert same(gg.good_gain(MANY, labels=labels), result.good_gain)
 
 
 def test_labels_outside_the_scale(spark):
-    with pytest.raises(InputError, match="outside the scale"):
+    with pytest.raises(InputError, match="must be between 0 and 4"):
         goodgain.spark.good_gain(as_json(spark, TRACES), labels={"c1": {"1": 9}}, session=spark)
 
 
 def test_bad_conversations_are_counted_and_shown(spark):
     bad = [*MANY, *({"conversation": f"bad{i}", "turns": 3} for i in range(5))]
-    with pytest.raises(InputError, match=r"5 conversations cannot be used, such as: .*turns.*bad"):
+    with pytest.raises(InputError, match=r"5 bad conversations, for example: .*turns.*bad"):
         goodgain.spark.good_gain(as_json(spark, bad), session=spark)
-    found = goodgain.spark.good_gain(as_json(spark, bad), skip_bad=True, session=spark)
-    assert found.facts["skipped"] == 5
-    assert found.good_gain["x"].final("CG") == gg.good_gain(MANY)["x"].final("CG")
+    result = goodgain.spark.good_gain(as_json(spark, bad), skip_bad=True, session=spark)
+    assert result.facts["skipped"] == 5
+    assert result.good_gain["x"].final("CG") == gg.good_gain(MANY)["x"].final("CG")
 
 
 def test_which_column(spark):
     frame = spark.createDataFrame([("a", "b")], "one string, two string")
-    with pytest.raises(InputError, match="not clear which column"):
+    with pytest.raises(InputError, match="ambiguous column of conversations"):
         goodgain.spark.good_gain(frame, session=spark)
-    with pytest.raises(InputError, match="no column 'three'"):
+    with pytest.raises(InputError, match="text column 'three' not found"):
         goodgain.spark.good_gain(frame, column="three", session=spark)
+
+
+def test_unknown_option(spark):
+    with pytest.raises(UsageError, match=r"good_gain\(\) has no parameter 'treshold'"):
+        goodgain.spark.good_gain(as_json(spark, TRACES), treshold=3, session=spark)
 
 
 def test_one_giant_conversation_among_many_small_ones(spark):
@@ -156,13 +161,13 @@ def test_one_giant_conversation_among_many_small_ones(spark):
         "turns": [{"user": "?", "iterations": [{"searches": searches}]}],
     }
     traces = [*MANY, giant]
-    found = goodgain.spark.good_gain(as_json(spark, traces, 4), session=spark).good_gain
-    assert found["x"].final("R@i")["giant"] == 60_000
-    assert same(gg.good_gain(traces), found)
+    result = goodgain.spark.good_gain(as_json(spark, traces, 4), session=spark).good_gain
+    assert result["x"].final("R@i")["giant"] == 60_000
+    assert same(gg.good_gain(traces), result)
 
 
 def test_labels_of_traces(spark, tmp_path, monkeypatch):
-    """Pairs are made of conversations on the cluster, and each is asked for once."""
+    """Pairs are extracted from conversations on the cluster, and each is labelled once."""
     from server import KEY, Server
 
     from goodgain.labels import OpenAIJudge
@@ -178,12 +183,12 @@ def test_labels_of_traces(spark, tmp_path, monkeypatch):
     ]  # fmt: skip
     with Server() as server:
         judge = OpenAIJudge("m", base_url=server.openai_url)
-        found = goodgain.spark.label(
+        result = goodgain.spark.label(
             as_json(spark, traces), judge, tmp_path / "l.db", partitions=3, session=spark
         )
-        assert found.labels.to_dict() == {f"c{n}": {"1": 3.0, "2": 1.0} for n in range(4)}
+        assert result.labels.to_dict() == {f"c{n}": {"1": 3.0, "2": 1.0} for n in range(4)}
         assert sum(server.requests.values()) == 2  # the same question and text, in any conversation
-    assert {row["gain"] for row in found.frame.collect()} == {3.0, 1.0}
+    assert {row["gain"] for row in result.frame.collect()} == {3.0, 1.0}
 
 
 def test_a_judge_that_cannot_go_on(spark, tmp_path, monkeypatch):

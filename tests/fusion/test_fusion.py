@@ -265,9 +265,9 @@ def test_tuned_results_are_frozen() -> None:
 
 
 def test_duplicate_documents_and_invalid_scores_are_errors() -> None:
-    with pytest.raises(InputError, match="ranked twice"):
+    with pytest.raises(InputError, match="duplicate document 'a' for query 'q'"):
         fuse([[("q", "a", 1.0), ("q", "a", 2.0)], {"q": {"a": 1.0}}])
-    with pytest.raises(InputError, match="not a number"):
+    with pytest.raises(InputError, match="not a finite number"):
         fuse([{"q": {"a": float("nan")}}, {"q": {"a": 1.0}}])
 
 

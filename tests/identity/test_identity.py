@@ -192,7 +192,7 @@ def test_bad_unit():
 
 
 def test_bad_results_name_the_field():
-    with pytest.raises(InputError, match=r"the field 'results\[1\].title' is a number, not text"):
+    with pytest.raises(InputError, match=r"field 'results\[1\].title' must be text, got a number"):
         Identity().cluster([{}, {"title": 3}])
 
 

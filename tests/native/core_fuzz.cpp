@@ -1,7 +1,7 @@
-// Throws damaged input at the readers: nothing but a clean result or an Error may come out.
+// Feeds damaged input to the readers, which must return a result or throw an Error.
 //
-// Built with clang and -fsanitize=fuzzer it is a libFuzzer target; else it mutates its own seeds for as many
-// seconds as its first argument says.
+// Built with clang and -fsanitize=fuzzer it is a libFuzzer target; otherwise it mutates its own seeds for the number
+// of seconds in its first argument.
 #include <unistd.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The core's own tests: run under ThreadSanitizer, and under AddressSanitizer with UBSan, by `make check-native`.
+// Native tests of the core; `make check-native` runs them under ThreadSanitizer, AddressSanitizer and UBSan.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ void check(bool condition, const std::string& what) {
   std::fprintf(stderr, "failed: %s\n", what.c_str());
 }
 
-/// Text as a file that lives as long as its descriptor.
+/// Text as a file, deleted with its descriptor.
 int text_file(const std::string& text) {
   char name[] = "/tmp/goodgain-test-XXXXXX";
   const int fd = mkstemp(name);
@@ -74,7 +74,7 @@ Scores scores_of(const std::shared_ptr<const Qrels>& qrels, const std::string& r
   return evaluate_file(qrels, file, format, plan, threads);
 }
 
-/// What a call says when it fails.
+/// The message and place of the error that a call raises.
 std::string message_of(const std::function<void()>& call) {
   try {
     call();
@@ -88,7 +88,7 @@ struct Collection {
   std::string qrels, run, interleaved;
 };
 
-/// Runs of several chunks, so that queries lie across their edges.
+/// Runs of several chunks, so that queries cross chunk boundaries.
 Collection collection(unsigned queries, unsigned depth) {
   std::mt19937 random(7);
   Collection c;
@@ -142,13 +142,13 @@ void lists_do_not_depend_on_threads() {
     for (size_t q = 0; same && q < one->size(); ++q) {
       const TopList &a = (*one)[q], &b = (*many)[q];
       same = a.ends.size() == 10 && a.text == b.text && a.scores == b.scores && a.ranks == b.ranks && a.gains == b.gains &&
-             a.parts == b.parts && a.retrieved == b.retrieved;
+             a.contributions == b.contributions && a.retrieved == b.retrieved;
     }
     check(same, "the first ranks for any number of threads and any order of lines");
   }
 }
 
-/// Columns of texts and numbers as one batch of an Arrow stream; owns all but what is borrowed from it while it lives.
+/// Columns of texts and numbers as one batch of an Arrow stream.
 class Batch {
  public:
   void texts(const char* name, const Texts& of, const char* format = "u") { column(name, format, of.ends.size() - 1, of.ends.data(), of.bytes.data()); }
@@ -168,8 +168,8 @@ class Batch {
     stream.get_next = [](ArrowArrayStream* s, ArrowArray* out) {
       auto* self = static_cast<Batch*>(s->private_data);
       *out = {};
-      if (self->given_) return 0;
-      self->given_ = true;
+      if (self->consumed_) return 0;
+      self->consumed_ = true;
       *out = {self->arrays_[0].length, 0, 0, 1, static_cast<int64_t>(self->arrays_of_.size()), self->none_, self->arrays_of_.data(),
               nullptr, [](ArrowArray* x) { x->release = nullptr; }, nullptr};
       return 0;
@@ -184,7 +184,7 @@ class Batch {
     arrays_.push_back({static_cast<int64_t>(rows), 0, 0, second ? 3 : 2, 0, buffers_.back().data(), nullptr, nullptr, nullptr, nullptr});
   }
 
-  bool given_ = false;
+  bool consumed_ = false;
   const void* none_[1] = {nullptr};
   std::deque<std::array<const void*, 3>> buffers_;
   std::deque<ArrowSchema> schemas_;
@@ -193,13 +193,13 @@ class Batch {
   std::vector<ArrowArray*> arrays_of_;
 };
 
-/// As an engine does it: tasks pack, and measure what stands together; one of them joins what all sent on.
+/// Like an engine: tasks pack rows and measure contiguous queries; one of them joins the pieces of all.
 void packed_rows() {
   const unsigned queries = 400, depth = 1000;
   const Collection c = collection(queries, depth);
   const auto qrels = qrels_of(c.qrels);
   const auto plan = std::make_shared<Plan>(plan_of({"ndcg", "ap"}));
-  const Scores wanted = scores_of(qrels, c.run, *plan, 2);
+  const Scores expected = scores_of(qrels, c.run, *plan, 2);
   const auto joined = [&](const std::string& run, bool here, size_t cut_short) {
     std::multimap<std::string, std::pair<int8_t, std::string>> sent;
     const auto send = [&](const Pieces& pieces) {
@@ -209,7 +209,7 @@ void packed_rows() {
         sent.emplace(text(pieces.queries), std::pair(pieces.kinds[i], piece.substr(0, piece.size() - cut_short)));
       }
     };
-    const JudgementFacts facts{qrels->max_gain(), qrels->has_targets(), qrels->has_aspects()};
+    const JudgmentFacts facts{qrels->max_gain(), qrels->has_targets(), qrels->has_aspects()};
     PackedEvaluation first(qrels, facts, plan, "run"), second(qrels, facts, plan, "run");
     std::istringstream lines(run);
     std::string query, word, doc, score;
@@ -251,27 +251,27 @@ void packed_rows() {
     all.texts("piece", pieces, "z");
     second.add(all.table());
     second.finish();
-    const auto found = second.take();
-    bool same = found.places.size() == qrels->size();
-    for (size_t i = 0; same && i < found.places.size(); ++i) {
-      const std::string name = found.queries.bytes.substr(found.queries.ends[i], found.queries.ends[i + 1] - found.queries.ends[i]);
-      same = !std::memcmp(found.values.data() + i * plan->width(), wanted.values.data() + qrels->find(name) * plan->width(),
+    const auto measured = second.take();
+    bool same = measured.places.size() == qrels->size();
+    for (size_t i = 0; same && i < measured.places.size(); ++i) {
+      const std::string name = measured.queries.bytes.substr(measured.queries.ends[i], measured.queries.ends[i + 1] - measured.queries.ends[i]);
+      same = !std::memcmp(measured.values.data() + i * plan->width(), expected.values.data() + qrels->find(name) * plan->width(),
                           plan->width() * sizeof(double));
     }
     return std::tuple(same, packer.scattered() || second.scattered, std::count(kinds.begin(), kinds.end(), 2));
   };
   check(joined(c.run, false, 0) == std::tuple(true, false, 0L), "packed rows give the same values");
-  check(joined(c.run, true, 0) == std::tuple(true, false, long{queries} - 2), "queries that stand together are measured where they are read");
+  check(joined(c.run, true, 0) == std::tuple(true, false, long{queries} - 2), "contiguous queries are measured where they are read");
   std::string apart = c.run;  // two windows of rows, then one row of a query of the first
   for (unsigned d = 0; d < queries * depth; ++d) apart += "other" + std::to_string(d / depth) + " Q0 d" + std::to_string(d) + " 1 1 tag\n";
   apart += "q5 Q0 late 1 0.5 tag\n";
-  check(std::get<1>(joined(apart, true, 0)), "rows that come again are found");
+  check(std::get<1>(joined(apart, true, 0)), "rows that come again are detected");
   check(std::get<0>(joined(c.interleaved, false, 0)), "interleaved rows give the same values");
-  check(message_of([&] { joined(c.run, true, 3); }).find("cut short") != std::string::npos, "a damaged piece is an error");
+  check(message_of([&] { joined(c.run, true, 3); }).find("truncated piece") != std::string::npos, "a damaged piece is an error");
 }
 
 void worked_example() {
-  // Gains 3 2 3 0 1 2 by rank: the example of the nDCG seed.
+  // Gains 3 2 3 0 1 2 by rank, a well-known nDCG example.
   std::string qrels, run;
   const int gains[] = {3, 2, 3, 0, 1, 2};
   for (int i = 0; i < 6; ++i) {
@@ -303,13 +303,13 @@ void problems() {
   const Plan plan = plan_of({"rr"});
   const auto says = [&](const std::string& run) { return message_of([&] { scores_of(qrels, run, plan, 2); }); };
   check(says("q Q0 d 1 2 t\nq Q0 e 1\n") == "the line 'q Q0 e 1' has 4 columns, not 6 @ run:2", "too few columns");
-  check(says("q Q0 d 1 x t\n") == "the score 'x' is not a number @ run:1", "a score that is no number");
+  check(says("q Q0 d 1 x t\n") == "the score 'x' is not a number @ run:1", "a score that is not a number");
   check(says("q Q0 d 1 nan t\n") == "the score 'nan' is not a finite number @ run:1", "NaN");
-  check(says("q Q0 d 1 2 t\nq Q0 d 1 1 t\n") == "document 'd' is ranked twice for query 'q' @ run:2", "a duplicate");
+  check(says("q Q0 d 1 2 t\nq Q0 d 1 1 t\n") == "duplicate document 'd' for query 'q' @ run:2", "a duplicate");
   check(says("").starts_with("the file is empty"), "an empty file");
   check(says("z Q0 d 1 2 t\n").starts_with("no query of the run is judged"), "no query in common");
-  check(message_of([] { qrels_of("q 0 d 1\nq 0 d 2\n"); }) == "document 'd' is judged twice for query 'q' @ qrels:2",
-        "judged twice");
+  check(message_of([] { qrels_of("q 0 d 1\nq 0 d 2\n"); }) == "duplicate judgment of document 'd' for query 'q' @ qrels:2",
+        "a duplicate judgment");
 }
 
 void numbers() {
@@ -319,7 +319,7 @@ void numbers() {
   };
   for (const char* text : {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
     check(value(text) == std::strtod(text, nullptr), std::string("the number ") + text);
-  // Through the lines of a run: short forms are exact without the general parser.
+  // In lines of a run, where short numbers bypass the general parser.
   const auto qrels = qrels_of("q 0 d 1\n");
   std::mt19937 random(11);
   for (int i = 0; i < 4000; ++i) {
@@ -327,7 +327,7 @@ void numbers() {
     std::snprintf(text, sizeof text, "%.*f", static_cast<int>(random() % 10), (static_cast<double>(random()) - 2e9) / std::pow(10, random() % 10));
     char exact[64];
     std::snprintf(exact, sizeof exact, "%.17g", std::strtod(text, nullptr));
-    // Equal numbers written in two ways tie, and a tie goes to the larger id.
+    // Equal numbers in different notation tie, and ties go to the larger id.
     const std::string run = std::string("q Q0 d 1 ") + text + " tag\nq Q0 c 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
     check(scores_of(qrels, run, plan_of({"rr"}), 1).values[0] == 1, std::string("the score ") + text);
     const std::string other = std::string("q Q0 d 1 ") + text + " tag\nq Q0 e 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
@@ -386,7 +386,7 @@ void fusion_does_not_depend_on_threads() {
   twice.add("q", "d", 2);
   try {
     twice.finish();
-    check(false, "a document twice is refused");
+    check(false, "duplicate documents are refused");
   } catch (const Error&) {
   }
 }

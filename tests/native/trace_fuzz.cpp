@@ -1,5 +1,5 @@
-// Throws damaged traces at the parser, identity and Good Gain: nothing but rows or an Error may come out, and any
-// number of threads gives the same. Mutates its own seeds for as many seconds as its first argument says.
+// Feeds damaged traces to the parser, identity and Good Gain, which must return rows or throw an Error, the same for
+// any number of threads. Mutates its own seeds for the number of seconds in its first argument.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -142,7 +142,7 @@ def test_a_duplicate_in_two_chunks_names_its_line(collection, run_file, tmp_path
     path = tmp_path / "run.txt"
     path.write_text("".join([*items, items[5]]))
     for threads in (1, 8):
-        with pytest.raises(ValueError, match="twice") as caught:
+        with pytest.raises(ValueError, match="duplicate document") as caught:
             evaluate(collection[0], path, MEASURES, threads=threads)
         assert caught.value.where == f"{path}:{len(items) + 1}"
 

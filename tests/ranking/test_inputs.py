@@ -133,15 +133,15 @@ def test_integer_ids(name, tmp_path):
     "qrels, run, what, judged",
     [
         ({"1": {"a": 1}}, {1: {"a": 1.0}}, "query", "text"),
-        ({1: {"a": 1}}, {"1": {"a": 1.0}}, "query", "whole numbers"),
+        ({1: {"a": 1}}, {"1": {"a": 1.0}}, "query", "integers"),
         ({"q": {"1": 1}}, {"q": {1: 1.0}}, "document", "text"),
-        ([("q", 1, 1)], [("q", "1", 1.0)], "document", "whole numbers"),
+        ([("q", 1, 1)], [("q", "1", 1.0)], "document", "integers"),
     ],
 )
 def test_ids_that_differ_only_by_type(qrels, run, what, judged):
     with pytest.raises(InputError) as caught:
         evaluate(qrels, run, "AP")
-    assert caught.value.message.startswith(f"{what} ids are {judged} in the judgements")
+    assert caught.value.message.startswith(f"{what} ids are {judged} in the judgments")
     assert "1" in caught.value.message
     assert "str()" in caught.value.hint
 

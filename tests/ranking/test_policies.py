@@ -128,7 +128,7 @@ def as_form(rows, form, folder):
 
 
 def test_a_document_judged_twice_is_an_error():
-    with pytest.raises(InputError, match="'a' is judged twice for query 'q'"):
+    with pytest.raises(InputError, match="duplicate judgment of document 'a' for query 'q'"):
         evaluate([("q", "a", 1), ("q", "a", 2)], {"q": {"a": 1.0}}, "RR")
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from goodgain.cli.parser import Parser, command_parser
-from goodgain.errors import GoodgainError, InputError, MeasureError, UsageError
+from goodgain.errors import DuplicateError, GoodgainError, InputError, MeasureError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _status(error: GoodgainError) -> int:
         return _NOTHING
     if isinstance(error, UsageError):
         return _USAGE
-    return _DUPLICATE if " twice for query " in error.message else _INPUT
+    return _DUPLICATE if isinstance(error, DuplicateError) else _INPUT
 
 
 def _help(names: set[str]) -> str:

@@ -1,5 +1,5 @@
-"""Drop-ins for what people use today.
+"""Drop-in replacements for other evaluation tools.
 
 `trec_eval` is the command behind `goodgain trec-eval`; `pytrec_eval` and `ir_measures` have the names and the
-numbers of those packages, so that code written for them changes one import.
+numbers of those packages, so that code written for them only changes one import.
 """

@@ -1,7 +1,7 @@
-"""A drop-in for ir_measures: `import goodgain.compat.ir_measures as ir_measures`.
+"""A drop-in replacement for ir_measures: `import goodgain.compat.ir_measures as ir_measures`.
 
-Its measure objects, their texts, `calc_aggregate`, `iter_calc`, `calc` and `evaluator`, with the numbers of
-the preset of the same name.
+Its measure objects and their names, `calc_aggregate`, `iter_calc`, `calc` and `evaluator`, with the numbers
+of the preset `ir_measures`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REL = {"rel": 1}
 _JUDGED = {"judged_only": False}
 _DIVERSITY = {"cutoff": None, "rel": 1, "judged_only": False}
 
-# Name: its parameters with their defaults; None is a parameter without one.
+# Parameters by measure, with their defaults; None where there is no default.
 _PARAMS: dict[str, dict[str, Any]] = {
     "P": {"cutoff": None, **_REL, **_JUDGED}, "R": {"cutoff": None, **_REL, **_JUDGED},
     "Success": {"cutoff": None, **_REL, **_JUDGED}, "AP": {"cutoff": None, **_REL, **_JUDGED},
@@ -50,7 +50,7 @@ _NEED_CUTOFF = ("P", "R", "Success", "ERR", "P_IA")
 
 
 class Qrel(NamedTuple):
-    """A judgement."""
+    """A judgment."""
 
     query_id: str
     doc_id: str
@@ -67,7 +67,7 @@ class ScoredDoc(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A value of one query."""
+    """The value of a measure for one query."""
 
     query_id: str
     measure: Measure
@@ -75,7 +75,7 @@ class Metric(NamedTuple):
 
 
 class CalcResults(NamedTuple):
-    """Values over queries, and of each query."""
+    """Aggregated values and values per query."""
 
     aggregated: Any
     per_query: list[Metric]
@@ -90,10 +90,9 @@ class Measure:
         self.NAME = name
         unknown = sorted(params.keys() - _PARAMS[name].keys())
         if unknown:
-            known = ", ".join(_PARAMS[name]) or "none"
             raise MeasureError(
-                f"the measure '{name}' has no parameter '{unknown[0]}'",
-                hint=f"its parameters: {known}",
+                f"unknown parameter '{unknown[0]}' for {name}",
+                hint=f"parameters: {', '.join(_PARAMS[name]) or 'none'}",
             )
         self.params = params
 
@@ -112,12 +111,12 @@ class Measure:
         return self.params.get(name, _PARAMS[self.NAME][name])
 
     def __repr__(self) -> str:
-        shown = ",".join(
-            f"{name}={_shown(value)}"
+        params = ",".join(
+            f"{name}={_format(value)}"
             for name, value in self.params.items()
             if name != self._at and value != _PARAMS[self.NAME][name]
         )
-        text = f"{self.NAME}({shown})" if shown else self.NAME
+        text = f"{self.NAME}({params})" if params else self.NAME
         return f"{text}@{self.params[self._at]}" if self._at in self.params else text
 
     def __eq__(self, other: object) -> bool:
@@ -127,64 +126,62 @@ class Measure:
         return hash(repr(self))
 
     def calc_aggregate(self, qrels: Any, run: Any) -> float:
-        """Its value over all queries."""
+        """The value over all queries."""
         return calc_aggregate([self], qrels, run)[self]
 
     def iter_calc(self, qrels: Any, run: Any) -> Iterator[Metric]:
-        """Its values, query by query."""
+        """The values, query by query."""
         return iter_calc([self], qrels, run)
 
     def calc(self, qrels: Any, run: Any) -> CalcResults:
-        """Both."""
-        found = calc([self], qrels, run)
-        return CalcResults(found.aggregated[self], found.per_query)
+        """The value over all queries, and the values per query."""
+        results = calc([self], qrels, run)
+        return CalcResults(results.aggregated[self], results.per_query)
 
     def evaluator(self, qrels: Any) -> Evaluator:
-        """Prepared for any number of runs."""
+        """Prepare the measure for any number of runs."""
         return Evaluator([self], qrels)
 
     def spec(self) -> dict[str, Any]:
-        """What the core is told."""
+        """Options for the native core."""
         name = {"Success": "Hit"}.get(self.NAME, self.NAME)
-        given = {k: v for k, v in self.params.items() if v is not None}
-        judged_only = given.pop("judged_only", False)
+        values = {k: v for k, v in self.params.items() if v is not None}
+        judged_only = values.pop("judged_only", False)
         options: dict[str, Any] = {}
-        at = given.pop(self._at, None)
+        at = values.pop(self._at, None)
         if at is None and self.NAME in (*_NEED_CUTOFF, "IPrec"):
             raise MeasureError(
-                f"the measure '{self}' needs a cut-off", hint=f"for example {self.NAME}@10"
+                f"missing cutoff for {self.NAME}", hint=f"for example {self.NAME}@10"
             )
         if self.NAME == "nDCG":
-            dcg = given.pop("dcg", "log2")
+            dcg = values.pop("dcg", "log2")
             if dcg not in ("log2", "exp-log2"):
-                raise MeasureError(
-                    f"dcg='{dcg}' is no value of nDCG", hint="one of: log2, exp-log2"
-                )
-            given["gain"] = "exp" if dcg == "exp-log2" else "linear"
-            if gains := given.pop("gains", None):
+                raise MeasureError(f"invalid dcg='{dcg}' for nDCG", hint="one of: log2, exp-log2")
+            values["gain"] = "exp" if dcg == "exp-log2" else "linear"
+            if gains := values.pop("gains", None):
                 numbers = [float(n) for pair in gains.items() for n in pair]
                 options = {"kernel": "te_ndcg", "numbers": numbers}
-        elif self.NAME == "SetP" and given.pop("relative", False):
+        elif self.NAME == "SetP" and values.pop("relative", False):
             options = {"kernel": "te_set_relative_p"}
-        elif self.NAME == "NumRet" and "rel" in given:
+        elif self.NAME == "NumRet" and "rel" in values:
             name = "NumRelRet"
-        elif self.NAME == "Compat" and not given.pop("normalize", True):
-            raise MeasureError("Compat(normalize=False) is not computed")
-        elif self.NAME == "RBP" and "rel" not in given:
-            raise MeasureError("RBP needs rel", hint="for example RBP(rel=1)")
+        elif self.NAME == "Compat" and not values.pop("normalize", True):
+            raise MeasureError("unsupported measure Compat(normalize=False)")
+        elif self.NAME == "RBP" and "rel" not in values:
+            raise MeasureError("missing parameter 'rel' for RBP", hint="for example RBP(rel=1)")
         params = {
             k: float(v) if isinstance(v, int) and not isinstance(v, bool) else v
-            for k, v in given.items()
+            for k, v in values.items()
         }
         policy = PRESETS[_PRESET]
         measure = make(definition_of(name), params, at)
-        made = convention(measure, policy, _PRESET)
+        rules = convention(measure, policy, _PRESET)
         if judged_only:
-            made = replace(made, policy=made.policy.change({"unjudged": "remove-negative"}))
-        return {**made.for_core(), **options}
+            rules = replace(rules, policy=rules.policy.change({"unjudged": "remove-negative"}))
+        return {**rules.for_core(), **options}
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ",".join(f"{k}:{v}" for k, v in sorted(value.items()) if k != v) + "}"
     return repr(value)
@@ -202,7 +199,7 @@ def __getattr__(name: str) -> Measure:
     if name in _MEASURES:
         return _MEASURES[name]
     if name in _NOT_COMPUTED:
-        raise AttributeError(f"the measure '{name}' of ir_measures is not computed by goodgain")
+        raise AttributeError(f"goodgain does not compute the measure '{name}' of ir_measures")
     raise AttributeError(f"module 'goodgain.compat.ir_measures' has no attribute '{name}'")
 
 
@@ -210,11 +207,11 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MEASURES})
 
 
-# --- texts ---
+# --- parsing ---
 
 
 def parse_measure(measure: str | Measure) -> Measure:
-    """A measure from its text: `Name(param=value)@cutoff`."""
+    """Parse a measure: `Name(param=value)@cutoff`."""
     if isinstance(measure, Measure):
         return measure
     try:
@@ -233,12 +230,10 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"problem parsing measure {measure!r}; must be in format Measure(k1=v1, k2=v2)@c"
         ) from None
     if node.id not in _MEASURES:
-        more = (
-            "; ir_measures has it, goodgain does not compute it" if node.id in _NOT_COMPUTED else ""
-        )
+        more = "; goodgain does not compute it" if node.id in _NOT_COMPUTED else ""
         raise NameError(f"measure not found: {node.id}{more}")
-    found = _MEASURES[node.id](**params)
-    return found if at is None else found @ at
+    parsed = _MEASURES[node.id](**params)
+    return parsed if at is None else parsed @ at
 
 
 _TREC_NAMES = {
@@ -251,33 +246,33 @@ _TREC_NAMES = {
 
 
 def parse_trec_measure(measure: str) -> list[Measure]:
-    """The measures behind a name of trec_eval: `ndcg_cut_10`, `P.5,10`, `official`."""
+    """Parse a trec_eval name: `ndcg_cut_10`, `P.5,10`, `official`."""
     from goodgain.compat.pytrec_eval import parameters, supported_nicknames
 
     if measure in supported_nicknames:
         members = sorted(m for m in supported_nicknames[measure] if m in _TREC_NAMES)
         return [m for name in members for m in parse_trec_measure(name)]
-    name, given = next(iter(parameters([measure]).items()))
+    name, params = next(iter(parameters([measure]).items()))
     if name not in _TREC_NAMES:
         raise ValueError(f"known trec name {name}, but not yet supported")
     base, trec = _MEASURES[_TREC_NAMES[name]], BY_NAME[name]
-    numbers = sorted(map(float, given.split(","))) if given else trec.defaults
+    numbers = sorted(map(float, params.split(","))) if params else trec.defaults
     if trec.params == "cutoffs":
         return [base @ int(k) for k in numbers]
     if trec.params == "points":
         return [base @ r for r in numbers]
-    return [base(beta=float(given))] if given and name == "set_F" else [base]
+    return [base(beta=float(params))] if params and name == "set_F" else [base]
 
 
 def read_trec_qrels(file: Any) -> Iterator[Qrel]:
-    """Judgements from a path, a text, or an open file."""
+    """Read judgments from a path, a text or an open file."""
     for fields in _lines(file):
         query, iteration, doc, grade = fields
         yield Qrel(query, doc, int(grade), iteration)
 
 
 def read_trec_run(file: Any) -> Iterator[ScoredDoc]:
-    """Retrieved documents from a path, a text, or an open file."""
+    """Read retrieved documents from a path, a text or an open file."""
     for fields in _lines(file):
         query, _, doc, _, score, _ = fields
         yield ScoredDoc(query, doc, float(score))
@@ -300,7 +295,7 @@ def _lines(file: Any) -> Iterator[list[str]]:
 
 
 class Evaluator:
-    """Judgements and measures prepared once, for any number of runs."""
+    """Judgments and measures, prepared once for any number of runs."""
 
     def __init__(self, measures: Iterable[str | Measure], qrels: Any) -> None:
         from goodgain import _core
@@ -308,7 +303,8 @@ class Evaluator:
         self.measures = list(dict.fromkeys(parse_measure(m) for m in measures))
         rows = _rows(qrels, "relevance")
         policy = {**PRESETS[_PRESET].for_core(), "may_be_disjoint": True}
-        self._plan = _core.Plan([m.spec() for m in self.measures], policy)
+        with core_errors():
+            self._plan = _core.Plan([m.spec() for m in self.measures], policy)
         by_aspect = any(definition_of(_own(m)).family == "distinct" for m in self.measures)
         with core_errors():
             if by_aspect and len({row[3] for row in rows}) > 1:
@@ -318,7 +314,7 @@ class Evaluator:
                 self._qrels = _core.Qrels.from_dict(_nested(rows), "qrels", True) if rows else None
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
-        """The values, query by query; a query that the run lacks is 0."""
+        """The values, query by query; 0 for a query missing from the run."""
         from goodgain import _core
         from goodgain.cores import available_cores
 
@@ -334,11 +330,11 @@ class Evaluator:
                 value = column[row]
                 if value == value:
                     yield Metric(query, measure, value)
-                elif measure.NAME != "Accuracy":  # undefined there: left out
+                elif measure.NAME != "Accuracy":  # undefined values are left out
                     yield Metric(query, measure, 0.0)
 
     def calc(self, run: Any) -> CalcResults:
-        """Values over queries, and of each query."""
+        """Aggregated values and values per query."""
         metrics = list(self.iter_calc(run))
         values: dict[Measure, list[float]] = {m: [] for m in self.measures}
         for metric in metrics:
@@ -346,28 +342,28 @@ class Evaluator:
         return CalcResults({m: _over_queries(m, v) for m, v in values.items()}, metrics)
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
-        """Values over queries."""
-        found: dict[Measure, float] = self.calc(run).aggregated
-        return found
+        """Aggregated values."""
+        aggregated: dict[Measure, float] = self.calc(run).aggregated
+        return aggregated
 
 
 def evaluator(measures: Iterable[str | Measure], qrels: Any) -> Evaluator:
-    """Judgements and measures prepared once."""
+    """Prepare judgments and measures for any number of runs."""
     return Evaluator(measures, qrels)
 
 
 def calc_aggregate(measures: Iterable[str | Measure], qrels: Any, run: Any) -> dict[Measure, float]:
-    """Values over queries."""
+    """Aggregated values."""
     return Evaluator(measures, qrels).calc_aggregate(run)
 
 
 def iter_calc(measures: Iterable[str | Measure], qrels: Any, run: Any) -> Iterator[Metric]:
-    """Values query by query."""
+    """The values, query by query."""
     return Evaluator(measures, qrels).iter_calc(run)
 
 
 def calc(measures: Iterable[str | Measure], qrels: Any, run: Any) -> CalcResults:
-    """Both."""
+    """Aggregated values and values per query."""
     return Evaluator(measures, qrels).calc(run)
 
 
@@ -382,7 +378,7 @@ def _over_queries(measure: Measure, values: list[float]) -> float:
 
 
 def _rows(table: Any, value: str) -> list[tuple[Any, ...]]:
-    """(query, document, number, iteration) from a dictionary, a data frame, or named tuples."""
+    """(query, document, number, iteration) from a dictionary, a data frame or named tuples."""
     if isinstance(table, Mapping):
         return [(q, d, v, "0") for q, docs in table.items() for d, v in docs.items()]
     items = table.itertuples() if hasattr(table, "itertuples") else table

@@ -1,6 +1,6 @@
-"""A drop-in for pytrec_eval: `import goodgain.compat.pytrec_eval as pytrec_eval`.
+"""A drop-in replacement for pytrec_eval: `import goodgain.compat.pytrec_eval as pytrec_eval`.
 
-The same names, results and numbers (trec_eval 9's), from goodgain's core.
+The same names, results and numbers (those of trec_eval 9), computed by goodgain's core.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from goodgain.compat.trec_measures import BY_NAME, MEASURES, NICKNAMES, Value, request
+from goodgain.compat.trec_measures import BY_NAME, MEASURES, NICKNAMES, Value, parse_measures
 from goodgain.errors import core_errors
 
 __all__ = [
@@ -27,7 +27,7 @@ supported_measures: set[str] = set(BY_NAME) - _ONLY_LATER
 supported_nicknames: dict[str, set[str]] = {
     name: set(members) - _ONLY_LATER for name, members in NICKNAMES.items()
 }
-# After a name: a point or underscore, then numbers, as in `P_5`, `P.5,10`, `iprec_at_recall_0.25`.
+# After a name: a period or underscore, then numbers, as in `P_5`, `P.5,10`, `iprec_at_recall_0.25`.
 _NUMBERS = r"[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)"
 
 
@@ -37,7 +37,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     for line in f_run:
         query, _, document, _, score, _ = line.strip().split()
         documents = run.setdefault(query, {})
-        assert document not in documents, f"document {document!r} is ranked twice for {query!r}"
+        assert document not in documents, f"duplicate document {document!r} for query {query!r}"
         documents[document] = float(score)
     return run
 
@@ -48,13 +48,15 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     for line in f_qrel:
         query, _, document, grade = line.strip().split()
         documents = qrels.setdefault(query, {})
-        assert document not in documents, f"document {document!r} is judged twice for {query!r}"
+        assert document not in documents, (
+            f"duplicate judgment of document {document!r} for query {query!r}"
+        )
         documents[document] = int(grade)
     return qrels
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """Over queries: a sum for counts, a geometric mean for `gm_`, else the mean."""
+    """Aggregate over queries: the sum for counts, the geometric mean for `gm_`, otherwise the mean."""
     numbers = list(values)
     if measure.startswith("num_"):
         return math.fsum(numbers)
@@ -65,7 +67,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 class RelevanceEvaluator:
-    """Judgements and measures prepared once; `evaluate` takes runs."""
+    """Judgments and measures, prepared once for any number of runs."""
 
     def __init__(
         self,
@@ -76,9 +78,11 @@ class RelevanceEvaluator:
     ) -> None:
         if relevance_level < 1:
             raise TypeError("Argument relevance_level should be positive.")
-        asked = request(parameters(measures).items(), level=relevance_level, version=9)
-        self._names = [_result_name(v.measure.name, v.name) for v in asked.values]
-        self._specs = [asked.specs[v.columns[0]] if _is_number(v) else _ZERO for v in asked.values]
+        request = parse_measures(parameters(measures).items(), level=relevance_level, version=9)
+        self._names = [_result_name(v.measure.name, v.name) for v in request.values]
+        self._specs = [
+            request.specs[v.columns[0]] if _is_number(v) else _ZERO for v in request.values
+        ]
         self._policy = {
             "ties": "docid",
             "missing": "skip",
@@ -91,7 +95,7 @@ class RelevanceEvaluator:
         self._prepared: Any = None
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """{query: {measure: value}} for the queries that are judged, in the order of the run."""
+        """Return {query: {measure: value}} for the judged queries, in the order of the run."""
         from goodgain import _core
         from goodgain.cores import available_cores
 
@@ -104,12 +108,12 @@ class RelevanceEvaluator:
             if self._prepared is None:
                 plan = _core.Plan(self._specs, self._policy)
                 self._prepared = _core.Prepared(self._qrels, plan, available_cores())
-            found = self._prepared.dict(run, "run", True)
-        nested: dict[str, dict[str, float]] = _core.nested_scores(found, run, self._names)
+            values = self._prepared.dict(run, "run", True)
+        nested: dict[str, dict[str, float]] = _core.nested_scores(values, run, self._names)
         return nested
 
 
-# pytrec_eval gives 0 for what is no number: the name of the run, and the grades as text.
+# pytrec_eval returns 0 for values that are not numbers: the name of the run, and grades as text.
 _ZERO: dict[str, Any] = {"kernel": "num_rel_ret", "rel": math.inf}
 
 
@@ -123,7 +127,7 @@ def _result_name(measure: str, name: str) -> str:
 
 
 def _qrels(table: Mapping[str, Mapping[str, int]]) -> Any:
-    """The core's table; None when nothing is judged."""
+    """The core's table; None if nothing is judged."""
     from goodgain import _core
 
     judged = {query: documents for query, documents in table.items() if len(documents) > 0}
@@ -138,13 +142,13 @@ def _qrels(table: Mapping[str, Mapping[str, int]]) -> Any:
 
 
 def parameters(measures: Iterable[str]) -> dict[str, str | None]:
-    """Measure to parameters, nicknames expanded; those of several texts are taken together."""
-    found: dict[str, set[str]] = {}
+    """Map measures to their parameters, merged over all names, with nicknames expanded."""
+    params_of: dict[str, set[str]] = {}
     for measure in measures:
         for name in supported_nicknames.get(measure, (measure,)):
             base, params = _split(name)
-            found.setdefault(base, set()).update(params)
-    return {name: ",".join(sorted(params)) or None for name, params in found.items()}
+            params_of.setdefault(base, set()).update(params)
+    return {name: ",".join(sorted(params)) or None for name, params in params_of.items()}
 
 
 def _split(name: str) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""What `goodgain trec-eval` prints: trec_eval's own output, from goodgain's core."""
+"""The output of `goodgain trec-eval`: byte for byte that of trec_eval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodgain.compat.trec_measures import Request, Value, grades_text, request
+from goodgain.compat.trec_measures import Request, Value, grades_text, parse_measures
 from goodgain.errors import InputError, core_errors
 
 if TYPE_CHECKING:
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from goodgain._core import Scores
 
 MISSING_ZSCORE = -1000000.0
-# What trec_eval sets back to nothing for a query that the run lacks (-c).
+# Values that trec_eval resets to 0 for a query missing from the run (-c).
 _RESET = ("num_ret", "utility", "rbp_resid")
 
 
 class NothingToEvaluateError(InputError):
-    """No query has both results and judgements."""
+    """No query has both results and judgments."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """trec_eval's flags."""
 
-    measures: tuple[tuple[str, str | None], ...] = ()  # name and parameters; none: official
+    measures: tuple[tuple[str, str | None], ...] = ()  # name and parameters; empty: official
     per_query: bool = False  # -q
     summary: bool = True  # not -n
     complete: bool = False  # -c
@@ -36,28 +36,36 @@ class Settings:
     documents: int = 0  # -N
     depth: int | None = None  # -M
     zscores: str | None = None  # -Z
-    query: str | None = None  # of -D
+    query: str | None = None  # -D
     threads: int = 1
 
 
 def output(settings: Settings, qrels_path: str, run_path: str) -> str:
-    """All that trec_eval would print."""
-    asked = request(
+    """Return everything that trec_eval would print."""
+    request = parse_measures(
         settings.measures or (("official", None),),
         level=settings.level,
         documents=settings.documents,
     )
     zscores = read_zscores(settings.zscores) if settings.zscores else None
     qrels = _read_qrels(qrels_path)
-    scores, run_id = _read_run(settings, asked, qrels, run_path)
-    return _Report(settings, asked, qrels, scores, run_id, zscores).text()
+    scores, run_id = _read_run(settings, request, qrels, run_path)
+    report = _Report(
+        settings=settings,
+        request=request,
+        queries=qrels.queries(),
+        scores=scores,
+        run_id=run_id,
+        zscores=zscores,
+    )
+    return report.text()
 
 
 def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
-    """(query, measure) to mean and standard deviation."""
+    """Read {(query, measure): (mean, standard deviation)}."""
     from goodgain.io.files import plain_descriptor
 
-    found = {}
+    zscores = {}
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)
         text = file.read().decode("utf-8", "surrogateescape")
@@ -65,14 +73,14 @@ def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
         fields = line.split()
         try:
             query, measure, mean, deviation = fields
-            found[query, measure] = float(mean), float(deviation)
+            zscores[query, measure] = float(mean), float(deviation)
         except ValueError:
             raise InputError(
-                f"the line '{line}' is not one of a z-score file",
+                f"invalid z-score line '{line}'",
                 where=f"{path}:{number}",
                 hint="a line is: query measure mean standard-deviation",
             ) from None
-    return found
+    return zscores
 
 
 def _read_qrels(path: str) -> CoreQrels:
@@ -88,9 +96,9 @@ def _read_qrels(path: str) -> CoreQrels:
 
 
 def _read_run(
-    settings: Settings, asked: Request, qrels: CoreQrels, path: str
+    settings: Settings, request: Request, qrels: CoreQrels, path: str
 ) -> tuple[Scores, str]:
-    """The core's values, and the run's name as its last line has it."""
+    """The core's values, and the name of the run from its last line."""
     from goodgain import _core
     from goodgain.data import Run
     from goodgain.io.files import is_text, open_lines
@@ -104,18 +112,18 @@ def _read_run(
         "depth": settings.depth or 0,
         "may_be_disjoint": True,
     }
-    # The last column counts what is judged above 0, whatever the level: -c sums it for num_rel.
-    plan = _core.Plan([*asked.specs, {"kernel": "num_rel"}], policy)
-    prepared = _core.Prepared(qrels, plan, settings.threads)
+    # The last column counts gains above 0, whatever the level: -c sums it for num_rel.
     with core_errors():
+        plan = _core.Plan([*request.specs, {"kernel": "num_rel"}], policy)
+        prepared = _core.Prepared(qrels, plan, settings.threads)
         if not is_text(path):
             run = Run(path)
             return run.scores(prepared), run.name
         file = open_lines(path, "run", None)
         again = os.dup(file.fd)
         try:
-            how = {**file.format, "as_trec_eval": True}
-            scores = prepared.file(file.fd, file.name, how)
+            line_format = {**file.format, "as_trec_eval": True}
+            scores = prepared.file(file.fd, file.name, line_format)
             return scores, _last_run_id(again)
         finally:
             os.close(again)
@@ -135,45 +143,45 @@ def _last_run_id(fd: int) -> str:
 
 
 class _Report:
-    """The values of one evaluation, ready to be printed."""
+    """The values of one evaluation, formatted like trec_eval."""
 
     def __init__(
         self,
+        *,
         settings: Settings,
-        asked: Request,
-        qrels: CoreQrels,
+        request: Request,
+        queries: list[str],
         scores: Scores,
         run_id: str,
         zscores: dict[tuple[str, str], tuple[float, float]] | None,
     ) -> None:
         self.settings = settings
-        self.asked = asked
+        self.request = request
         self.run_id = run_id
         self.zscores = zscores
         self.in_run = scores.in_run()
-        self.columns = [scores.column(i) for i in range(len(asked.specs) + 1)]
-        ids: list[str] = qrels.queries()
-        rows = [i for i, there in enumerate(self.in_run) if there or settings.complete]
+        self.columns = [scores.column(i) for i in range(len(request.specs) + 1)]
+        rows = [i for i, in_run in enumerate(self.in_run) if in_run or settings.complete]
         if settings.query is not None:
-            rows = [i for i in rows if ids[i] == settings.query]
+            rows = [i for i in rows if queries[i] == settings.query]
         if not rows:
             raise NothingToEvaluateError(
-                "no query has both results and judgements",
-                hint="were the two files swapped, or are they of two collections?",
+                "no query has both results and judgments",
+                hint="were the files swapped, or are they from different collections?",
             )
-        self.rows = sorted(rows, key=lambda i: ids[i].encode("utf-8", "surrogateescape"))
-        self.ids = ids
+        self.rows = sorted(rows, key=lambda i: queries[i].encode("utf-8", "surrogateescape"))
+        self.queries = queries
 
     def text(self) -> str:
-        """The lines of all queries, then those of the summary."""
+        """The lines of all queries, followed by the summary."""
         lines: list[str] = []
         mark = "Z" if self.zscores is not None else ""
-        counted = [v for v in self.asked.values if v.columns and v.measure.over != "none"]
+        counted = [v for v in self.request.values if v.columns and v.measure.over != "none"]
         values = {v.name: [self._value(v, row) for row in self.rows] for v in counted}
         if self.settings.per_query:
             for place, row in enumerate(self.rows):
-                query = self.ids[row]
-                for v in self.asked.values:
+                query = self.queries[row]
+                for v in self.request.values:
                     if not v.measure.per_query:
                         continue
                     if v.measure.name == "relstring":
@@ -182,7 +190,7 @@ class _Report:
                         number = self._printed(v, values[v.name][place])
                         lines.append(f"{mark}{v.name:<22}\t{query}\t{number}\n")
         if self.settings.summary:
-            for v in self.asked.values:
+            for v in self.request.values:
                 if v.measure.name == "runid":
                     lines.append(f"{v.name:<22}\tall\t{self.run_id}\n")
                 elif v.measure.name != "relstring":
@@ -191,16 +199,16 @@ class _Report:
         return "".join(lines)
 
     def _value(self, value: Value, row: int) -> float:
-        found: float = self.columns[value.columns[0]][row]
+        number: float = self.columns[value.columns[0]][row]
         if not self.in_run[row] and (value.name in _RESET or value.measure.name == "unj"):
-            found = 0.0
+            number = 0.0
         if self.zscores is None:
-            return found
-        mean, deviation = self.zscores.get((self.ids[row], value.name), (math.nan, math.nan))
+            return number
+        mean, deviation = self.zscores.get((self.queries[row], value.name), (math.nan, math.nan))
         if deviation:
-            score = (found - mean) / deviation
+            score = (number - mean) / deviation
             return score if not math.isnan(mean) else MISSING_ZSCORE
-        return 0.0 if found == mean else MISSING_ZSCORE
+        return 0.0 if number == mean else MISSING_ZSCORE
 
     def _grades(self, value: Value, row: int) -> str:
         if not self.in_run[row]:
@@ -213,7 +221,7 @@ class _Report:
         if value.measure.name == "num_rel" and self.settings.complete and self.zscores is None:
             return math.fsum(self.columns[-1])
         total = 0.0
-        for v in values:  # one after the other, as trec_eval adds them
+        for v in values:  # in sequence, like trec_eval
             total += v
         if value.measure.over == "sum":
             return total

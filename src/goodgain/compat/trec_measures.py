@@ -1,8 +1,8 @@
-"""trec_eval's measures: the one list behind the drop-ins for trec_eval and pytrec_eval."""
+"""trec_eval's measures, for the drop-in replacements of trec_eval and pytrec_eval."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import MeasureError
@@ -23,13 +23,14 @@ Params = Literal["none", "cutoffs", "points", "numbers", "gains"]
 class TrecMeasure:
     """A measure as trec_eval names, parameterises, averages and prints it.
 
-    `params`: none; whole cut-offs or recall points, each a value of its own; a list of numbers; or
-    `level=gain` pairs. `ours` is the measure of goodgain's table that explains it.
+    `params`: none; integer cutoffs or recall points, one value each; a list of numbers; or
+    `level=gain` pairs.
     """
 
     name: str
     kernel: str | None
     text: str
+    _: KW_ONLY
     params: Params = "none"
     defaults: tuple[float, ...] = ()
     over: Literal["mean", "sum", "geometric", "count", "none"] = "mean"
@@ -40,7 +41,7 @@ class TrecMeasure:
 
 
 MEASURES: tuple[TrecMeasure, ...] = (
-    TrecMeasure("runid", None, "The name of the run: the last column of the last line.", over="none",
+    TrecMeasure("runid", None, "The name of the run, from the last column of the last line.", over="none",
                 per_query=False),
     TrecMeasure("num_q", "num_q", "Queries evaluated.", over="count", whole=True, per_query=False),
     TrecMeasure("num_ret", "num_ret", "Documents retrieved, summed over queries.", over="sum",
@@ -51,60 +52,65 @@ MEASURES: tuple[TrecMeasure, ...] = (
                 over="sum", whole=True),
     TrecMeasure("map", "ap", "Average precision: the mean of the precision at each relevant "
                 "document."),
-    TrecMeasure("gm_map", "te_gm_map", "The geometric mean of average precision over queries; a "
-                "query counts at least .00001.", over="geometric", per_query=False),
-    TrecMeasure("Rprec", "r_precision", "Precision after R documents, R relevant ones being known."),
-    TrecMeasure("bpref", "bpref", "How often judged nonrelevant documents stand above relevant ones."),
+    TrecMeasure("gm_map", "te_gm_map", "The geometric mean of average precision over queries, "
+                "each at least .00001.", over="geometric", per_query=False),
+    TrecMeasure("Rprec", "r_precision", "Precision after R documents, R being the "
+                "number of relevant documents."),
+    TrecMeasure("bpref", "bpref", "A measure of how often judged nonrelevant "
+                "documents rank above relevant ones."),
     TrecMeasure("recip_rank", "rr", "One over the rank of the first relevant document."),
-    TrecMeasure("iprec_at_recall", "te_iprec", "Interpolated precision at recall points: the best "
-                "precision from there on.", "points", _RECALL),
-    TrecMeasure("P", "precision", "Precision after k documents.", "cutoffs", _CUTOFFS),
+    TrecMeasure("iprec_at_recall", "te_iprec", "Interpolated precision at recall points: the highest "
+                "precision at that recall or above.", params="points", defaults=_RECALL),
+    TrecMeasure("P", "precision", "Precision after k documents.", params="cutoffs", defaults=_CUTOFFS),
     TrecMeasure("relstring", "te_grades", "The grades of the first documents, one character each; "
-                "'-' is not judged, '.' judged with a negative grade, '>' above 9. Per query only.",
-                "numbers", (10.0,), over="none"),
-    TrecMeasure("recall", "recall", "Recall after k documents.", "cutoffs", _CUTOFFS),
-    TrecMeasure("infAP", "infap", "Average precision estimated from a sample of judgements."),
+                "'-' for unjudged, '.' for a negative grade, '>' for above 9. Per query only.",
+                params="numbers", defaults=(10.0,), over="none"),
+    TrecMeasure("recall", "recall", "Recall after k documents.", params="cutoffs", defaults=_CUTOFFS),
+    TrecMeasure("infAP", "infap", "Average precision estimated from a sample of judgments."),
     TrecMeasure("gm_bpref", "te_gm_bpref", "The geometric mean of bpref over queries.",
                 over="geometric", per_query=False),
-    TrecMeasure("Rprec_mult", "te_rprec_mult", "Precision after multiples of R documents.", "points",
-                _MULTIPLES),
+    TrecMeasure("Rprec_mult", "te_rprec_mult", "Precision after multiples of R documents.", params="points",
+                defaults=_MULTIPLES),
     TrecMeasure("utility", "te_utility", "a x relevant retrieved + b x others retrieved + c x relevant "
-                "missed + d x others missed.", "numbers", (1.0, -1.0, 0.0, 0.0)),
+                "missed + d x others missed.", params="numbers", defaults=(1.0, -1.0, 0.0, 0.0)),
     TrecMeasure("11pt_avg", "te_mean_iprec", "Interpolated precision averaged over recall points.",
-                "numbers", _RECALL),
-    TrecMeasure("binG", "te_bin_g", "The mean over relevant documents of 1 / log2(2 + nonrelevant "
-                "ones above)."),
-    TrecMeasure("G", "te_g", "The same with gains: less, the further the list stays behind the ideal "
-                "one.", "gains"),
-    TrecMeasure("dcg", "te_dcg", "Discounted cumulative gain.", "gains", since=10),
+                params="numbers", defaults=_RECALL),
+    TrecMeasure("binG", "te_bin_g", "The mean over relevant documents of 1 / log2(2 + n), n being the "
+                "nonrelevant documents above."),
+    TrecMeasure("G", "te_g", "Like binG with gains: lower the further the list falls behind the ideal "
+                "one.", params="gains"),
+    TrecMeasure("dcg", "te_dcg", "Discounted cumulative gain.", params="gains", since=10),
     TrecMeasure("ideal_dcg", "te_ideal_dcg", "The DCG of the best order of the judged documents.",
-                "gains", since=10),
-    TrecMeasure("ndcg", "te_ndcg", "DCG over the ideal DCG.", "gains"),
+                params="gains", since=10),
+    TrecMeasure("ndcg", "te_ndcg", "DCG divided by the ideal DCG.", params="gains"),
     TrecMeasure("ndcg_rel", "te_ndcg_rel", "nDCG averaged over the ranks of relevant documents.",
-                "gains"),
-    TrecMeasure("Rndcg", "te_rndcg", "nDCG averaged over the ranks where the ideal list changes its "
-                "gain.", "gains"),
-    TrecMeasure("ndcg_cut", "ndcg", "nDCG after k documents.", "cutoffs", _CUTOFFS),
-    TrecMeasure("map_cut", "ap", "Average precision of the first k documents.", "cutoffs", _CUTOFFS),
+                params="gains"),
+    TrecMeasure("Rndcg", "te_rndcg", "nDCG averaged over the ranks where the gain of the ideal list "
+                "changes.", params="gains"),
+    TrecMeasure("ndcg_cut", "ndcg", "nDCG after k documents.", params="cutoffs", defaults=_CUTOFFS),
+    TrecMeasure("map_cut", "ap", "Average precision of the first k documents.", params="cutoffs",
+                defaults=_CUTOFFS),
     TrecMeasure("relative_P", "capped_recall", "Precision after k documents, relative to the best "
-                "possible.", "cutoffs", _CUTOFFS),
-    TrecMeasure("success", "hit", "Whether a relevant document is in the first k.", "cutoffs",
-                (1.0, 5.0, 10.0)),
+                "possible.", params="cutoffs", defaults=_CUTOFFS),
+    TrecMeasure("success", "hit", "Whether a relevant document is in the first k.", params="cutoffs",
+                defaults=(1.0, 5.0, 10.0)),
     TrecMeasure("set_P", "precision", "Precision of the whole list."),
-    TrecMeasure("set_relative_P", "te_set_relative_p", "The same relative to the best possible."),
+    TrecMeasure("set_relative_P", "te_set_relative_p", "Precision of the whole "
+                "list, relative to the best possible."),
     TrecMeasure("set_recall", "recall", "Recall of the whole list."),
     TrecMeasure("set_map", "set_ap", "Precision times recall of the whole list."),
-    TrecMeasure("set_F", "te_set_f", "(x + 1) P R / (x P + R) of the whole list.", "numbers", (1.0,)),
+    TrecMeasure("set_F", "te_set_f", "(x + 1) P R / (x P + R) of the whole list.", params="numbers",
+                defaults=(1.0,)),
     TrecMeasure("num_nonrel_judged_ret", "te_judged_nonrelevant", "Judged nonrelevant documents "
                 "retrieved, summed over queries.", over="sum", whole=True),
-    TrecMeasure("yaap", "te_yaap", "ln((1 + s) / (1 + R - s)), s the sum of the precisions at "
+    TrecMeasure("yaap", "te_yaap", "ln((1 + s) / (1 + R - s)), s being the sum of the precisions at "
                 "relevant documents."),
-    TrecMeasure("rbp", "te_rbp", "Rank-biased precision; p=.9 unless given, grades scaled to 0..1 "
-                "within a query.", "gains", since=10, options={"p": 0.9}),
-    TrecMeasure("rbp_resid", "te_rbp_resid", "What unjudged documents could add to rbp.", "gains",
-                since=10, options={"p": 0.9}),
-    TrecMeasure("unj", "te_unjudged", "The share of the first k that is unjudged.", "cutoffs",
-                (5.0, 10.0, 20.0), since=10),
+    TrecMeasure("rbp", "te_rbp", "Rank-biased precision; p=.9 by default, grades scaled to 0..1 "
+                "within a query.", params="gains", since=10, options={"p": 0.9}),
+    TrecMeasure("rbp_resid", "te_rbp_resid", "The most that unjudged documents could add "
+                "to rbp.", params="gains", since=10, options={"p": 0.9}),
+    TrecMeasure("unj", "te_unjudged", "The share of unjudged documents in the first k.", params="cutoffs",
+                defaults=(5.0, 10.0, 20.0), since=10),
 )  # fmt: skip
 
 _OFFICIAL = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref",
@@ -116,7 +122,7 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
             "set_relative_P", "set_map", "set_F"),
     "all_trec": tuple(m.name for m in MEASURES if m.name not in _NOT_IN_ALL),
 }  # fmt: skip
-# Over preferences or judgement groups: known by name, not computed.
+# Measures over preferences or judgment groups: recognised, but not computed.
 OTHER_FORMATS = ("prefs", "all_prefs", "qrels_jg")
 BY_NAME = {m.name: m for m in MEASURES}
 _PLAIN = {"te_ndcg": "ndcg", "te_dcg": "dcg", "te_ideal_dcg": "ideal_dcg"}
@@ -124,102 +130,102 @@ _PLAIN = {"te_ndcg": "ndcg", "te_dcg": "dcg", "te_ideal_dcg": "ideal_dcg"}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One printed value: its name, and the columns of the core's result it is made of."""
+    """One printed value: its name, and the columns of the core's result that it needs."""
 
     measure: TrecMeasure
     name: str
     columns: tuple[int, ...]
-    given: bool = False  # with parameters of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Measures with their parameters, as the core is asked for them."""
+    """Measures with their parameters, and the core's options for them."""
 
     values: tuple[Value, ...]
     specs: tuple[dict[str, Any], ...]
 
 
-def request(
-    asked: Iterable[tuple[str, str | None]],
+def parse_measures(
+    measures: Iterable[tuple[str, str | None]],
     *,
     level: float = 1,
     documents: float = 0,
     version: int = 10,
 ) -> Request:
-    """What (name, parameters) pairs ask for, in trec_eval's order.
+    """Turn (name, parameters) pairs into a request, in trec_eval's order.
 
-    Of several parameters for one measure the first count.
+    If a measure has parameters several times, the first ones count.
     """
-    wanted: dict[str, str | None] = {}
-    for name, params in asked:
+    params_of: dict[str, str | None] = {}
+    for name, params in measures:
         for single in expanded(name, params):
-            if wanted.get(single) is None:
-                wanted[single] = params if single == name else None
+            if params_of.get(single) is None:
+                params_of[single] = params if single == name else None
     values: list[Value] = []
     specs: list[dict[str, Any]] = []
     for measure in MEASURES:
-        if measure.name in wanted and measure.since <= version:
-            for name, options in _named(measure, wanted[measure.name], level, documents, version):
+        if measure.name in params_of and measure.since <= version:
+            params = params_of[measure.name]
+            for name, options in _printed_values(measure, params, level, documents, version):
                 columns = tuple(range(len(specs), len(specs) + len(options)))
                 specs.extend(options)
-                values.append(Value(measure, name, columns, bool(wanted[measure.name])))
+                values.append(Value(measure, name, columns))
     return Request(tuple(values), tuple(specs))
 
 
 def expanded(name: str, params: str | None = None) -> tuple[str, ...]:
     """The measures behind a name or nickname."""
     if params == "":
-        raise MeasureError(f"the measure '{name}.' has a point but no parameters")
+        raise MeasureError(f"missing parameters after the period in '{name}.'")
     if name in NICKNAMES:
         return NICKNAMES[name]
     if name in BY_NAME:
         return (name,)
     if name in OTHER_FORMATS or name.startswith("prefs_") or name.endswith("_avgjg"):
         raise MeasureError(
-            f"the measure '{name}' is not computed: it is over preferences or judgement groups",
-            hint="goodgain trec-eval computes trec_eval's measures over plain qrels",
+            f"unsupported measure '{name}': it needs preferences or judgment groups",
+            hint="goodgain trec-eval only computes measures over plain qrels",
         )
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*BY_NAME, *NICKNAMES], n=3, cutoff=0.5)
     raise MeasureError(
-        f"there is no measure '{name}' in trec_eval",
-        hint=f"near it: {', '.join(near)}"
+        f"unknown trec_eval measure '{name}'",
+        hint=f"did you mean {' or '.join(near)}?"
         if near
-        else "all of them: goodgain trec-eval -h -m all_trec",
+        else "list all measures with: goodgain trec-eval -h -m all_trec",
     )
 
 
-def _named(
-    measure: TrecMeasure, given: str | None, level: float, documents: float, version: int
+def _printed_values(
+    measure: TrecMeasure, params: str | None, level: float, documents: float, version: int
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The printed names of a measure and what the core is asked for each."""
+    """The printed names of a measure, each with its options for the core."""
     spec: dict[str, Any] = {"kernel": measure.kernel, "rel": float(level), **measure.options}
     if measure.kernel is None:
         return [(measure.name, [])]
     match measure.params:
         case "cutoffs":
-            cutoffs = _sorted(measure, given, whole=True) if given else measure.defaults
+            cutoffs = _sorted(measure, params, whole=True) if params else measure.defaults
             return [(f"{measure.name}_{k:.0f}", [{**spec, "cutoff": int(k)}]) for k in cutoffs]
         case "points":
-            points = _sorted(measure, given, whole=False) if given else measure.defaults
+            points = _sorted(measure, params, whole=False) if params else measure.defaults
             spec["recall_ceil"] = version < 10
             return [(f"{measure.name}_{r:.2f}", [{**spec, "recall": r}]) for r in points]
         case "numbers":
-            numbers = _numbers(measure, given) if given else measure.defaults
-            name = f"{measure.name}_{given}" if given else measure.name
+            numbers = _numbers(measure, params) if params else measure.defaults
+            name = f"{measure.name}_{params}" if params else measure.name
             return [(name, _with_numbers(measure, spec, numbers, documents, version))]
         case "gains":
-            pairs = _pairs(measure, given) if given else {}
+            pairs = _pairs(measure, params) if params else {}
             for level_name, gain in pairs.items():
                 if level_name == "p" and "p" in spec:
                     spec["p"] = gain
                 elif level_name.lstrip("+-").isdigit():
                     spec.setdefault("numbers", []).extend((float(level_name), gain))
-            if "numbers" not in spec:  # grades as they are: the table's own kernels are faster
+            if "numbers" not in spec:  # plain grades: the general kernels are faster
                 spec["kernel"] = _PLAIN.get(spec["kernel"], spec["kernel"])
-            return [(f"{measure.name}_{given}" if given else measure.name, [spec])]
+            return [(f"{measure.name}_{params}" if params else measure.name, [spec])]
     return [(measure.name, [spec])]
 
 
@@ -234,7 +240,7 @@ def _with_numbers(
         case "utility":
             if len(numbers) != 4:
                 raise MeasureError(
-                    f"utility needs 4 numbers, not {len(numbers)}",
+                    f"utility takes 4 numbers, got {len(numbers)}",
                     hint="for example utility.1,-1,0,0",
                 )
             return [{**spec, "numbers": [*numbers, float(documents)]}]
@@ -251,7 +257,7 @@ def _with_numbers(
 
 
 def grades_text(numbers: Iterable[float]) -> str:
-    """The characters of relstring from what the core made of them."""
+    """Decode the characters of relstring from the core's numbers."""
     text = ""
     for number in numbers:
         rest = int(number)
@@ -264,26 +270,26 @@ def grades_text(numbers: Iterable[float]) -> str:
 # --- parameters ---
 
 
-def _bad(measure: TrecMeasure, text: str, what: str, hint: str) -> MeasureError:
-    return MeasureError(f"'{text}' in {measure.name}.{text} {what}", hint=hint)
+def _invalid(measure: TrecMeasure, text: str, problem: str, hint: str) -> MeasureError:
+    return MeasureError(f"invalid parameters '{text}' for {measure.name}: {problem}", hint=hint)
 
 
 def _numbers(measure: TrecMeasure, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise _bad(
-            measure, text, "is not a list of numbers", "numbers are separated by commas"
+        raise _invalid(
+            measure, text, "not a list of numbers", "separate numbers with commas"
         ) from None
 
 
 def _sorted(measure: TrecMeasure, text: str, *, whole: bool) -> list[float]:
-    """Cut-offs in order; each must be there once."""
+    """Distinct cutoffs or points in ascending order."""
     numbers = sorted(float(int(n)) if whole else n for n in _numbers(measure, text))
     if whole and numbers[0] <= 0:
-        raise _bad(measure, text, "has a cut-off below 1", f"for example {measure.name}.5,10")
+        raise _invalid(measure, text, "cutoff below 1", f"for example {measure.name}.5,10")
     if len(set(numbers)) < len(numbers):
-        raise _bad(measure, text, "has a cut-off twice", "give each one once")
+        raise _invalid(measure, text, "duplicate cutoff", "list each cutoff once")
     return numbers
 
 
@@ -296,7 +302,7 @@ def _pairs(measure: TrecMeasure, text: str) -> dict[str, float]:
                 raise ValueError
             pairs[name] = float(value)
         except ValueError:
-            raise _bad(
-                measure, text, "is not a list of level=gain", f"for example {measure.name}.1=3,2=9"
+            raise _invalid(
+                measure, text, "not a list of level=gain", f"for example {measure.name}.1=3,2=9"
             ) from None
     return pairs

@@ -65,11 +65,11 @@ class Qrels(metaclass=ConstructorHints):
         return len(self.core)
 
     def __contains__(self, query: object) -> bool:
-        return self.core.judgements_of(str(query)) is not None
+        return self.core.judgments_of(str(query)) is not None
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """The gains of one query's judged documents."""
-        gains = self.core.judgements_of(query)
+        gains = self.core.judgments_of(query)
         if gains is None:
             raise KeyError(query)
         return gains

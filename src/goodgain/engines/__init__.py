@@ -1,4 +1,4 @@
-"""Engines: where the kernels run. One protocol, on this machine's cores or on a Spark cluster."""
+"""Engines that run the kernels: on the local cores or on a Spark cluster."""
 
 from __future__ import annotations
 

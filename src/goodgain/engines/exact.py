@@ -1,4 +1,4 @@
-"""Sums without rounding: parts that were added up on many machines come to what `math.fsum` says of all."""
+"""Exact sums: subtotals from many machines add up to what `math.fsum` returns for all numbers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SCALE = (
-    1127  # every double is a whole multiple of 2 ** -_SCALE, also after its mantissa is made whole
+    1127  # every double is an integer multiple of 2 ** -_SCALE, even after scaling its mantissa
 )
-_LOW = 27  # bits of a mantissa that are added apart, so that no sum of many leaves 64 bits
+_LOW = 27  # low bits of a mantissa, summed separately so that sums stay within 64 bits
 
 
 @dataclass(slots=True)
 class ExactSum:
-    """The sum of the numbers so far as a whole number, and how many they are."""
+    """The exact sum of the numbers so far, as an integer, and their count."""
 
     total: int = 0  # in units of 2 ** -_SCALE
     count: int = 0
-    infinite: float = 0.0  # the sum of those that are not finite
+    infinite: float = 0.0  # the sum of the non-finite numbers
 
     def add(self, values: NDArray[np.float64]) -> None:
-        """Add numbers; undefined ones are left out."""
+        """Add numbers, ignoring NaN."""
         import numpy as np
 
         values = values[~np.isnan(values)]
@@ -35,15 +35,15 @@ class ExactSum:
             self.infinite += math.fsum(values[~finite])
             values = values[finite]
         mantissas, exponents = np.frexp(values)
-        whole = (mantissas * 2.0**53).astype(np.int64)
-        high, low = whole >> _LOW, whole & ((1 << _LOW) - 1)
+        integers = (mantissas * 2.0**53).astype(np.int64)
+        high, low = integers >> _LOW, integers & ((1 << _LOW) - 1)
         for exponent in np.unique(exponents):
-            of = exponents == exponent
-            part = (int(high[of].sum()) << _LOW) + int(low[of].sum())
-            self.total += part << (int(exponent) - 53 + _SCALE)
+            same = exponents == exponent
+            subtotal = (int(high[same].sum()) << _LOW) + int(low[same].sum())
+            self.total += subtotal << (int(exponent) - 53 + _SCALE)
 
     def join(self, other: ExactSum) -> None:
-        """Add what another has added."""
+        """Add the numbers of another sum."""
         self.total += other.total
         self.count += other.count
         self.infinite += other.infinite
@@ -54,10 +54,10 @@ class ExactSum:
         return self.infinite or self.total / (1 << _SCALE)
 
     def to_list(self) -> list[Any]:
-        """As plain data."""
+        """Convert to plain data."""
         return [f"{self.total:x}", self.count, self.infinite]
 
     @classmethod
     def from_list(cls, data: list[Any]) -> ExactSum:
-        """The reverse of `to_list`."""
+        """Inverse of `to_list`."""
         return cls(int(data[0], 16), data[1], data[2])

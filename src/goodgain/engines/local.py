@@ -1,4 +1,4 @@
-"""The engine of one machine: all of its cores, in one process."""
+"""The local engine: all cores of this machine, in one process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """What `goodgain.evaluate`, `goodgain.good_gain` and `goodgain.label` do."""
+    """Runs `goodgain.evaluate`, `goodgain.good_gain` and `goodgain.label`."""
 
     threads: int | None = None
     name: str = "local"
@@ -25,19 +25,19 @@ class LocalEngine:
     def evaluate(
         self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
-        """Measure one or several runs against judgements."""
+        """Evaluate one or several runs against judgments."""
         from goodgain.ranking import evaluate
 
         return evaluate(qrels, runs, measures, threads=self.threads, **options)
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
-        """Measure what each search of an agent was worth."""
+        """Measure the gain of each search of an agent."""
         from goodgain.agentic import good_gain
 
         return good_gain(traces, threads=self.threads, **options)
 
     def label(self, source: Any, judge: Any, store: Any = None, **options: Any) -> Labels:
-        """Gains for pairs of question and document, or for the results of traces."""
+        """Label pairs of question and document, or the results of traces, with gains."""
         from goodgain.labels import label
 
         return label(source, judge, store, **options)

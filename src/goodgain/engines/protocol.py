@@ -1,4 +1,4 @@
-"""What every engine can do; the results are the same to the last bit, whichever does it."""
+"""The interface of engines, whose results are bit-identical."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Engine(Protocol):
-    """Measures runs, scores traces, labels pairs; takes what the functions of the same names take."""
+    """Evaluates runs, scores traces and labels pairs, with the arguments of the functions of that name."""
 
     @property
     def name(self) -> str:
-        """What `--engine` calls it."""
+        """The name for `--engine`."""
 
     def evaluate(
         self,
@@ -33,10 +33,10 @@ class Engine(Protocol):
         skip_bad: bool = False,
         **policies: str,
     ) -> Evaluation:
-        """Measure one or several runs against judgements."""
+        """Evaluate one or several runs against judgments."""
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
-        """Measure what each search of an agent was worth."""
+        """Measure the gain of each search of an agent."""
 
     def label(self, source: Any, judge: Any, store: Any = None, **options: Any) -> Labels:
-        """Gains for pairs of question and document, or for the results of traces."""
+        """Label pairs of question and document, or the results of traces, with gains."""

@@ -12,7 +12,7 @@ from goodgain._core import CoreError, Prepared
 from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
-from goodgain.errors import InputError, UsageError, from_core
+from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of
 from goodgain.io.naming import unique_names
 from goodgain.measures.definition import Measure
@@ -263,7 +263,8 @@ class CoreRequest(NamedTuple):
         """The plan for the core."""
         from goodgain._core import Plan
 
-        return Plan(self.measures, {**self.policy, **options})
+        with core_errors():
+            return Plan(self.measures, {**self.policy, **options})
 
 
 class Recipe(NamedTuple):

@@ -331,7 +331,7 @@ class _Inputs:
         if query is not None and query not in self.qrels:
             raise InputError(f"query '{query}' is not judged", where=self.qrels.name)
         base = {**Policy().for_core(), "may_be_disjoint": True}
-        specs = [{**o, "policy": {n: o[n] for n in CHOICES}} for o in options]
+        specs = [{**_kernel_options(o), "policy": {n: o[n] for n in CHOICES}} for o in options]
         run = {q: list(zip(*pair, strict=True)) for q, pair in self.documents.items()}
         plan = _core.Plan(specs, base)
         prepared = _core.Prepared(self.qrels.core, plan, available_cores())
@@ -485,9 +485,12 @@ def _mixed(
 
 def _as_convention(options: Mapping[str, Any]) -> Convention:
     policy = Policy(**{n: options[n] for n in CHOICES})
-    rest = {k: v for k, v in options.items() if k not in CHOICES and k != "measure"}
     measure: Measure = options["measure"]
-    return Convention(replace(measure), policy, rest)
+    return Convention(replace(measure), policy, _kernel_options(options))
+
+
+def _kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if k not in CHOICES and k != "measure"}
 
 
 def _shapley(cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]) -> float:

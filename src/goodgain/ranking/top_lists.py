@@ -63,7 +63,7 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
     table.scores(evaluator.prepared.listing(lists))
     columns = lists.columns(ids)
     contributions, bases = (
-        dict(zip(in_core, columns.pop(n), strict=True)) for n in ("parts", "bases")
+        dict(zip(in_core, columns.pop(n), strict=True)) for n in ("contributions", "bases")
     )
     explained = [label for label in in_core if not np.isnan(contributions[label]).any()]
     return RankedLists(

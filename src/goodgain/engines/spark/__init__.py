@@ -1,4 +1,4 @@
-"""The engine of a Spark cluster: the same kernels, on Arrow batches, where the data is."""
+"""The Spark engine: the same kernels on Arrow batches, run where the data is."""
 
 from __future__ import annotations
 

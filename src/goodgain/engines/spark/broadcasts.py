@@ -1,4 +1,4 @@
-"""Small tables that go to every executor with its task, and are built once a process there."""
+"""Small tables that are sent to every executor and built once per process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from goodgain._core import Qrels
     from goodgain.engines.spark.files import Files
 
-_PARTITION_ROWS = 40  # bits of a place that count the rows of a partition
-_kept: dict[str, Qrels] = {}
+_PARTITION_ROWS = 40  # bits of a place for the row number within a partition
+_opened: dict[str, Qrels] = {}
 
 
 def stream_of(table: Any, compression: str | None = None) -> bytes:
-    """An Arrow table as the bytes of a stream."""
+    """Serialise an Arrow table as a stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -30,7 +30,7 @@ def stream_of(table: Any, compression: str | None = None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ShippedQrels:
-    """Judgements or labels as Arrow streams, which Spark broadcasts, or as files that every process reads."""
+    """Judgments or labels as Arrow streams that Spark broadcasts, or as files that every process reads."""
 
     streams: tuple[bytes, ...]
     files: Files | None
@@ -40,39 +40,40 @@ class ShippedQrels:
 
     @classmethod
     def of(cls, streams: Iterable[bytes], columns: Mapping[str, str], name: str) -> ShippedQrels:
-        """Judgements that were packed for the way, in one part or several."""
-        parts = tuple(streams)
-        return cls(parts, None, dict(columns), name, _key(columns, *parts))
+        """Judgments in one or several streams."""
+        tables = tuple(streams)
+        return cls(tables, None, dict(columns), name, _key(columns, *tables))
 
     @classmethod
     def of_files(cls, files: Files, columns: Mapping[str, str], name: str) -> ShippedQrels:
-        """Judgements that need not go by way of the driver."""
+        """Judgments in files, which need not pass through the driver."""
         return cls((), files, dict(columns), name, _key(columns, repr(files).encode()))
 
     def open(self) -> Qrels:
-        """The judgements in the core; kept for the next tasks of this process."""
-        if self.key not in _kept:
+        """The judgments in the core, cached for later tasks of this process."""
+        if self.key not in _opened:
             import pyarrow as pa
 
             from goodgain._core import ArrowTable
 
-            _kept.clear()
+            _opened.clear()
             if self.files:
                 rows = pa.Table.from_batches(self.files.all_rows())
             else:
                 rows = pa.concat_tables([pa.ipc.open_stream(s).read_all() for s in self.streams])
-            _kept[self.key] = ArrowTable.of(rows, self.name).qrels(self.columns)
-        return _kept[self.key]
+            _opened[self.key] = ArrowTable.of(rows, self.name).qrels(self.columns)
+        return _opened[self.key]
 
 
-def _key(columns: Mapping[str, str], *parts: bytes) -> str:
-    """Another one for other rows, and for the same rows read otherwise: processes keep judgements by it."""
-    digests = [sha256(part).digest() for part in (repr(sorted(columns.items())).encode(), *parts)]
+def _key(columns: Mapping[str, str], *contents: bytes) -> str:
+    """The cache key: it differs for other rows and for the same rows with other columns."""
+    header = repr(sorted(columns.items())).encode()
+    digests = [sha256(content).digest() for content in (header, *contents)]
     return sha256(b"".join(digests)).hexdigest()
 
 
 def first_place() -> int:
-    """The place of this task's first row: rows of earlier partitions have smaller places."""
+    """The place of this task's first row; rows of earlier partitions have smaller places."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

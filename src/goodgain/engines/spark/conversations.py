@@ -1,20 +1,20 @@
-"""Traces on a cluster: a conversation is a row, scored where it lies; nothing is shuffled."""
+"""Traces on a cluster: each conversation is one row, scored where it is; there is no shuffle."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic.result import GoodGain
-from goodgain.agentic.settings import Align, GainSettings
+from goodgain.agentic.settings import GainSettings
 from goodgain.agentic.system import SystemGain
 from goodgain.data.qrels import Qrels
 from goodgain.engines.spark.broadcasts import ShippedQrels, stream_of
 from goodgain.engines.spark.gain_worker import COUNTS, SCORED, GainJob, scored
-from goodgain.engines.spark.session import arrow_only, is_frame, kept
-from goodgain.errors import InputError, from_report
+from goodgain.engines.spark.session import arrow_only, is_frame, persisted
+from goodgain.errors import InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
 from goodgain.io.naming import format_of, system_name
 from goodgain.io.sources import Source
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIELDS = ("conversation", "system", "turns", "metadata")
-_TEXTS = ("trace", "json", "value", "conversation_json")
+_JSON_COLUMNS = ("trace", "json", "value", "conversation_json")
+_SETTINGS = {field.name for field in fields(GainSettings)} - {"unit"}
+_READING = {"by", "format", "search_tools"}  # options for files in other trace formats
 
 
-@dataclass(frozen=True)
-class Gained:
-    """Good Gain on the cluster, and as one object once it is asked for.
+@dataclass(frozen=True, kw_only=True)
+class SparkGoodGain:
+    """Good Gain on the cluster, and on demand as a local object.
 
-    `per_iteration` has the columns system, conversation, iteration, and one for each measure, where
-    labels are missing three; it is kept on the cluster until `release`.
+    `per_iteration` has the columns system, conversation and iteration, and one column per measure
+    (three where labels are missing); it stays cached on the cluster until `release`.
     """
 
     per_iteration: Any
-    held: Any
+    cached: Any
     settings: GainSettings
     inputs: list[tuple[str, Source]]
     facts: dict[str, Any]
@@ -44,7 +46,7 @@ class Gained:
 
     @cached_property
     def good_gain(self) -> GoodGain:
-        """The same object as `goodgain.good_gain` gives: fetches 312 bytes an iteration."""
+        """The result of `goodgain.good_gain`; fetches 312 bytes per iteration."""
         return GoodGain(
             systems=list(self._systems()),
             settings=self.settings,
@@ -60,7 +62,7 @@ class Gained:
 
         columns = gain_columns()
         with arrow_only():
-            rows = self.held.where("report is null").drop("report").toArrow()
+            rows = self.cached.where("report is null").drop("report").toArrow()
         rows = rows.sort_by([("place", "ascending"), ("iteration", "ascending")])
         named = pc.if_else(pc.equal(rows.column("system"), ""), self.default, rows.column("system"))
         for name in pc.unique(named).to_pylist():
@@ -84,8 +86,8 @@ class Gained:
             )
 
     def release(self) -> None:
-        """Let the cluster forget the rows; what was fetched of them stays."""
-        self.held.unpersist()
+        """Free the cached rows on the cluster; values already fetched stay available."""
+        self.cached.unpersist()
 
 
 def good_gain(
@@ -93,46 +95,45 @@ def good_gain(
     traces: Any,
     *,
     labels: Any = None,
-    threshold: float = 2,
-    max_gain: float = 4,
-    gain: Literal["linear", "exp"] = "linear",
-    discount: str = "log2",
-    patience: float = 0.8,
-    turn: Literal["last", "all"] | int = "last",
-    align: Align = "active",
     identity: Any = None,
     skip_bad: bool = False,
     column: str | None = None,
-    **reading: Any,
-) -> Gained:
-    """Score traces; see `goodgain.spark.good_gain`. `reading` says how files of other formats are read."""
+    **options: Any,
+) -> SparkGoodGain:
+    """Score traces; see `goodgain.spark.good_gain`."""
+    for option in options.keys() - _SETTINGS - _READING:
+        raise UsageError(
+            f"good_gain() has no parameter '{option}'",
+            hint=keyword_hint(option, sorted(_SETTINGS | _READING)),
+        )
     rules = Identity.of(identity)
-    settings = GainSettings(
-        threshold=threshold,
-        max_gain=max_gain,
-        gain=gain,
-        discount=discount,
-        patience=patience,
-        turn=turn,
-        align=align,
-        unit=rules.unit,
-    )
+    counting = {name: value for name, value in options.items() if name in _SETTINGS}
+    reading = {name: value for name, value in options.items() if name in _READING}
+    settings = GainSettings(**counting, unit=rules.unit)
     lines, name, default = conversations(spark, traces, column, **reading)
-    judged = _labels(labels)
-    job = GainJob(rules, settings, _shipped(judged), name)
+    qrels = _labels(labels)
+    job = GainJob(rules, settings, _shipped(qrels), name)
     with arrow_only():
-        held = kept(spark, lines.mapInArrow(lambda batches: scored(batches, job), SCORED))
-    facts, bounded = _facts(held, name, skip_bad)
+        cached = persisted(spark, lines.mapInArrow(lambda batches: scored(batches, job), SCORED))
+    facts, bounded = _facts(cached, name, skip_bad)
     inputs = [("traces", Source("rows", None, default))]
-    if judged is not None:
-        inputs.append(("labels", judged.source))
-    return Gained(_named(held, bounded, default), held, settings, inputs, facts, bounded, default)
+    if qrels is not None:
+        inputs.append(("labels", qrels.source))
+    return SparkGoodGain(
+        per_iteration=_measure_columns(cached, bounded, default),
+        cached=cached,
+        settings=settings,
+        inputs=inputs,
+        facts=facts,
+        bounded=bounded,
+        default=default,
+    )
 
 
 def conversations(
     spark: Any, traces: Any, column: str | None = None, **reading: Any
 ) -> tuple[Any, str, str]:
-    """One column of JSON lines; the name of the traces, and that of a system without one."""
+    """A DataFrame of JSON lines, the name of the traces, and the default name of a system."""
     from pyspark.sql import functions as sql
 
     name = default = "traces"
@@ -146,7 +147,7 @@ def conversations(
 
         data, name, default = read(spark, traces, "run"), traces, "agent"
     else:
-        return _from_here(spark, traces, **reading)
+        return _from_driver(spark, traces, **reading)
     text = _json_column(data, column, name)
     return (
         data.select(
@@ -161,8 +162,8 @@ def _is_lines(path: str) -> bool:
     return ":" in path and format_of(path) == "jsonl"
 
 
-def _from_here(spark: Any, traces: Any, **reading: Any) -> tuple[Any, str, str]:
-    """Files in any known format and objects are read on the driver, as the local engine does."""
+def _from_driver(spark: Any, traces: Any, **reading: Any) -> tuple[Any, str, str]:
+    """Read objects and files of any trace format on the driver, like the local engine."""
     import pyarrow as pa
 
     from goodgain.agentic.scorer import canonical_lines
@@ -174,37 +175,37 @@ def _from_here(spark: Any, traces: Any, **reading: Any) -> tuple[Any, str, str]:
 
 
 def _json_column(data: Any, column: str | None, name: str) -> Any:
-    """The column that holds JSON, or the nested columns of the canonical form made into it."""
+    """The column that holds JSON, or one built from the nested columns of the canonical form."""
     from pyspark.sql import functions as sql
 
     types = dict(data.dtypes)
     if column is None and {"conversation", "turns"} <= set(types):
         if types["turns"] == "string":
-            raise InputError("the column 'turns' is text, not a list of turns", where=name)
+            raise InputError("column 'turns' must be a list of turns, got text", where=name)
         fields = [sql.col(f"`{f}`") for f in _FIELDS if f in types]
         return sql.to_json(sql.struct(*fields))
     texts = [c for c, kind in types.items() if kind == "string"]
     if column is None:
-        usual = [c for c in texts if c in _TEXTS] or texts
+        usual = [c for c in texts if c in _JSON_COLUMNS] or texts
         if len(usual) != 1:
             raise InputError(
-                "it is not clear which column holds the conversations",
+                "ambiguous column of conversations",
                 where=name,
-                hint=f"column=NAME, one of: {', '.join(texts) or 'none is text'}; or the nested "
+                hint=f"set column= to one of: {', '.join(texts) or '(no text column)'}; or use nested "
                 "columns conversation and turns",
             )
         column = usual[0]
     if types.get(column) != "string":
         raise InputError(
-            f"there is no column '{column}' of text",
+            f"text column '{column}' not found",
             where=name,
-            hint=f"there is: {', '.join(types)}",
+            hint=f"available columns: {', '.join(types)}",
         )
     return sql.col(f"`{column}`")
 
 
 def _labels(labels: Any) -> Qrels | None:
-    """Labels in any form; those of a DataFrame are fetched, as they go to every executor."""
+    """Labels in any form; a DataFrame is fetched, because labels go to every executor."""
     if labels is None:
         return None
     with arrow_only():
@@ -225,11 +226,11 @@ def _shipped(labels: Qrels | None) -> ShippedQrels | None:
     )
 
 
-def _facts(held: Any, name: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
-    """What all tasks counted together; bad conversations are an error, unless they may be skipped."""
+def _facts(cached: Any, name: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
+    """The counts of all tasks; bad conversations are an error unless they may be skipped."""
     facts: dict[str, Any] = {**dict.fromkeys(COUNTS, 0), "skipped_examples": [], "notes": []}
     bounded = False
-    for row in held.where("report is not null").select("report").collect():
+    for row in cached.where("report is not null").select("report").collect():
         report = json.loads(row.report)
         if "error" in report:
             raise from_report(tuple(report["error"]))
@@ -239,16 +240,16 @@ def _facts(held: Any, name: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
         facts["skipped_examples"] = [*facts["skipped_examples"], *report["examples"]][:3]
     if facts["skipped"] and not skip_bad:
         raise InputError(
-            f"{facts['skipped']:,} conversation{'s' * (facts['skipped'] != 1)} cannot be used, such as: "
+            f"{facts['skipped']:,} bad conversation{'s' * (facts['skipped'] != 1)}, for example: "
             f"{facts['skipped_examples'][0]}",
             where=name,
-            hint="leave bad conversations out with skip_bad=True (--skip-bad)",
+            hint="skip bad conversations with skip_bad=True (--skip-bad)",
         )
     return facts, bounded
 
 
-def _named(held: Any, bounded: bool, default: str) -> Any:
-    """The rows under the names of the measures."""
+def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:
+    """The values per iteration, in columns named after the measures."""
     from pyspark.sql import functions as sql
 
     from goodgain._core import gain_columns
@@ -259,6 +260,6 @@ def _named(held: Any, bounded: bool, default: str) -> Any:
         if bounded:
             columns += [sql.col(b)[i].alias(f"{measure}:{b}") for b in ("lower", "upper")]
     system = sql.when(sql.col("system") == "", default).otherwise(sql.col("system")).alias("system")
-    return held.where("report is null and iteration > 0").select(
+    return cached.where("report is null and iteration > 0").select(
         system, "conversation", "iteration", *columns
     )

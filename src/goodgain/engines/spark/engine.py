@@ -1,4 +1,4 @@
-"""The Spark engine: what `LocalEngine` does, on a cluster."""
+"""The Spark engine: the methods of `LocalEngine`, on a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SparkEngine:
-    """Takes DataFrames, paths and URLs that Spark reads, and whatever the local engine takes."""
+    """Takes DataFrames, paths and URLs that Spark can read, and everything the local engine takes."""
 
     session: Any = field(default_factory=start)
     partitions: int | None = None
@@ -26,7 +26,7 @@ class SparkEngine:
     def evaluate(
         self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
     ) -> Evaluation:
-        """Measure one or several runs against judgements."""
+        """Evaluate one or several runs against judgments."""
         from goodgain.engines.spark.runs import evaluate
 
         return evaluate(
@@ -34,13 +34,13 @@ class SparkEngine:
         ).evaluation
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
-        """Measure what each search of an agent was worth."""
+        """Measure the gain of each search of an agent."""
         from goodgain.engines.spark.conversations import good_gain
 
         return good_gain(self.session, traces, **options).good_gain
 
     def label(self, source: Any, judge: Any, store: Any = None, **options: Any) -> Labels:
-        """Gains for pairs of question and document, or for the results of traces."""
+        """Label pairs of question and document, or the results of traces, with gains."""
         from goodgain.engines.spark.labels import label
 
         return label(

@@ -1,7 +1,7 @@
-"""Parquet files that tasks read by themselves: rows that Spark need not make cost half of the time.
+"""Parquet files that tasks read themselves, which halves the time.
 
-Spark turns columns into rows and rows into columns again before Python sees them. Where a DataFrame is a
-table of Parquet files and nothing else, and they are files of a file system, tasks open them as Arrow.
+Spark converts columns to rows and back to columns before Python sees them. If a DataFrame is just a table
+of Parquet files on a mounted file system, tasks read them as Arrow instead.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from goodgain.io.sources import stat_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_BATCH = 100_000  # rows that are read at once
+_BATCH = 100_000  # rows per batch
 _SPARK = "org.apache.spark.sql."
 _RELATION = _SPARK + "execution.datasources.LogicalRelation"
 _FILES = _SPARK + "execution.datasources.HadoopFsRelation"
-_PARQUET = (
-    _SPARK + "execution.datasources.parquet.ParquetFileFormat"
-)  # not what Delta derives from it
+_PARQUET = _SPARK + "execution.datasources.parquet.ParquetFileFormat"  # not Delta's subclass of it
 _PROJECT = _SPARK + "catalyst.plans.logical.Project"
 _ATTRIBUTE = _SPARK + "catalyst.expressions.AttributeReference"
 _ALIAS = _SPARK + "catalyst.expressions.Alias"
@@ -34,7 +32,7 @@ _TYPES = {
 
 
 class Split(NamedTuple):
-    """The row groups of a file that begin between two of its bytes."""
+    """The row groups of a file that start within a range of bytes."""
 
     path: str
     begin: int
@@ -42,24 +40,24 @@ class Split(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column under the name that the DataFrame gives it."""
+    """A column under its name in the DataFrame."""
 
     name: str
     stored: str  # its name in the files
     type: str
-    repeats: bool  # whether rows that stand together often hold the same text
+    repeats: bool  # whether adjacent rows often hold the same text
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What each task reads; goes to the executors with the function."""
+    """The splits that each task reads; sent to the executors with the function."""
 
     tasks: tuple[tuple[Split, ...], ...]
     columns: tuple[Column, ...]
-    version: str  # of their contents: another one when a file may have changed
+    version: str  # changes when a file may have changed
 
     def numbers(self, spark: Any) -> Any:
-        """A DataFrame of the numbers of the tasks, each in a partition of its own."""
+        """A DataFrame with one partition per task, which holds the number of the task."""
         return spark.range(0, len(self.tasks), 1, len(self.tasks))
 
     def rows(self, numbers: Iterator[Any]) -> Iterator[Any]:
@@ -82,7 +80,7 @@ class Files:
         return list(dict.fromkeys(split.path for task in self.tasks for split in task))
 
     def count(self) -> int | None:
-        """How many rows they have, from their ends; nothing if one cannot be read."""
+        """The number of rows, from the file footers; None if one cannot be read."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -99,26 +97,28 @@ class Files:
         names = [column.name for column in self.columns]
         repeats = [column.stored for column in self.columns if column.repeats]
         with pq.ParquetFile(split.path, read_dictionary=repeats) as file:
-            stored = [_found(column.stored, file.schema_arrow.names) for column in self.columns]
+            stored = [
+                _match_column(column.stored, file.schema_arrow.names) for column in self.columns
+            ]
             groups = [
                 group
                 for group in range(file.metadata.num_row_groups)
                 if split.begin <= _offset(file.metadata.row_group(group)) < split.end
             ]
-            wanted = list(dict.fromkeys(name for name in stored if name is not None))
+            present = list(dict.fromkeys(name for name in stored if name is not None))
             for batch in file.iter_batches(
-                _BATCH, row_groups=groups, columns=wanted, use_threads=False
+                _BATCH, row_groups=groups, columns=present, use_threads=False
             ):
-                found = [
+                arrays = [
                     batch.column(name) if name else pa.nulls(batch.num_rows) for name in stored
                 ]
-                yield pa.RecordBatch.from_arrays(list(map(_as, found, types)), names)
+                yield pa.RecordBatch.from_arrays(list(map(_as, arrays, types)), names)
 
 
-def _found(wanted: str, names: list[str]) -> str | None:
-    """A column as Spark looks for it: without regard to case."""
-    alike = [name for name in names if name.lower() == wanted.lower()]
-    return wanted if wanted in alike else next(iter(alike), None)
+def _match_column(name: str, names: list[str]) -> str | None:
+    """Find a column as Spark does, ignoring case."""
+    matches = [other for other in names if other.lower() == name.lower()]
+    return name if name in matches else next(iter(matches), None)
 
 
 def _offset(group: Any) -> int:
@@ -127,7 +127,7 @@ def _offset(group: Any) -> int:
 
 
 def _type(column: Column) -> Any:
-    """As Spark has it; texts that repeat stay numbers of a dictionary, as they are stored."""
+    """The Arrow type; repeated texts stay dictionary-encoded, as they are stored."""
     import pyarrow as pa
 
     kind = getattr(pa, column.type)()
@@ -139,7 +139,7 @@ def _as(array: Any, kind: Any) -> Any:
 
 
 def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
-    """The files of a DataFrame whose columns `types` are wanted, unless only Spark can tell its rows."""
+    """The files with the columns `types` of a DataFrame; None if only Spark can produce its rows."""
     plan = _plan(data)
     stored = _stored(plan, types) if plan is not None else None
     if stored is None:
@@ -149,27 +149,27 @@ def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
         for name in types
     )
     paths = [_path(uri) for uri in sorted(data.inputFiles())]
-    found = {path: stat for path in paths if path and (stat := stat_of(path))}
-    if not found or len(found) < len(paths):
+    stats = {path: stat for path in paths if path and (stat := stat_of(path))}
+    if not stats or len(stats) < len(paths):
         return None
     most = _bytes(data.sparkSession.conf.get("spark.sql.files.maxPartitionBytes"))
-    sizes = {path: size for path, (size, _) in found.items()}
-    version = sha256(repr(found).encode()).hexdigest()
+    sizes = {path: size for path, (size, _) in stats.items()}
+    version = sha256(repr(stats).encode()).hexdigest()
     return Files(tuple(_tasks(sizes, most)), columns, version)
 
 
 def _plan(data: Any) -> Any:
-    """What Spark would do for a DataFrame; none of one that is kept in memory, or of a server's."""
+    """Spark's plan for a DataFrame; None if it is cached or comes from Spark Connect."""
     if not hasattr(data, "_jdf") or data.storageLevel.useMemory or data.storageLevel.useDisk:
         return None
     return data._jdf.queryExecution().optimizedPlan()
 
 
-def _stored(plan: Any, wanted: Mapping[str, str]) -> dict[str, str] | None:
-    """For each wanted column its name in the files; nothing if there is more to do than to read them."""
-    if not all(kind in _TYPES for kind in wanted.values()):
+def _stored(plan: Any, types: Mapping[str, str]) -> dict[str, str] | None:
+    """The name of each column in the files; None if the plan does more than read them."""
+    if not all(kind in _TYPES for kind in types.values()):
         return None
-    names = {name: name for name in wanted}
+    names = {name: name for name in types}
     if _is(plan, _PROJECT):
         names = {}
         for column in _each(plan.projectList()):
@@ -183,11 +183,13 @@ def _stored(plan: Any, wanted: Mapping[str, str]) -> dict[str, str] | None:
     relation = plan.relation()
     if not _is(relation.fileFormat(), _PARQUET):
         return None
-    beside = {field.name().lower() for field in relation.partitionSchema().fields()}
-    found = {name: names[name] for name in wanted if name in names}
-    if len(found) < len(wanted) or any(s.lower() in beside or "." in s for s in found.values()):
+    partitions = {field.name().lower() for field in relation.partitionSchema().fields()}
+    stored = {name: names[name] for name in types if name in names}
+    if len(stored) < len(types) or any(
+        s.lower() in partitions or "." in s for s in stored.values()
+    ):
         return None
-    return found
+    return stored
 
 
 def _each(sequence: Any) -> list[Any]:
@@ -199,28 +201,28 @@ def _is(thing: Any, kind: str) -> bool:
 
 
 def _path(uri: str) -> str | None:
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" and not parts.netloc else None
+    url = urlsplit(uri)
+    return unquote(url.path) if url.scheme == "file" and not url.netloc else None
 
 
 def _bytes(setting: str) -> int:
-    """`134217728b`, `32m`."""
+    """Parse a size such as `134217728b` or `32m`."""
     text = setting.strip().lower().removesuffix("b")
     factors = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
     return int(text[:-1]) * factors[text[-1]] if text[-1] in factors else int(text)
 
 
 def _tasks(sizes: Mapping[str, int], most: int) -> Iterator[tuple[Split, ...]]:
-    """Large files in parts, small ones together, in the order of their names, so that neighbours meet."""
-    waiting: list[Split] = []
-    held = 0
+    """Split large files and group small ones, in the order of their names."""
+    task: list[Split] = []
+    task_size = 0
     for path, size in sizes.items():
-        parts = max(1, round(size / most))
-        for part in range(parts):
-            if waiting and held + size // parts > most:
-                yield tuple(waiting)
-                waiting, held = [], 0
-            waiting.append(Split(path, size * part // parts, size * (part + 1) // parts))
-            held += size // parts
-    if waiting:
-        yield tuple(waiting)
+        count = max(1, round(size / most))
+        for i in range(count):
+            if task and task_size + size // count > most:
+                yield tuple(task)
+                task, task_size = [], 0
+            task.append(Split(path, size * i // count, size * (i + 1) // count))
+            task_size += size // count
+    if task:
+        yield tuple(task)

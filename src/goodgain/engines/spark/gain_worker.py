@@ -1,4 +1,4 @@
-"""Good Gain on the executors: each conversation is one row, so that nothing is moved."""
+"""Good Gain on the executors, where each conversation is one row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNTS = ("results", "searches", "skipped", "left_out", "unknown_conversations")
 
 @dataclass(frozen=True, slots=True)
 class GainJob:
-    """What an executor needs to know to score conversations."""
+    """The settings of an executor that scores conversations."""
 
     rules: Identity
     settings: GainSettings
@@ -35,9 +35,9 @@ class GainJob:
 
 
 def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
-    """A row for each iteration, one without values for a conversation that never searched, and a report.
+    """A row per iteration, a row without values per conversation without a search, and a report.
 
-    The one column holds a conversation as JSON and a line feed, so its bytes are the lines.
+    The only column holds conversations as JSON with a line feed, so its bytes are JSON lines.
     """
     import pyarrow as pa
 
@@ -49,7 +49,7 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
         text = _bytes(batch.column(0))
         try:
             scores = rules.score_lines(text, job.name, labels, options, 1)
-        except CoreError as error:  # of the labels: bad conversations are counted
+        except CoreError as error:  # from the labels; bad conversations are only counted
             report["error"] = error.args
             continue
         for name in COUNTS:
@@ -64,19 +64,19 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
 
 
 def _bytes(texts: Any) -> bytes:
-    """The bytes of all texts of an array, one behind the other."""
+    """The concatenated bytes of all texts of an array."""
     import numpy as np
 
     if not len(texts):
         return b""
     kind = np.int64 if str(texts.type).startswith("large") else np.int32
     ends = np.frombuffer(texts.buffers()[1], kind)[texts.offset : texts.offset + len(texts) + 1]
-    held: bytes = texts.buffers()[2][ends[0] : ends[-1]].to_pybytes()
-    return held
+    content: bytes = texts.buffers()[2][ends[0] : ends[-1]].to_pybytes()
+    return content
 
 
 def _place(name: str, where: str, text: bytes) -> str:
-    """Lines of one batch of many have no number that tells a person anything: how they begin does."""
+    """Locate a line by its beginning; its number within a batch means nothing to a person."""
     number = where.rpartition(":")[2]
     if not number.isdigit():
         return where or name
@@ -108,7 +108,7 @@ def _rows(scores: TraceScores, first_place: int) -> Any:
 
     first = np.asarray(scores.first_row, dtype=np.int64)
     lengths = np.diff(first)
-    rows = np.maximum(lengths, 1)  # a conversation without a search has one row, of iteration 0
+    rows = np.maximum(lengths, 1)  # a conversation without a search has one row, with iteration 0
     owner = np.repeat(np.arange(len(lengths)), rows)
     begins = np.cumsum(rows) - rows
     iteration = np.arange(len(owner)) - np.repeat(begins, rows) + (lengths > 0)[owner]
@@ -120,21 +120,21 @@ def _rows(scores: TraceScores, first_place: int) -> Any:
         flat = pa.array(matrix.reshape(-1))
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), flat)
 
-    def names(of: list[str]) -> Any:
-        return pa.array(of, pa.string()).take(pa.array(owner))
+    def repeated(names: list[str]) -> Any:
+        return pa.array(names, pa.string()).take(pa.array(owner))
 
-    nothing = pa.nulls(len(owner), pa.string())
+    no_report = pa.nulls(len(owner), pa.string())
     values = listed("value")
     bounds = [listed(which) if scores.bounded else values for which in ("lower", "upper")]
     return pa.RecordBatch.from_arrays(
         [
             pa.array(first_place + owner),
-            names(scores.systems),
-            names(scores.conversations),
+            repeated(scores.systems),
+            repeated(scores.conversations),
             pa.array(iteration, pa.int32()),
             values,
             *bounds,
-            nothing,
+            no_report,
         ],
         schema=_schema(),
     )

@@ -1,4 +1,4 @@
-"""Judgements on a cluster: small ones go to every executor, large ones meet their queries in the shuffle."""
+"""Judgments on a cluster: small sets go to every executor, large ones take part in the shuffle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from goodgain.engines.spark.frames import (
     provenance,
 )
 from goodgain.engines.spark.session import arrow_only, is_frame
-from goodgain.engines.spark.worker import JUDGEMENTS, STREAMED, streamed
+from goodgain.engines.spark.worker import JUDGMENTS, STREAMED, streamed
 from goodgain.errors import InputError, core_errors
 
 if TYPE_CHECKING:
@@ -25,88 +25,90 @@ if TYPE_CHECKING:
 
     from goodgain.io.sources import Source
 
-SMALL = 100_000  # judgements that every executor gets; more would fill the driver and wait for it
-_FOOTERS = 100  # files whose ends the driver reads to count them
-_SHIPPED = 2_000_000  # that every executor gets if queries can be measured where they are read
+SMALL = 100_000  # judgments sent to every executor; more would overload the driver
+_FOOTERS = 100  # files whose footers the driver reads to count rows
+_SHIPPED = (
+    2_000_000  # judgments sent to every executor if queries can be measured where they are read
+)
 
 
 class Facts(NamedTuple):
-    """What holds for all judgements together; executors need it where each query brings its own."""
+    """Facts about all judgments, which executors need when each query brings its own."""
 
     rows: int
     max_gain: float
     has_targets: bool
     has_aspects: bool
-    query: str  # one of them, for messages
+    query: str  # an example, for messages
 
     @property
     def for_tasks(self) -> tuple[float, bool, bool]:
-        """What `Job.facts` holds."""
+        """The value of `Job.facts`."""
         return self.max_gain, self.has_targets, self.has_aspects
 
 
 @dataclass(frozen=True)
-class Judgements:
-    """What is known of the judgements on the driver, and their pieces for the shuffle."""
+class Judgments:
+    """Judgments as the driver knows them, and their pieces for the shuffle."""
 
     frame: Frame
     source: Source
     small: ShippedQrels | None = None
-    marks: Any = None  # a DataFrame of the judged queries, if the judgements are small
+    marks: Any = None  # a DataFrame of the judged queries, if the judgments are small
 
     @property
     def pieces(self) -> Any:
-        """What meets the run in the shuffle: marks of the judged queries, or the judgements themselves."""
+        """The pieces for the shuffle: marks of the judged queries, or the judgments themselves."""
         return self.marks if self.small else pieces_of(self.frame, is_run=False)
 
     @cached_property
     def rows(self) -> int:
-        """How many there are, from the ends of files where that is soon told."""
+        """The number of judgments, from file footers where there are few."""
         files = self.frame.files
-        known = files.count() if files and len(files.paths) <= _FOOTERS else None
-        return self.facts.rows if known is None else known
+        count = files.count() if files and len(files.paths) <= _FOOTERS else None
+        return self.facts.rows if count is None else count
 
     @cached_property
     def facts(self) -> Facts:
-        """Asked for once, if at all."""
+        """Facts about all judgments, computed on demand."""
         return _facts(self.frame)
 
     @cached_property
     def shipped(self) -> ShippedQrels | None:
-        """All of them for every task, unless there are too many; the driver passes them on unopened."""
+        """All judgments, for every task, unless there are too many; the driver does not open them."""
         if self.small or self.rows > _SHIPPED:
             return self.small
         return _shipped(self.frame)
 
     @property
     def example(self) -> str:
-        """A query, for messages."""
+        """An example of a query, for messages."""
         return self.small.open().queries()[0] if self.small else self.facts.query
 
-    def read_by_spark(self) -> Judgements:
-        """The same, but tasks do not open files by themselves."""
+    def read_by_spark(self) -> Judgments:
+        """The same, with files opened by Spark instead of the tasks."""
         frame = self.frame.read_by_spark()
         return replace(
-            _small(frame) if self.small else Judgements(frame, self.source), source=self.source
+            _small(frame) if self.small else Judgments(frame, self.source), source=self.source
         )
 
 
-def judgements_of(
+def judgments_of(
     spark: Any, qrels: Any, columns: Mapping[str, str] | None, small: int
-) -> Judgements:
-    """Look at judgements once: how many, and what holds for all of them together."""
+) -> Judgments:
+    """Inspect judgments in any form: up to `small` of them are read on the driver."""
     if not is_frame(qrels) and not _is_remote(qrels):
         table = Qrels.of(qrels, columns)
         return replace(_small(_local_frame(spark, table)), source=table.source)
     frame = frame_of(spark, qrels, "qrels", columns)
-    judged = Judgements(frame, provenance(frame))
+    judged = Judgments(frame, provenance(frame))
     if not judged.rows:
-        raise InputError("the table holds no judgements", where=frame.name)
+        raise InputError("the table contains no judgments", where=frame.name)
     return _small(frame) if judged.rows <= small else judged
 
 
 def _is_remote(qrels: Any) -> bool:
-    """A path with a scheme or a format in front is Spark's to read; files of this machine are read here."""
+    """Whether Spark reads the path (it has a scheme or a format prefix) rather than this process."""
     return isinstance(qrels, str) and ":" in qrels
 
 
@@ -124,9 +126,9 @@ def _facts(frame: Frame) -> Facts:
     from pyspark.sql import functions as sql
 
     columns = {role: sql.col(f"`{name}`") for role, name in frame.columns.items()}
-    nothing = sql.lit(None).cast("string")
-    target, aspect = columns.get("target", nothing), columns.get("aspect", nothing)
-    found = frame.data.agg(
+    null = sql.lit(None).cast("string")
+    target, aspect = columns.get("target", null), columns.get("aspect", null)
+    aggregates = frame.data.agg(
         sql.count(sql.lit(1)).alias("rows"),
         sql.max(columns["value"]).alias("max_gain"),
         sql.max(target.isNotNull() & (target.cast("string") != "")).alias("targets"),
@@ -134,7 +136,7 @@ def _facts(frame: Frame) -> Facts:
         sql.max(aspect).alias("last_aspect"),
         sql.min(columns["query"]).alias("query"),
     )
-    row = found.collect()[0]
+    row = aggregates.collect()[0]
     return Facts(
         row["rows"],
         max(0.0, float(row["max_gain"])) if row["max_gain"] is not None else 0.0,
@@ -145,16 +147,16 @@ def _facts(frame: Frame) -> Facts:
 
 
 def _shipped(frame: Frame) -> ShippedQrels:
-    """All rows in the order of the table, as every task can have them."""
+    """All rows in the order of the table, in a form for every task."""
     if frame.files:
         return ShippedQrels.of_files(frame.files, frame.columns, frame.name)
     with arrow_only():
-        parts = frame.data.mapInArrow(streamed, STREAMED).collect()
-    return ShippedQrels.of((bytes(row.stream) for row in parts), frame.columns, frame.name)
+        streams = frame.data.mapInArrow(streamed, STREAMED).collect()
+    return ShippedQrels.of((bytes(row.stream) for row in streams), frame.columns, frame.name)
 
 
-def _small(frame: Frame) -> Judgements:
-    """All of them on the driver, and checked there as any judgements are."""
+def _small(frame: Frame) -> Judgments:
+    """All judgments on the driver, where the core validates them."""
     import pyarrow as pa
 
     shipped = _shipped(frame)
@@ -169,11 +171,11 @@ def _small(frame: Frame) -> Judgements:
     marks = pa.table(
         {
             "query": pa.array(queries, pa.string()),
-            "kind": pa.repeat(pa.scalar(JUDGEMENTS, pa.int8()), len(queries)),
+            "kind": pa.repeat(pa.scalar(JUDGMENTS, pa.int8()), len(queries)),
             "place": pa.array(range(len(queries)), pa.int64()),
             "piece": pa.repeat(pa.scalar(b"", pa.binary()), len(queries)),
         }
     )
     with arrow_only():
         pieces = frame.data.sparkSession.createDataFrame(marks)
-    return Judgements(frame, provenance(frame), shipped, pieces)
+    return Judgments(frame, provenance(frame), shipped, pieces)

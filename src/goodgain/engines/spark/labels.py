@@ -1,4 +1,4 @@
-"""Labels on a cluster: each partition asks for its own pairs with a store of its own, merged at the end."""
+"""Labels on a cluster: each partition has a store of its own, merged at the end."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from goodgain.labels.store import Setting
 
 _PAIRS = "query string, doc string, question string, text string, error string"
-_LINES = "kind string, line string"  # kinds: reply, asked, error
+_LINES = "kind string, line string"  # kinds: reply, pair, error
 _PAIR_FIELDS = ("query", "doc", "question", "text")
 
 
-class Labelled(NamedTuple):
-    """The labels, read from the merged store, and the same as a DataFrame."""
+class SparkLabels(NamedTuple):
+    """The labels in the merged store, and the same labels as a DataFrame."""
 
     labels: Labels
     frame: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelJob:
-    """What an executor needs to know to label; its key for the judge is in its own environment."""
+    """The settings of an executor that labels; the key for the judge is in its environment."""
 
     judge: Any
     setting: Setting
-    parts: str  # the folder of the partitions' stores
-    known: bytes  # keys that need no call, as an Arrow stream
+    folder: str  # of the partitions' stores
+    done_keys: bytes  # keys that are labelled already, as an Arrow stream
     replicates: int
     text_limit: int
     options: Mapping[str, Any]
@@ -71,12 +71,12 @@ def label(
     text_limit: int = TEXT_LIMIT,
     identity: Any = None,
     retry: Any = RETRIED,
-    parts: str | os.PathLike[str] | None = None,
-) -> Labelled:
+    partition_folder: str | os.PathLike[str] | None = None,
+) -> SparkLabels:
     """Label pairs or traces; see `goodgain.spark.label`."""
-    made = judge_of(judge)
+    judge = judge_of(judge)
     merged = Store.of(store)
-    setting = setting_of(made, Prompt.of(prompt), batch)
+    setting = setting_of(judge, Prompt.of(prompt), batch)
     retried = retry_statuses(retry)
     count = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
     bounds = limits or Limits()
@@ -84,15 +84,15 @@ def label(
     if total is not None:
         bounds = replace(bounds, budget=max(0.0, total - merged.cost()) / count)
     with tempfile.TemporaryDirectory(prefix="goodgain-labels-") as temporary:
-        folder = os.fspath(parts) if parts else _beside(merged, temporary)
+        folder = os.fspath(partition_folder) if partition_folder else _beside(merged, temporary)
         job = LabelJob(
-            made,
-            setting,
-            folder,
-            _keys(merged.done_keys(setting, retried)),
-            replicates,
-            text_limit,
-            {
+            judge=judge,
+            setting=setting,
+            folder=folder,
+            done_keys=_keys(merged.done_keys(setting, retried)),
+            replicates=replicates,
+            text_limit=text_limit,
+            options={
                 "prompt": prompt, "replicates": replicates, "batch": batch, "concurrency": concurrency,
                 "limits": bounds, "text_limit": text_limit, "retry": retried,
             },
@@ -103,20 +103,20 @@ def label(
         problem = _merge(replies, merged, setting, Path(temporary))
         if problem is not None:
             raise problem
-        _forget(folder)
+        _delete_stores(folder)
     labels = Labels(merged, setting)
     with arrow_only():
         frame = spark.createDataFrame(labels.to_arrow()) if len(labels) else None
-    return Labelled(labels, frame)
+    return SparkLabels(labels, frame)
 
 
 def _beside(store: Store, temporary: str) -> str:
-    """Stores of partitions lie beside the whole, where a second try finds what the first has paid for."""
+    """The folder next to the store, where a second run finds the labels the first has paid for."""
     return temporary if store.path == ":memory:" else f"{Path(store.path).absolute()}.parts"
 
 
-def _forget(folder: str) -> None:
-    """All of it is in the merged store now."""
+def _delete_stores(folder: str) -> None:
+    """Delete the partitions' stores after merging."""
     for path in Path(folder).glob("partition-*.db*") if Path(folder).is_dir() else ():
         path.unlink(missing_ok=True)
     if Path(folder).is_dir() and not any(Path(folder).iterdir()):
@@ -130,7 +130,7 @@ def _keys(keys: list[str]) -> bytes:
 
 
 def _pairs(spark: Any, source: Any, identity: Any) -> Any:
-    """A DataFrame of query, doc, question and text: pairs as they are, or those of traces."""
+    """A DataFrame of query, doc, question and text, from pairs or traces."""
     if is_frame(source) and "turns" not in source.columns and _has_question(source):
         return source.mapInArrow(_pairs_of_rows, _PAIRS)
     if not is_frame(source) and not (isinstance(source, str) and ":" in source):
@@ -138,9 +138,9 @@ def _pairs(spark: Any, source: Any, identity: Any) -> Any:
 
         from goodgain.labels.labeller import pairs_to_label
 
-        found = list(pairs_to_label(source, identity))
-        columns = {f: pa.array([getattr(p, f) for p in found], pa.string()) for f in _PAIR_FIELDS}
-        columns["error"] = pa.nulls(len(found), pa.string())
+        pairs = list(pairs_to_label(source, identity))
+        columns = {f: pa.array([getattr(p, f) for p in pairs], pa.string()) for f in _PAIR_FIELDS}
+        columns["error"] = pa.nulls(len(pairs), pa.string())
         return spark.createDataFrame(pa.table(columns))
     lines, _, _ = conversations(spark, source)
     return lines.mapInArrow(lambda batches: _pairs_of_traces(batches, identity), _PAIRS)
@@ -160,40 +160,40 @@ def _pairs_of_rows(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _pairs_of_traces(batches: Iterator[Any], identity: Any) -> Iterator[Any]:
-    def found() -> Iterator[Pair]:
+    def pairs() -> Iterator[Pair]:
         for batch in batches:
             yield from trace_pairs(map(json.loads, batch.column(0).to_pylist()), identity)
 
-    yield from _collected(found, batches)
+    yield from _collected(pairs, batches)
 
 
 def _collected(pairs: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Pairs in batches; an error is a row of its own."""
+    """Pairs in batches; an error becomes a row."""
     import pyarrow as pa
 
     schema = pa.schema([(name, pa.string()) for name in (*_PAIR_FIELDS, "error")])
-    held: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     try:
         for pair in pairs():
-            held.append({**{f: getattr(pair, f) for f in _PAIR_FIELDS}, "error": None})
-            if len(held) >= 1000:
-                yield pa.RecordBatch.from_pylist(held, schema)
-                held = []
+            rows.append({**{f: getattr(pair, f) for f in _PAIR_FIELDS}, "error": None})
+            if len(rows) >= 1000:
+                yield pa.RecordBatch.from_pylist(rows, schema)
+                rows = []
     except GoodgainError as error:
-        held.append({"error": _parts(error)})
+        rows.append({"error": _error_json(error)})
         for _ in batches:
             pass
-    yield pa.RecordBatch.from_pylist(held, schema)
+    yield pa.RecordBatch.from_pylist(rows, schema)
 
 
 def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
-    """Ask for the pairs of a partition; its replies as lines of the form that stores exchange."""
+    """Label the pairs of a partition; replies become lines in the exchange format of stores."""
     import pyarrow as pa
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    known = set(pa.ipc.open_stream(job.known).read_all().column("key").to_pylist())
-    pairs, asked, problems = [], [], []
+    done = set(pa.ipc.open_stream(job.done_keys).read_all().column("key").to_pylist())
+    pairs, done_pairs, problems = [], [], []
     for batch in batches:
         for row in batch.to_pylist():
             if row["error"]:
@@ -201,24 +201,24 @@ def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
                 continue
             pair = Pair(*(row[f] for f in _PAIR_FIELDS))
             keys = _keys_of(pair, job)
-            if all(key in known for key in keys):
-                asked += [
+            if all(key in done for key in keys):
+                done_pairs += [
                     PairRow(pair.query, pair.doc, key, i, pair.question)
                     for i, key in enumerate(keys)
                 ]
             else:
                 pairs.append(pair)
-    lines = [("asked", json.dumps(a)) for a in asked]
+    lines = [("pair", json.dumps(pair)) for pair in done_pairs]
     if problems:
         lines += [("error", p) for p in problems]
     elif pairs:
-        Path(job.parts).mkdir(parents=True, exist_ok=True)
-        path = Path(job.parts) / f"partition-{context.partitionId() if context else 0:05}.db"
+        Path(job.folder).mkdir(parents=True, exist_ok=True)
+        path = Path(job.folder) / f"partition-{context.partitionId() if context else 0:05}.db"
         with Store(path) as store:
             try:
                 label_here(pairs, job.judge, store, **job.options)
             except GoodgainError as error:
-                lines.append(("error", _parts(error)))
+                lines.append(("error", _error_json(error)))
             replies = export(Labels(store, job.setting), "jsonl").splitlines()
             lines += [("reply", reply) for reply in replies]
     for at in range(0, len(lines), 1000):
@@ -234,7 +234,7 @@ def _keys_of(pair: Pair, job: LabelJob) -> list[str]:
     return [job.setting.key(question, text, i) for i in range(job.replicates)]
 
 
-def _parts(error: GoodgainError) -> str:
+def _error_json(error: GoodgainError) -> str:
     return json.dumps([type(error).__name__, error.message, error.where, error.hint])
 
 
@@ -242,9 +242,9 @@ def _parts(error: GoodgainError) -> str:
 
 
 def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> GoodgainError | None:
-    """Take in what came of all partitions, by way of files; what was paid for stays, also after an error."""
+    """Merge the lines of all partitions, through files; labels are saved even after an error."""
     problem = None
-    paths = {kind: folder / f"{kind}.jsonl" for kind in ("reply", "asked")}
+    paths = {kind: folder / f"{kind}.jsonl" for kind in ("reply", "pair")}
     files = {kind: path.open("w", encoding="utf-8") for kind, path in paths.items()}
     try:
         for row in replies.toLocalIterator():
@@ -256,7 +256,7 @@ def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> Goodga
     finally:
         for file in files.values():
             file.close()
-    with paths["asked"].open(encoding="utf-8") as lines:
+    with paths["pair"].open(encoding="utf-8") as lines:
         store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
         import_labels(store, paths["reply"])

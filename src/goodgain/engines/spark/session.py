@@ -1,4 +1,4 @@
-"""Spark sessions: found or started, and the one warning of theirs that says nothing here."""
+"""Spark sessions: find or start one, and suppress an irrelevant warning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goodgain.errors import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What suits rows that go to Python in Arrow batches, in a session that is started here.
+# Defaults for sessions started here, suited to Arrow batches.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.files.maxPartitionBytes": "32m",
@@ -22,7 +22,7 @@ SETTINGS = {
 
 @contextmanager
 def arrow_only() -> Iterator[None]:
-    """The package warns of pandas 3 wherever Arrow is used; no pandas object is made here."""
+    """Suppress PySpark's warning about pandas 3; only Arrow is used here."""
     with warnings.catch_warnings():
         warnings.filterwarnings(
             "ignore", message="PySpark does not yet fully support pandas", category=FutureWarning
@@ -30,9 +30,9 @@ def arrow_only() -> Iterator[None]:
         yield
 
 
-def kept(spark: Any, frame: Any) -> Any:
-    """A frame whose rows stay on the cluster once made; Spark may join small partitions of it."""
-    name = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # read when it is persisted
+def persisted(spark: Any, frame: Any) -> Any:
+    """The frame, to be cached on the cluster; Spark may merge its small partitions."""
+    name = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # read by persist()
     before = spark.conf.get(name)
     spark.conf.set(name, "true")
     try:
@@ -42,10 +42,10 @@ def kept(spark: Any, frame: Any) -> Any:
 
 
 def start(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
-    """The session that is there, or a new one on `master`; under `spark-submit` on what that says.
+    """Return the active session, or start one on `master` (by default that of `spark-submit`).
 
-    Executors on this machine use this Python; those of a cluster what PYSPARK_PYTHON says. Settings
-    of the cluster and of `spark-submit` go before those that are made here.
+    Executors on this machine use this Python, those of a cluster PYSPARK_PYTHON. Settings of the
+    cluster and of `spark-submit` take precedence over goodgain's own.
     """
     try:
         from pyspark.sql import SparkSession
@@ -61,21 +61,21 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
-    except Exception as error:  # pyspark and Java raise many kinds
+    except Exception as error:  # pyspark and Java raise many types
         reason = str(error).strip().splitlines()
         raise UsageError(
-            f"no Spark session could be started on '{master or 'the default master'}': "
+            f"cannot start a Spark session on '{master or 'the default master'}': "
             f"{reason[0] if reason else type(error).__name__}",
-            hint="Spark needs Java 17 or later (JAVA_HOME) and a master that can be reached",
+            hint="Spark needs Java 17 or later (JAVA_HOME) and a reachable master",
         ) from None
     if active is None:
-        said = session.sparkContext.getConf()
-        for key in (key for key in SETTINGS if not said.contains(key)):
+        conf = session.sparkContext.getConf()
+        for key in (key for key in SETTINGS if not conf.contains(key)):
             session.conf.set(key, SETTINGS[key])
     return session
 
 
 def is_frame(value: Any) -> bool:
-    """Whether something is a Spark DataFrame, classic or Connect; pyspark is not imported for it."""
+    """Whether a value is a Spark DataFrame, classic or Connect, without importing pyspark."""
     kind = type(value)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"

@@ -1,4 +1,4 @@
-"""The values of a run that stay on the cluster: sums are here, columns come when they are asked for."""
+"""The values of a run on the cluster: sums are available at once, columns are fetched on demand."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class SparkValues:
-    """What `RunScores` reads. Means need no query on the driver; `queries` and `column` fetch all."""
+    """Values for `RunScores`. Means need no data on the driver; `queries` and `column` fetch everything."""
 
     __slots__ = (
-        "_beside",
         "_fetched",
         "_frame",
         "_places",
         "_report",
+        "_run_columns",
         "_width",
         "has_bounds",
         "source",
@@ -33,41 +33,42 @@ class SparkValues:
 
     def __init__(
         self,
+        *,
         frame: Any,
         report: Report,
         places: Mapping[str, int | str],
         has_bounds: bool,
         source: Source,
-        beside: Mapping[str, Mapping[str, float] | None],
+        run_columns: Mapping[str, Mapping[str, float] | None],
     ) -> None:
         self._frame = frame
         self._report = report
         self._places = places
         self._width = len(report.sums)
-        self._beside = beside
+        self._run_columns = run_columns
         self._fetched: Any = None
         self.has_bounds = has_bounds
         self.source: Source | None = source
 
     def tables(self) -> NoReturn:
-        """They stay where they are: a page of a run on a cluster has no ranked lists."""
-        raise InputError("the run is on a cluster")
+        """Not available: reports on runs on a cluster have no ranked lists."""
+        raise InputError("ranked lists are not available for a run on a cluster")
 
     def queries(self) -> list[str]:
-        """The queries in the order of the judgements."""
+        """The queries in the order of the judgments."""
         return list(self._rows().column("query").to_pylist())
 
     def column(self, label: str, bound: str) -> list[float]:
-        """The values of a measure, beside the queries."""
+        """The values of a measure, parallel to the queries."""
         place = self._places[label]
         if isinstance(place, str):
-            given = self._beside.get(place) or {}
-            return [given.get(query, math.nan) for query in self.queries()]
+            by_query = self._run_columns.get(place) or {}
+            return [by_query.get(query, math.nan) for query in self.queries()]
         values = self._rows().column(f"v{self._column(place, bound)}")
         return list(values.to_numpy().tolist())
 
     def total(self, measure: Measure, bound: str) -> float:
-        """The mean over queries, or the sum of counts: from sums that each task made without rounding."""
+        """The mean over queries, or the sum of counts, from the exact sums of all tasks."""
         place = self._places[measure.label]
         if isinstance(place, str):
             return aggregate(measure, self.column(measure.label, bound))
@@ -80,26 +81,26 @@ class SparkValues:
         return math.exp(mean) if measure.definition.aggregate == "geometric" else mean
 
     def defined(self, label: str) -> int:
-        """For how many queries a measure has a value."""
+        """The number of queries for which a measure has a value."""
         place = self._places[label]
         if isinstance(place, str):
             return sum(v == v for v in self.column(label, ""))
         return self._report.sums[place].count
 
     def size(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return self._report.totals["rows"]
 
     def coverage(self) -> Coverage:
-        """How well judgements and run meet."""
-        t = self._report.totals
+        """How well judgments and run match."""
+        totals = self._report.totals
         return Coverage(
-            judged_queries=t["judged"],
-            missing_queries=t["judged"] - t["in_run"],
-            unjudged_queries=t["unjudged_queries"],
-            documents=t["retrieved"],
-            unjudged_documents=t["unjudged"],
-            judged_at_10=t["top_judged"] / t["top"] if t["top"] else math.nan,
+            judged_queries=totals["judged"],
+            missing_queries=totals["judged"] - totals["in_run"],
+            unjudged_queries=totals["unjudged_queries"],
+            documents=totals["retrieved"],
+            unjudged_documents=totals["unjudged"],
+            judged_at_10=totals["top_judged"] / totals["top"] if totals["top"] else math.nan,
             bad_rows=self._report.bad[0],
             bad_example=self._report.bad[1],
         )
@@ -108,7 +109,7 @@ class SparkValues:
         return self._width // 3 + 2 * place + (bound == "upper") if bound else place
 
     def _rows(self) -> Any:
-        """All rows, fetched once, in the order of the judgements."""
+        """All rows, fetched once, in the order of the judgments."""
         if self._fetched is None:
             with arrow_only():
                 self._fetched = self._frame.toArrow().sort_by("place")

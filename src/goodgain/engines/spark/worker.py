@@ -1,7 +1,7 @@
-"""What runs on the executors: functions over Arrow batches that hand them to the core and report home.
+"""Functions for the executors: they pass Arrow batches to the core and report to the driver.
 
-A report is a row of its own among the results: unlike an accumulator it is counted once, however often
-a task is tried, and unlike an exception it can be added up over all partitions.
+A report is a separate row of the result: unlike an accumulator it counts once even if a task is retried,
+and unlike an exception it can be added up over all partitions.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 STREAMED = "stream binary"
 PACKED = "query string, kind tinyint, place bigint, piece binary"
-JUDGEMENTS, REPORT = 0, 3  # kinds of pieces; the core has more of them
-SCATTERED = "scattered"  # rows of a query stand in several places
+JUDGMENTS, REPORT = 0, 3  # kinds of pieces; the core defines the others
+SCATTERED = "scattered"  # the rows of a query are not contiguous
 UNREAD = "unread"  # a file that only Spark can read
-_WAITING = 20_000  # measured queries that are sent on at once
+_WAITING = 20_000  # measured queries per batch of output
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Report:
-    """What a task has to say besides its rows; all parts add up."""
+    """What a task returns besides its rows; reports can be added up."""
 
     totals: dict[str, int] = field(default_factory=dict)
     sums: list[ExactSum] = field(default_factory=list)
     bad: tuple[int, str] = (0, "")
     error: tuple[str, ...] | None = None
     unjudged_example: str = ""
-    again: str = ""  # SCATTERED or UNREAD: the shorter way cannot be gone
+    retry: str = ""  # SCATTERED or UNREAD: the reason to retry the slower way
 
     def join(self, other: Report) -> None:
-        """Add what another task said."""
+        """Add the report of another task."""
         for name, count in other.totals.items():
             self.totals[name] = self.totals.get(name, 0) + count
         self.sums = self.sums or [ExactSum() for _ in other.sums]
@@ -55,14 +55,14 @@ class Report:
         self.add_bad(other.bad)
         self.error = self.error or other.error
         self.unjudged_example = self.unjudged_example or other.unjudged_example
-        self.again = max(self.again, other.again)  # UNREAD, if any says it
+        self.retry = max(self.retry, other.retry)  # UNREAD takes precedence
 
     def add_bad(self, bad: tuple[int, str]) -> None:
-        """Count further bad rows; the first example stays."""
+        """Count more bad rows, keeping the first example."""
         self.bad = (self.bad[0] + bad[0], self.bad[1] or bad[1])
 
     def to_json(self) -> str:
-        """As text that fits into a cell."""
+        """Serialise as text for a cell."""
         return json.dumps(
             {
                 "totals": self.totals,
@@ -70,25 +70,25 @@ class Report:
                 "bad": self.bad,
                 "error": self.error,
                 "unjudged_example": self.unjudged_example,
-                "again": self.again,
+                "retry": self.retry,
             }
         )
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Report:
-        """The reverse of `to_json`."""
+        """Inverse of `to_json`."""
         data = json.loads(text)
         return cls(
-            data["totals"],
-            [ExactSum.from_list(s) for s in data["sums"]],
-            tuple(data["bad"]),
-            tuple(data["error"]) if data["error"] else None,
-            data["unjudged_example"],
-            data["again"],
+            totals=data["totals"],
+            sums=[ExactSum.from_list(s) for s in data["sums"]],
+            bad=tuple(data["bad"]),
+            error=tuple(data["error"]) if data["error"] else None,
+            unjudged_example=data["unjudged_example"],
+            retry=data["retry"],
         )
 
 
-# --- rows to pieces, where they are read ---
+# --- packing rows into pieces, where they are read ---
 
 
 def packed(
@@ -99,10 +99,10 @@ def packed(
     files: Files | None = None,
     here: Job | None = None,
 ) -> Iterator[Any]:
-    """The rows of a partition as pieces, one for each query in a window of rows.
+    """Pack the rows of a partition into pieces, one per query within a window of rows.
 
-    With `files` the batches only say which of them to read. With `here` queries that stand together are
-    measured at once, and what was measured goes on in place of their rows.
+    With `files` the batches only name the files to read. With `here` contiguous queries are measured
+    at once, and their values replace their rows.
     """
     import pyarrow as pa
 
@@ -123,15 +123,15 @@ def packed(
     except (OSError, pa.ArrowException):
         if not files and not here:
             raise
-        report.again = UNREAD
+        report.retry = UNREAD
     _drain(batches)
     if packer.scattered:
-        report.again = report.again or SCATTERED
+        report.retry = report.retry or SCATTERED
     if is_run:
         report.bad = packer.bad
-    elif packer.bad[0]:  # judgements are never skipped
+    elif packer.bad[0]:  # judgments are never skipped
         report.error = report.error or ("input", packer.bad[1], "", "")
-    if report.bad[0] or report.error or report.again:
+    if report.bad[0] or report.error or report.retry:
         yield _piece_batch([""], [REPORT], [first], [report.to_json().encode()])
 
 
@@ -161,14 +161,14 @@ def _piece_batch(queries: Any, kinds: Any, places: Any, pieces: Any) -> Any:
 def _text_array(texts: Texts, kind: Any) -> Any:
     import pyarrow as pa
 
-    ends, held = texts
+    ends, content = texts
     return pa.Array.from_buffers(
-        kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(held)]
+        kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(content)]
     )
 
 
 def streamed(batches: Iterator[Any]) -> Iterator[Any]:
-    """The rows of a partition as one Arrow stream, for the way to every executor."""
+    """The rows of a partition as one Arrow stream, to be sent to every executor."""
     import pyarrow as pa
 
     rows = list(batches)
@@ -177,47 +177,45 @@ def streamed(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays([pa.array([stream], pa.binary())], ["stream"])
 
 
-# --- pieces to values, where a query is whole ---
+# --- measuring pieces, where all rows of a query are together ---
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What an executor needs to know to measure pieces."""
+    """The settings of an executor that measures pieces."""
 
-    asked: CoreRequest
+    request: CoreRequest
     name: str
-    width: int  # values of a query
+    width: int  # values per query
     skips_missing: bool
-    logarithms: frozenset[int]  # columns whose logarithms are added, for geometric means
-    qrels: ShippedQrels | None  # small judgements; else they come with the pieces
-    facts: (
-        tuple[float, bool, bool] | None
-    )  # then: largest gain, whether there are targets, and aspects
+    logarithms: frozenset[int]  # columns whose logarithms are summed, for geometric means
+    qrels: ShippedQrels | None  # small judgments; others come with the pieces
+    facts: tuple[float, bool, bool] | None  # of the others: largest gain, has targets, has aspects
 
     def evaluation(self) -> PackedEvaluation:
-        """What measures, in this process."""
+        """The core's evaluation of pieces, in this process."""
         return PackedEvaluation(
             self.qrels.open() if self.qrels else None,
             *(self.facts or (0.0, False, False)),
-            self.asked.plan(may_be_disjoint=True),
+            self.request.plan(may_be_disjoint=True),
             self.name,
         )
 
 
 def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
-    """A row for each judged query of a partition, and a report. The pieces come sorted by query and kind."""
+    """A row per judged query of a partition, and a report. Pieces must be sorted by query and kind."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     report = Report()
     try:
         evaluation = job.evaluation()
-    except (CoreError, OSError, pa.ArrowException) as error:  # judgements that are bad, or unread
+    except (CoreError, OSError, pa.ArrowException) as error:  # invalid or unreadable judgments
         if not isinstance(error, CoreError) and not (job.qrels and job.qrels.files):
             raise
         _drain(batches)
         is_bad = isinstance(error, CoreError)
-        yield _report_row(Report(error=error.args) if is_bad else Report(again=UNREAD), job.width)
+        yield _report_row(Report(error=error.args) if is_bad else Report(retry=UNREAD), job.width)
         return
     report.sums = [ExactSum() for _ in range(job.width)]
     try:
@@ -236,19 +234,24 @@ def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
         _drain(batches)
     yield _rows(evaluation, job, report)
     if evaluation.scattered:
-        report.again = report.again or SCATTERED
-    report.join(Report(evaluation.totals(), [], evaluation.bad, None, evaluation.unjudged_example))
+        report.retry = report.retry or SCATTERED
+    counts = Report(
+        totals=evaluation.totals(),
+        bad=evaluation.bad,
+        unjudged_example=evaluation.unjudged_example,
+    )
+    report.join(counts)
     yield _report_row(report, job.width)
 
 
 def _drain(batches: Iterator[Any]) -> None:
-    """Spark waits until its input is taken."""
+    """Consume the rest of the input; Spark waits for that."""
     for _ in batches:
         pass
 
 
 def measured_schema(width: int) -> str:
-    """The columns of what `measured` yields."""
+    """The schema of the batches of `measured`."""
     values = "".join(f", v{i} double" for i in range(width))
     return f"query string, place bigint{values}, report string"
 
@@ -261,24 +264,24 @@ def _rows(evaluation: PackedEvaluation, job: Job, report: Report) -> Any:
     queries, places, in_run, flat = evaluation.take()
     ids, values = _text_array(queries, pa.string()), flat.reshape(len(places), width)
     if job.skips_missing:
-        kept = in_run != 0
-        ids, places, values = ids.filter(pa.array(kept)), places[kept], values[kept]
+        present = in_run != 0
+        ids, places, values = ids.filter(pa.array(present)), places[present], values[present]
     report.totals["rows"] = report.totals.get("rows", 0) + len(places)
     for i, total in enumerate(report.sums):
         column = values[:, i]
         total.add(_logarithms(column) if i in job.logarithms else column)
-    nothing = pa.nulls(len(places), pa.string())
+    no_report = pa.nulls(len(places), pa.string())
     arrays = [
         ids,
         pa.array(places),
         *(pa.array(np.ascontiguousarray(c)) for c in values.T),
-        nothing,
+        no_report,
     ]
     return pa.RecordBatch.from_arrays(arrays, _names(width))
 
 
 def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """As `evaluation.scores.aggregate` takes them: by the same function, so to the same bits."""
+    """Logarithms as in `ranking.scores.aggregate`: by the same function, hence bit-identical."""
     import numpy as np
 
     return np.array([v if v != v else math.log(max(v, 0.00001)) for v in values.tolist()])

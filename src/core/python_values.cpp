@@ -1,0 +1,34 @@
+#include "python_values.hpp"
+
+#include <algorithm>
+
+namespace nb = nanobind;
+
+namespace gg {
+
+nb::str to_python(Bytes text) {
+  PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (!result) throw nb::python_error();
+  return nb::steal<nb::str>(result);
+}
+
+nb::object to_bytes(nb::handle text) {
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (!bytes) throw nb::python_error();
+  return nb::steal(bytes);
+}
+
+std::string python_repr(nb::handle object) {
+  PyObject* repr = PyObject_Repr(object.ptr());
+  if (!repr) throw nb::python_error();
+  const nb::object owner = nb::steal(repr);
+  Py_ssize_t size;
+  const char* text = PyUnicode_AsUTF8AndSize(repr, &size);
+  if (!text) {
+    PyErr_Clear();
+    return "an id that is not valid text";
+  }
+  return std::string(text, static_cast<size_t>(std::min<Py_ssize_t>(size, 80)));
+}
+
+}  // namespace gg

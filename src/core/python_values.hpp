@@ -1,0 +1,51 @@
+// Python values to values of the core and back.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace gg {
+
+/// Bytes as a Python string; ids that are not UTF-8 keep their bytes (surrogateescape).
+nanobind::str to_python(Bytes text);
+
+/// The reverse: the bytes of a Python string that PyUnicode_AsUTF8 cannot encode. Throws nb::python_error.
+nanobind::object to_bytes(nanobind::handle text);
+inline Bytes bytes_of(const nanobind::object& bytes) {
+  return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
+/// Calls `use(Bytes)` with the bytes of a Python string.
+template <class Use>
+void with_bytes(nanobind::handle text, Use&& use) {
+  Py_ssize_t size;
+  if (const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) return use(Bytes(utf8, static_cast<size_t>(size)));
+  PyErr_Clear();
+  use(bytes_of(to_bytes(text)));
+}
+
+/// repr(object), shortened for a message.
+std::string python_repr(nanobind::handle object);
+
+/// A list of Python strings.
+template <class Texts>
+nanobind::list string_list(const Texts& texts) {
+  nanobind::list list;
+  for (size_t i = 0; i < texts.size(); ++i) list.append(to_python(texts[i]));
+  return list;
+}
+
+/// A numpy array that takes over the memory of a vector.
+template <class T>
+nanobind::object numpy_array(std::vector<T> values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  const nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+}  // namespace gg
