@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from importlib.metadata import EntryPoint
+    from typing import Any
 
 
 def plugin_names(group: str) -> list[str]:

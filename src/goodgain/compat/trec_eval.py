@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from goodgain.compat.trec_measures import Request, Value, grades_text, parse_measures
 from goodgain.errors import InputError, core_errors
+from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain._core import Qrels as CoreQrels
     from goodgain._core import Scores
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
 from goodgain.errors import MeasureError
+from goodgain.records import dataclass, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Literal
+
+    Params = Literal["none", "cutoffs", "points", "numbers", "gains"]
 
 _CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
 _RECALL = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 _GRADES_PER_NUMBER = 13  # digits base 14 that fit a double exactly
 _DIGITS = "0123456789>-."
-
-Params = Literal["none", "cutoffs", "points", "numbers", "gains"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,6 @@ class TrecMeasure:
     name: str
     kernel: str | None
     text: str
-    _: KW_ONLY
     params: Params = "none"
     defaults: tuple[float, ...] = ()
     over: Literal["mean", "sum", "geometric", "count", "none"] = "mean"

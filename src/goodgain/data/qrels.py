@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
@@ -13,7 +12,10 @@ from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain._core import Qrels as CoreQrels
 
 

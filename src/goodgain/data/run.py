@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import find_columns
 from goodgain.io.naming import system_name
@@ -11,8 +9,10 @@ from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from goodgain._core import Prepared, Scores
 

@@ -8,15 +8,17 @@ order of preference is written as groups of one name each (`_ordered`).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
 
 from goodgain.errors import InputError
 from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
 
-TableKind = Literal["run", "qrels"]
+    TableKind = Literal["run", "qrels"]
+
 Names = tuple[tuple[str, ...], ...]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import IO, TYPE_CHECKING, Any, cast
 
 from goodgain.io.naming import compression_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import IO, Any
 
 
 def open_decompressed(path: str) -> IO[bytes]:
@@ -17,7 +18,7 @@ def open_decompressed(path: str) -> IO[bytes]:
         case "gzip":
             import gzip
 
-            return cast("IO[bytes]", gzip.open(path))
+            return gzip.open(path)  # type: ignore[return-value]
         case "bz2":
             import bz2
 
@@ -27,7 +28,7 @@ def open_decompressed(path: str) -> IO[bytes]:
 
             return lzma.open(path)
         case "zstd":
-            return cast("IO[bytes]", _zstd().open(path))
+            return _zstd().open(path)  # type: ignore[no-any-return]
     return open(path, "rb")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
 from goodgain.io import naming
-from goodgain.io.columns import TableKind, kinds_of_header
+from goodgain.io.columns import kinds_of_header
 from goodgain.io.files import is_text, read_head
 from goodgain.io.rows import Rows, rows_of
 from goodgain.io.sources import Source, resolve
@@ -16,6 +16,8 @@ from goodgain.io.writers import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from goodgain.io.columns import TableKind
 
 FORMATS = {
     "trec": "whitespace-separated columns, as trec_eval reads them",

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError
-from goodgain.io.columns import TableKind, find_columns, looks_like_header
+from goodgain.io.columns import find_columns, looks_like_header
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
 from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import IO, Any
+
+    from goodgain.io.columns import TableKind
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from itertools import count
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import core_errors
-from goodgain.io.columns import TableKind, find_columns
+from goodgain.io.columns import find_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.io.columns import TableKind
     from goodgain.io.sources import Source
 
 

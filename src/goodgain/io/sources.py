@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
 
 from goodgain.errors import InputError
-from goodgain.io.columns import TableKind, find_columns
+from goodgain.io.columns import find_columns
 from goodgain.io.files import file_not_found, open_arrow, read_json
 from goodgain.io.naming import STDIN, display_name, format_of
 from goodgain.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from goodgain.io.columns import TableKind
 
 
 @dataclass(frozen=True, slots=True)

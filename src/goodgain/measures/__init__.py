@@ -5,13 +5,14 @@ Every measure of a run is an attribute by its name: `from goodgain.measures impo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from goodgain.measures.definition import Definition, Direction, Measure, Param, Range
+from goodgain.measures.definition import Definition, Measure, Param, Range
 from goodgain.measures.grammar import definition_of, make, parse, parse_agentic, parse_all
 from goodgain.measures.registry import definitions, find
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain.measures.custom import column_measure, register
     from goodgain.measures.functions import cg, dcg, gsb, ndcg, nrdcgl, pnrdcgl, rdcgl
 
@@ -23,7 +24,6 @@ _LAZY = {
 
 __all__ = [
     "Definition",
-    "Direction",
     "Measure",
     "Param",
     "Range",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import MeasureError
 from goodgain.measures import registry
 from goodgain.measures.definition import ANY_NUMBER, COST_FAMILY, Definition, Measure, Range
 from goodgain.measures.grammar import make, parse, parse_agentic
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def register(
         direction="lower" if lower_is_better else "higher",
         range=Range(*range, f"{range[0]:g} to {range[1]:g}")
         if isinstance(range, tuple)
-        else ANY_NUMBER._replace(text=range),
+        else Range(ANY_NUMBER.low, ANY_NUMBER.high, range),
         summary=summary
         or ((function.__doc__ or "").strip() or "A user's measure.").splitlines()[0],
         formula="a Python function",

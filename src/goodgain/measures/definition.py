@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from goodgain.records import dataclass, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any, Literal
 
     import numpy as np
     from numpy.typing import NDArray
 
     Function = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    Namespace = Literal["ranked", "agentic", "cost", "custom", "column"]
+    Level = Literal["query", "conversation", "iteration"]
+    Direction = Literal["higher", "lower"]
+    Aggregate = Literal["mean", "sum", "geometric", "stat"]
+    Cutoff = Literal["required", "optional", "none", "recall"]
 
-Namespace = Literal["ranked", "agentic", "cost", "custom", "column"]
-Level = Literal["query", "conversation", "iteration"]
-Direction = Literal["higher", "lower"]
-Aggregate = Literal["mean", "sum", "geometric", "stat"]
-Cutoff = Literal["required", "optional", "none", "recall"]
 Value = str | float | bool
 
 
-class Range(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Range:
     """The values a measure can take, as numbers and in words."""
 
     low: float

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
-
 from goodgain.errors import InputError, UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from typing import Any, Literal, TypedDict, Unpack
+
+    class LossSettings(TypedDict, total=False):
+        """The settings that the three functions of gain and loss share."""
+
+        fp_penalty: float
+        fn_penalty: float
+        invert: bool
+        punish_max: bool
+        gain: str
 
 
 def cg(gains: Iterable[float], k: int | None = None) -> float:
@@ -167,16 +176,6 @@ def rdcgl(
         float(largest),
         normalise,
     )
-
-
-class LossSettings(TypedDict, total=False):
-    """The settings that the three functions of gain and loss share."""
-
-    fp_penalty: float
-    fn_penalty: float
-    invert: bool
-    punish_max: bool
-    gain: str
 
 
 def nrdcgl(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from goodgain.errors import MeasureError
 from goodgain.measures import registry
 from goodgain.measures.aliases import FOREIGN, TREC_CUTOFFS
 from goodgain.measures.definition import Definition, Measure, Param, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

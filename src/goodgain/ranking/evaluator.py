@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain._core import CoreError, Prepared
 from goodgain.cores import thread_count
@@ -21,12 +20,17 @@ from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
+from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from goodgain._core import Plan, Scores
     from goodgain.io.sources import Source
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 Measures = str | Measure | Iterable[str | Measure]
 DEFAULT_MEASURES = "nDCG@10 AP RR R@1000 P@10"
 
@@ -253,7 +257,8 @@ def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
             )
 
 
-class CoreRequest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CoreRequest:
     """Measures and policies as options of the core: plain data that can be sent to other machines."""
 
     measures: list[dict[str, Any]]
@@ -267,7 +272,8 @@ class CoreRequest(NamedTuple):
             return Plan(self.measures, {**self.policy, **options})
 
 
-class Recipe(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Recipe:
     """Measures, the request to the core, and where each value comes from."""
 
     measures: tuple[Measure, ...]

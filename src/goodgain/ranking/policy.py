@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.errors import UsageError, keyword_hint
 from goodgain.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 CHOICES: dict[str, dict[str, str]] = {
     "ties": {

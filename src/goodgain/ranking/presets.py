@@ -6,13 +6,13 @@ here: a rule only changes the options for the core.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.errors import UsageError
 from goodgain.records import dataclass, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import Any
 
     from goodgain.measures.definition import Measure, Value
     from goodgain.ranking.policy import Policy

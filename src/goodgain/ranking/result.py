@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goodgain.ranking.policy import Policy
 from goodgain.ranking.saved_inputs import SavedInputs
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
+from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Self
 
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from goodgain.ranking.evaluator import Evaluator
 
 
-class Saved(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Saved:
     """The origin of a loaded result."""
 
     version: str

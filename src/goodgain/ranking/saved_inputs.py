@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.sources import sha256_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain.data.run import Run
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from math import fsum
-from typing import TYPE_CHECKING, Any, Protocol
 
 from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
 from goodgain.records import dataclass
 from goodgain.stats.quantiles import percentile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any, Protocol
 
     import numpy as np
     from numpy.typing import NDArray
@@ -22,6 +23,38 @@ if TYPE_CHECKING:
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
+
+    class Values(Protocol):
+        """Where a run's values are: in the core, in a saved file, or on other machines."""
+
+        @property
+        def source(self) -> Source | None:
+            """Where the run came from."""
+
+        @property
+        def has_bounds(self) -> bool:
+            """Whether there are lower and upper values."""
+
+        def queries(self) -> list[str]:
+            """The queries behind the values."""
+
+        def column(self, label: str, bound: str) -> list[float]:
+            """The values of a measure, in the order of the queries."""
+
+        def total(self, measure: Measure, bound: str) -> float:
+            """The mean over queries, or the sum of counts."""
+
+        def defined(self, label: str) -> int:
+            """The number of queries for which a measure is defined."""
+
+        def size(self) -> int:
+            """The number of queries."""
+
+        def coverage(self) -> Coverage:
+            """How well judgments and run match."""
+
+        def tables(self) -> tuple[Evaluator, Run]:
+            """The evaluator of the judgments, and the run; InputError if they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,39 +75,6 @@ class Coverage:
         from dataclasses import asdict
 
         return asdict(self)
-
-
-class Values(Protocol):
-    """Where a run's values are: in the core, in a saved file, or on other machines."""
-
-    @property
-    def source(self) -> Source | None:
-        """Where the run came from."""
-
-    @property
-    def has_bounds(self) -> bool:
-        """Whether there are lower and upper values."""
-
-    def queries(self) -> list[str]:
-        """The queries behind the values."""
-
-    def column(self, label: str, bound: str) -> list[float]:
-        """The values of a measure, in the order of the queries."""
-
-    def total(self, measure: Measure, bound: str) -> float:
-        """The mean over queries, or the sum of counts."""
-
-    def defined(self, label: str) -> int:
-        """The number of queries for which a measure is defined."""
-
-    def size(self) -> int:
-        """The number of queries."""
-
-    def coverage(self) -> Coverage:
-        """How well judgments and run match."""
-
-    def tables(self) -> tuple[Evaluator, Run]:
-        """The evaluator of the judgments, and the run; InputError if they are gone."""
 
 
 class ValuesInMemory:

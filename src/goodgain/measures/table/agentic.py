@@ -5,11 +5,12 @@ The values come from the core (src/core/good_gain.cpp), a column each; `kernel` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from goodgain.measures.definition import COST_FAMILY, COUNT, SHARE, Definition, Range
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from goodgain.measures.definition import Direction
 
 _SEED = "Retrieved Good Gain Metrics (seed document)"
