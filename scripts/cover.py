@@ -58,8 +58,8 @@ def run_tests(arguments: list[str]) -> int:
     run(BUILD / "core_tests")
     for old in BUILD.glob("data*"):
         old.unlink()
-    path = os.pathsep.join([str(PACKAGES), os.environ.get("PYTHONPATH", "")])
-    command = [*COVERAGE, "run", "-m", "pytest", *arguments]
+    path = os.pathsep.join([str(PACKAGES), str(ROOT / "tests" / "native")])
+    command = [*COVERAGE, "run", "-m", "pytest", "-p", "gcov_plugin", *arguments]
     return run(*command, check=False, COVERAGE_FILE=DATA, PYTHONPATH=path, PYTHONHASHSEED="0")
 
 

@@ -178,6 +178,7 @@ def test_a_folder_without_an_experiment(tmp_path, capsys):
     assert "is not the folder of an experiment" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_demo(tmp_path, capsys):
     start = time.process_time()
     page = tmp_path / "page.html"
