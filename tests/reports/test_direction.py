@@ -179,9 +179,9 @@ def test_effects_and_the_table_of_differences(case, result):
     table = elements(report_text(result))["differences"]
     names = [c["name"] for c in table["columns"]]
     difference, verdict = names.index("difference"), names.index("verdict")
-    shown = [r for r in table["rows"] if r[1] == case.title]
-    assert {r[0]: r[difference]["tone"] for r in shown} == expected
-    assert {r[0]: r[verdict] for r in shown} == expected
+    own = [r for r in table["rows"] if r[1] == case.title]
+    assert {r[0]: r[difference]["tone"] for r in own} == expected
+    assert {r[0]: r[verdict] for r in own} == expected
 
 
 def test_queries(case):
