@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "registry.hpp"
+
 namespace gg {
 
 namespace {
@@ -15,19 +17,14 @@ constexpr double session_rank_base = 2, session_query_base = 4;  // for sDCG
 constexpr double cube_novelty = 0.5;                             // for the Cube Test
 constexpr double most_iterations = 100;
 
-enum Column : size_t {
-  R, UR, GR, Dup, G, AvgGain, RAll, URAll, GRAll, DupRAll, CG, RG, DCG, DRG, RAG, DRAG, SRE, SRR,
-  IterationsForAll, nCG, nDCG, EvidenceRecall, MarginalGain, GainPerSecond, GainPerTokens, GainPerCost,
-  WastedSearches, RepeatedQueries, sDCG, nsDCG, CubeTest, AreaSearches, AreaSeconds, AreaTokens,
-  Searches, Seconds, Tokens, Cost, Coverage, column_count
-};
+// The measures, in the order of the registry.
+#define GOODGAIN_COLUMN(identifier, name) identifier,
+enum Column : size_t { GOODGAIN_GAIN_COLUMNS(GOODGAIN_COLUMN) column_count };
+#undef GOODGAIN_COLUMN
 
-constexpr const char* names[] = {
-    "R", "UR", "GR", "Dup", "G", "AvgGain", "R@i", "UR@i", "GR@i", "DupR@i", "CG", "RG", "DCG", "DRG", "RAG", "DRAG",
-    "SRE", "SRR", "IterationsForAllGoodResults", "nCG", "nDCG", "EvidenceRecall", "MarginalGain", "GainPerSecond",
-    "GainPer1kTokens", "GainPerCost", "WastedSearches", "RepeatedQueries", "sDCG", "nsDCG", "CubeTest",
-    "AreaSearches", "AreaSeconds", "AreaTokens", "Searches", "Seconds", "Tokens", "Cost", "Coverage"};
-static_assert(std::size(names) == column_count);
+#define GOODGAIN_NAME(identifier, name) name,
+constexpr const char* names[] = {GOODGAIN_GAIN_COLUMNS(GOODGAIN_NAME)};
+#undef GOODGAIN_NAME
 
 double weight(const GainOptions& o, size_t i) {
   const auto at = static_cast<double>(i);
@@ -109,10 +106,10 @@ class Scorer {
       row[DRAG] = sum[DRAG] / at;
       row[SRE] = ratio(sum[GRAll], sum[RAll], 0);
       row[SRR] = ratio(sum[DupRAll], sum[RAll], 0);
-      row[IterationsForAll] = last_good_at;
+      row[IterationsForAllGoodResults] = last_good_at;
       row[MarginalGain] = count[4] / static_cast<double>(iterations_[i - 1].size());
       row[GainPerSecond] = ratio(sum[CG], sum[Seconds], nan);
-      row[GainPerTokens] = ratio(sum[CG] * 1000, sum[Tokens], nan);
+      row[GainPer1kTokens] = ratio(sum[CG] * 1000, sum[Tokens], nan);
       row[GainPerCost] = ratio(sum[CG], sum[Cost], nan);
       row[CubeTest] = height(cubes) / at;
       row[Coverage] = ratio(labelled, sum[URAll], nan);
@@ -256,9 +253,9 @@ void bound_shares(const std::vector<Iteration>& iterations, const GainOptions& o
       if (add > 0 && bottom > 0 && w < top / bottom) top += w * add, bottom += add;
     }
     l[nDCG] = ratio(top, bottom, nan);
-    const double known = row[IterationsForAll];
-    l[IterationsForAll] = std::isnan(known) ? first_unknown : known;
-    h[IterationsForAll] = std::isnan(known) ? last_unknown : std::isnan(last_unknown) ? known : std::max(known, last_unknown);
+    const double known = row[IterationsForAllGoodResults];
+    l[IterationsForAllGoodResults] = std::isnan(known) ? first_unknown : known;
+    h[IterationsForAllGoodResults] = std::isnan(known) ? last_unknown : std::isnan(last_unknown) ? known : std::max(known, last_unknown);
     // Valid, though not always attained: the best case with the smallest pool, and vice versa.
     for (const Column c : {nsDCG, AreaSearches, AreaSeconds, AreaTokens}) {
       l[c] = std::isnan(row[c]) ? row[c] : 0;

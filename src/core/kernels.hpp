@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ranking.hpp"
+#include "registry.hpp"
 #include "spec.hpp"
 
 namespace gg {
@@ -29,8 +30,21 @@ struct Interval {
   double lower, upper;
 };
 
+/// The name of a kernel; one that the registry of measures does not know fails to compile.
+struct KernelName {
+  std::string_view text;
+
+  consteval KernelName(const char* name) : text(name) {
+    for (const std::string_view known : registry::kernels)
+      if (known == text) return;
+    throw "the registry of measures has no such kernel";
+  }
+  constexpr operator std::string_view() const { return text; }
+  constexpr bool operator==(std::string_view other) const { return text == other; }
+};
+
 struct Kernel {
-  std::string_view name;
+  KernelName name;
   /// The value for the order of the ranking.
   double (*point)(const Ranked&, const Spec&);
   /// The mean over all orders of tied documents.

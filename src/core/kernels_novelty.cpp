@@ -355,7 +355,7 @@ Interval search_p_ia(const Ranked& r, const Spec& s) {
 }
 
 template <Weight weight, Norm norm>
-constexpr Kernel novelty_kernel(std::string_view name) {
+constexpr Kernel novelty_kernel(KernelName name) {
   return {name, novel<weight, norm>, expected_novel<weight, norm>, TieBounds::search, UnjudgedBounds::refuse,
           search_novel<weight, norm>};
 }

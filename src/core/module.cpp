@@ -137,7 +137,7 @@ NB_MODULE(_core, m) {
     for (const Kernel& k : kernels()) {
       nb::dict facts;
       facts["unjudged_bounds"] = k.unjudged_bounds != UnjudgedBounds::refuse;
-      all[nb::str(k.name.data(), k.name.size())] = facts;
+      all[nb::str(k.name.text.data(), k.name.text.size())] = facts;
     }
     return all;
   });

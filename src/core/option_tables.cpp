@@ -7,6 +7,7 @@
 #include "kernels.hpp"
 #include "options.hpp"
 #include "python_values.hpp"
+#include "registry.hpp"
 
 namespace gg {
 
@@ -23,33 +24,23 @@ const Kernel* kernel_of(nb::handle name) {
   throw Error(ErrorKind::measure, "unknown kernel " + in_quotes(text), {}, suggestion(text, known));
 }
 
+template <class Value>
+Option<Spec> measure_option(std::string_view name, Value Spec::*member) {
+  return field(name, member);
+}
+
+template <>
+Option<Spec> measure_option(std::string_view name, Scale Spec::*member) {
+  return choice(name, member, {{"collection", Scale::collection}, {"query", Scale::query}, {"none", Scale::none}});
+}
+
+/// The options that the registry of measures names; each is a field of Spec.
 const OptionTable<Spec>& spec_table() {
+#define GOODGAIN_OPTION(name) measure_option(#name, &Spec::name),
   static const OptionTable<Spec> table{
       Option<Spec>{"kernel", [](Spec& s, nb::handle name) { s.kernel = kernel_of(name); }, "expected the name of a kernel"}.required(),
-      field("cutoff", &Spec::cutoff),
-      field("rel", &Spec::rel),
-      field("binary", &Spec::binary),
-      field("exp_gain", &Spec::exp_gain),
-      field("ideal_retrieved", &Spec::ideal_retrieved),
-      field("p", &Spec::p),
-      field("alpha", &Spec::alpha),
-      field("beta", &Spec::beta),
-      field("max_grade", &Spec::max_grade),
-      field("recall", &Spec::recall),
-      field("recall_ceil", &Spec::recall_ceil),
-      field("fp_penalty", &Spec::fp_penalty),
-      field("fn_penalty", &Spec::fn_penalty),
-      field("punish_max", &Spec::punish_max),
-      field("reference", &Spec::reference),
-      field("min_gain", &Spec::min_gain),
-      field("ideal_length", &Spec::ideal_length),
-      field("returned", &Spec::returned),
-      choice("scale", &Spec::scale, {{"collection", Scale::collection}, {"query", Scale::query}, {"none", Scale::none}}),
-      field("negative_judged", &Spec::negative_judged),
-      field("overlap_depth", &Spec::overlap_depth),
-      field("empty_zero", &Spec::empty_zero),
-      field("numbers", &Spec::numbers),
-  };
+      GOODGAIN_MEASURE_OPTIONS(GOODGAIN_OPTION)};
+#undef GOODGAIN_OPTION
   return table;
 }
 

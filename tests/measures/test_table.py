@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specs import ALL, label
 
 from goodgain import evaluate, measures, parse
-from goodgain._core import kernels
+from goodgain._core import CoreError, gain_columns, kernels, measure_list, option_names
 from goodgain.compat import trec_measures
 from goodgain.measures import definition_of, definitions
 
@@ -57,7 +57,7 @@ def limits(definition):
 
 
 def test_every_entry_has_a_kernel_and_every_kernel_an_entry():
-    plain = set(trec_measures._PLAIN.values())
+    plain = set(trec_measures.PLAIN.values())
     of_trec_eval = {m.kernel for m in trec_measures.MEASURES} - {None} | plain
     assert {d.kernel for d in MEASURED} | of_trec_eval == set(kernels())
     assert all(d.kernel is None for d in DEFINITIONS if d.column is not None)
@@ -218,3 +218,15 @@ def test_definition_of_any_name():
     assert definition_of("P.10").name == "P"
     assert [d.name for d in definitions()[: len(DEFINITIONS)]] == [d.name for d in DEFINITIONS]
     assert parse("MAP").definition is definition_of("AP")
+
+
+def test_the_core_has_its_names_from_the_registry():
+    assert set(option_names()["measure"]) >= {
+        name for d in DEFINITIONS for p in d.params if d.column is None for name in p.option_names()
+    }
+    assert [str(d.kernel) for d in definitions("agentic")] == list(gain_columns())
+
+
+def test_the_core_refuses_an_option_it_does_not_know():
+    with pytest.raises(CoreError, match="unknown option 'exp_gian' for kernel 'ndcg'"):
+        measure_list([1.0], {"kernel": "ndcg", "exp_gian": True})

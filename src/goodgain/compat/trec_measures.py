@@ -124,7 +124,7 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 # Measures over preferences or judgment groups: recognised, but not computed.
 OTHER_FORMATS = ("prefs", "all_prefs", "qrels_jg")
 BY_NAME = {m.name: m for m in MEASURES}
-_PLAIN = {"te_ndcg": "ndcg", "te_dcg": "dcg", "te_ideal_dcg": "ideal_dcg"}
+PLAIN = {"te_ndcg": "ndcg", "te_dcg": "dcg", "te_ideal_dcg": "ideal_dcg"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _printed_values(
                 elif level_name.lstrip("+-").isdigit():
                     spec.setdefault("numbers", []).extend((float(level_name), gain))
             if "numbers" not in spec:  # plain grades: the general kernels are faster
-                spec["kernel"] = _PLAIN.get(spec["kernel"], spec["kernel"])
+                spec["kernel"] = PLAIN.get(spec["kernel"], spec["kernel"])
             return [(f"{measure.name}_{params}" if params else measure.name, [spec])]
     return [(measure.name, [spec])]
 
