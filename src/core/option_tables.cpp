@@ -121,16 +121,12 @@ const OptionTable<Columns>& column_number_table() {
   return table;
 }
 
-const Choices<LineFormat::Kind>& line_kinds() {
-  static const Choices<LineFormat::Kind> kinds{{"trec", LineFormat::Kind::trec},
-                                               {"delimited", LineFormat::Kind::delimited},
-                                               {"json", LineFormat::Kind::json}};
-  return kinds;
-}
+const Choices<LineFormat::Kind> line_kinds{
+    {"trec", LineFormat::Kind::trec}, {"delimited", LineFormat::Kind::delimited}, {"json", LineFormat::Kind::json}};
 
 const OptionTable<LineFormat>& trec_table() {
   static const OptionTable<LineFormat> table{
-      choice("kind", &LineFormat::kind, line_kinds()).required(),
+      choice("kind", &LineFormat::kind, line_kinds).required(),
       field("skip", &LineFormat::skip),
       field("as_trec_eval", &LineFormat::as_trec_eval),
   };
@@ -152,42 +148,27 @@ const OptionTable<LineFormat>& json_table() {
 
 // --- fusion ---
 
+// clang-format off
+const Choices<Norm> norms{
+    {"none", Norm::none}, {"min-max", Norm::min_max}, {"min-max-inverted", Norm::min_max_inverted}, {"max", Norm::max},
+    {"sum", Norm::sum}, {"zmuv", Norm::zmuv}, {"rank", Norm::rank}, {"borda", Norm::borda}};
+const Choices<Points> points_by_rank{
+    {"score", Points::score}, {"inverse_square", Points::inverse_square}, {"reciprocal", Points::reciprocal},
+    {"geometric", Points::geometric}, {"table", Points::table}, {"segments", Points::segments},
+    {"segments_times_score", Points::segments_times_score}, {"window", Points::window}, {"inverse", Points::inverse},
+    {"borda", Points::borda}};
+const Choices<Combine> combinations{
+    {"sum", Combine::sum}, {"min", Combine::min}, {"max", Combine::max}, {"median", Combine::median},
+    {"mean", Combine::mean}, {"times_count", Combine::times_count}, {"times_log_count", Combine::times_log_count},
+    {"times_weight", Combine::times_weight}, {"times_root_count", Combine::times_root_count},
+    {"condorcet", Combine::condorcet}};
+// clang-format on
+
 const OptionTable<Fusion>& fusion_table() {
   static const OptionTable<Fusion> table{
-      choice("norm", &Fusion::norm,
-             {{"none", Norm::none},
-              {"min-max", Norm::min_max},
-              {"min-max-inverted", Norm::min_max_inverted},
-              {"max", Norm::max},
-              {"sum", Norm::sum},
-              {"zmuv", Norm::zmuv},
-              {"rank", Norm::rank},
-              {"borda", Norm::borda}})
-          .required(),
-      choice("points", &Fusion::points,
-             {{"score", Points::score},
-              {"inverse_square", Points::inverse_square},
-              {"reciprocal", Points::reciprocal},
-              {"geometric", Points::geometric},
-              {"table", Points::table},
-              {"segments", Points::segments},
-              {"segments_times_score", Points::segments_times_score},
-              {"window", Points::window},
-              {"inverse", Points::inverse},
-              {"borda", Points::borda}})
-          .required(),
-      choice("combine", &Fusion::combine,
-             {{"sum", Combine::sum},
-              {"min", Combine::min},
-              {"max", Combine::max},
-              {"median", Combine::median},
-              {"mean", Combine::mean},
-              {"times_count", Combine::times_count},
-              {"times_log_count", Combine::times_log_count},
-              {"times_weight", Combine::times_weight},
-              {"times_root_count", Combine::times_root_count},
-              {"condorcet", Combine::condorcet}})
-          .required(),
+      choice("norm", &Fusion::norm, norms).required(),
+      choice("points", &Fusion::points, points_by_rank).required(),
+      choice("combine", &Fusion::combine, combinations).required(),
       field("parameter", &Fusion::parameter).required(),
       field("exponent", &Fusion::exponent).required(),
       field("log_shift", &Fusion::log_shift).required(),

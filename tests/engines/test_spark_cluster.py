@@ -175,4 +175,4 @@ def test_spark_submit(master, tmp_path):
     scores = (tmp_path / "scores.csv").read_text()
     assert scores == "run,measure,value,queries\nrun,RR,0.75,2\nrun,AP,0.75,2\n"
     # spark-submit hands both streams of a job on as one
-    assert "warning: run: 1 bad row left out, such as: the score" in done.stdout + done.stderr
+    assert "warning: run: 1 bad row skipped, for example: the score" in done.stdout + done.stderr

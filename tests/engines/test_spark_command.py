@@ -33,10 +33,13 @@ def test_the_same_text_as_the_local_engine(spark, folder, capsys, options):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--master", "local[2]"], "--master needs --engine spark"),
-        (["--partitions", "2"], "--partitions needs --engine spark"),
-        (["--engine", "spark", "--threads", "2"], "--threads is of the local engine"),
-        (["--engine", "spark", "--conf", "spark.x"], "--conf 'spark.x' is not KEY=VALUE"),
+        (["--master", "local[2]"], "--master requires --engine spark"),
+        (["--partitions", "2"], "--partitions requires --engine spark"),
+        (["--engine", "spark", "--threads", "2"], "--threads applies to --engine local only"),
+        (
+            ["--engine", "spark", "--conf", "spark.x"],
+            "invalid --conf 'spark.x'\nhint: expected KEY=VALUE",
+        ),
     ],
     ids=str,
 )

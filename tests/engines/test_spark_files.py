@@ -13,7 +13,7 @@ import goodgain.spark
 from goodgain.engines.spark.files import _tasks, files_of
 from goodgain.engines.spark.frames import frame_of, pieces_of
 from goodgain.engines.spark.judgments import judgments_of
-from goodgain.engines.spark.runs import _job, _joined, _measured
+from goodgain.engines.spark.runs import _job, _joined, _measure
 from goodgain.errors import InputError
 from goodgain.ranking.evaluator import recipe
 
@@ -281,7 +281,7 @@ def test_judgements_that_tasks_cannot_open_are_asked_of_spark(spark, paths, tmp_
         file.unlink()
     _, planned = recipe("AP", None, "default", False)
     with pytest.raises(Exception, match=r"[01]\.parquet"):
-        _measured(spark, run, judged, planned, None)
+        _measure(spark, run, judged, planned, None)
 
 
 def test_frames_of_memory_are_shuffled_as_before(spark):
