@@ -139,6 +139,12 @@ def test_the_architecture_page_has_the_stages_in_this_order():
     assert tuple(packages) == tuple(stage for stage in STAGES if stage != "spark")
 
 
+def test_names_of_test_modules_are_unique():
+    """Without packages in tests/, pytest imports each by its bare name."""
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
 def loaded_by(*arguments: str) -> set[str]:
     code = (
         "import sys, json; import runpy; "
