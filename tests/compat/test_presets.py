@@ -235,7 +235,7 @@ def test_beir(collection, same_ids):
 def test_beir_hole_is_refused():
     with pytest.raises(
         UsageError,
-        match="hole@3 is not available .*BEIR's Hole@k looks documents up",
+        match=r"hole@3 is not available .*BEIR's Hole@k looks documents up",
     ):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "hole@3", preset="beir")
 
