@@ -71,7 +71,9 @@ struct ArrowTable::Ids {
   const ArrowArray& array;
   std::string place;  // "column 'x' of name"
 
-  Bytes get(int64_t row, int64_t row_number, Arena& arena) const { return at_row(schema, array, row, row_number, arena); }
+  Bytes get(int64_t row, int64_t row_number, Arena& arena) const {
+    return at_row(schema, array, row, row_number, arena);
+  }
 
  private:
   Bytes at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row, int64_t row_number, Arena& arena) const {
@@ -136,13 +138,16 @@ std::vector<std::string> ArrowTable::column_names() const {
   return names;
 }
 
-std::string ArrowTable::place_of(size_t c) const { return "column " + in_quotes(schema_.children[c]->name) + " of " + name_; }
+std::string ArrowTable::place_of(size_t c) const {
+  return "column " + in_quotes(schema_.children[c]->name) + " of " + name_;
+}
 
 size_t ArrowTable::column(const std::string& name) const {
   for (int64_t c = 0; c < schema_.n_children; ++c)
     if (name == schema_.children[c]->name) return static_cast<size_t>(c);
   std::string available;
-  for (const std::string& column : column_names()) available += (available.empty() ? "available columns: " : ", ") + column;
+  for (const std::string& column : column_names())
+    available += (available.empty() ? "available columns: " : ", ") + column;
   bad_input("column " + in_quotes(name) + " not found", name_, available);
 }
 
@@ -159,7 +164,8 @@ IdKind ArrowTable::kind(size_t c) const {
 void ArrowTable::require_numbers(size_t c) const {
   const char* format = schema_.children[c]->format;
   if (is_integer_format(format) || !std::strcmp(format, "f") || !std::strcmp(format, "g")) return;
-  bad_input("column " + in_quotes(schema_.children[c]->name) + " must hold numbers", name_, "its Arrow type is " + std::string(format));
+  bad_input("column " + in_quotes(schema_.children[c]->name) + " must hold numbers", name_,
+            "its Arrow type is " + std::string(format));
 }
 
 void ArrowTable::for_each(const ColumnNames& names, Table table, const std::function<void(const Line&, uint64_t)>& row,
@@ -172,12 +178,9 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
   int64_t number = 0;
   Arena arena;
   for (const ArrowArray& batch : batches_) {
-    const auto ids = [&](size_t c) {
-      return Ids{*schema_.children[c], *batch.children[c], place_of(c)};
-    };
+    const auto ids = [&](size_t c) { return Ids{*schema_.children[c], *batch.children[c], place_of(c)}; };
     const Ids queries = ids(query), docs = ids(doc), targets = ids(target), aspects = ids(aspect);
-    const Numbers values{*schema_.children[value], *batch.children[value],
-                         place_of(value), table};
+    const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), table};
     for (int64_t i = 0; i < batch.length; ++i) {
       const int64_t r = i + batch.offset;
       ++number;
@@ -190,8 +193,12 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
       } catch (const Error& e) {
         if (!bad) throw;
         // In one table of many, row numbers mean nothing to a person; ids do.
-        const auto id = [&](const Ids& of) { return valid(of.array, r) ? in_quotes(of.get(r, number, arena)) : "none"; };
-        bad->add(bad->count ? std::string() : std::string(e.what()) + " (" + name_ + ", query " + id(queries) + ", document " + id(docs) + ")");
+        const auto id = [&](const Ids& of) {
+          return valid(of.array, r) ? in_quotes(of.get(r, number, arena)) : "none";
+        };
+        bad->add(bad->count ? std::string()
+                            : std::string(e.what()) + " (" + name_ + ", query " + id(queries) + ", document " +
+                                  id(docs) + ")");
         continue;
       }
       if (line.target.empty()) line.target = {};
@@ -206,7 +213,9 @@ void ArrowTable::for_each_piece(const std::function<void(Bytes, int64_t, int64_t
   int64_t number = 0;
   for (const ArrowArray& batch : batches_) {
     const auto ids = [&](size_t c) { return Ids{*schema_.children[c], *batch.children[c], name_}; };
-    const auto whole = [&](size_t c, int64_t row) { return *integer_at(schema_.children[c]->format[0], *batch.children[c], row); };
+    const auto whole = [&](size_t c, int64_t row) {
+      return *integer_at(schema_.children[c]->format[0], *batch.children[c], row);
+    };
     const Ids queries = ids(query), pieces = ids(piece);
     for (int64_t i = 0; i < batch.length; ++i) {
       const int64_t r = i + batch.offset;
@@ -276,7 +285,8 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   scores.documents = static_cast<uint64_t>(number);
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
-  std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.query < b.query; });
+  std::stable_sort(segments.begin(), segments.end(),
+                   [](const Segment& a, const Segment& b) { return a.query < b.query; });
 
   std::vector<size_t> first;  // segment of each query
   for (size_t i = 0; i < segments.size(); ++i)
@@ -296,8 +306,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       for (size_t s = first[f]; s < end; ++s) {
         const ArrowArray& batch = batches_[segments[s].batch];
         const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
-        const Numbers values{*schema_.children[value], *batch.children[value],
-                             place_of(value), Table::run};
+        const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), Table::run};
         for (int64_t i = segments[s].begin; i < segments[s].end; ++i) {
           const int64_t row_number = segments[s].number + i - segments[s].begin;
           try {
@@ -312,8 +321,8 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       }
       if (rows.empty()) continue;  // all rows are bad: the query counts as missing
       scores.in_run[q] = 1;
-      scores.counts[q] = worker.measure(
-          judged, rows, true, scores.values.data() + q * scores.width, [&](const Row& row) {
+      scores.counts[q] =
+          worker.measure(judged, rows, true, scores.values.data() + q * scores.width, [&](const Row& row) {
             int64_t place = &row - rows.data();  // index among the rows of all segments
             size_t s = first[f];
             for (; place >= segments[s].end - segments[s].begin; ++s) place -= segments[s].end - segments[s].begin;

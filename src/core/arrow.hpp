@@ -55,7 +55,8 @@ class ArrowTable {
   std::vector<std::string> column_names() const;
   const std::string& name() const { return name_; }
 
-  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads) const;
+  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan,
+                  unsigned threads) const;
   std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
   /// Bad rows are counted in `bad`; without it they are an error.
   void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,

@@ -37,7 +37,8 @@ std::shared_ptr<RankedRun> ranked_run(nb::list queries, nb::list docs, nb::list 
   return run;
 }
 
-nb::dict fused_dict(const std::vector<std::shared_ptr<const RankedRun>>& runs, nb::dict options, size_t depth, unsigned threads) {
+nb::dict fused_dict(const std::vector<std::shared_ptr<const RankedRun>>& runs, nb::dict options, size_t depth,
+                    unsigned threads) {
   const Fusion how = read_fusion(options);
   std::vector<Fused> fused;
   {
@@ -81,14 +82,15 @@ void bind_stats(nb::module_& m) {
     }
     return numpy_array(std::move(means));
   });
-  m.def("percentile_differences", [](Values a, Values b, double percent, bool swap, uint64_t replicates, uint64_t seed, unsigned threads) {
-    std::vector<double> differences;
-    {
-      const nb::gil_scoped_release release;
-      differences = percentile_differences(span_of(a), span_of(b), percent, swap, replicates, seed, threads);
-    }
-    return numpy_array(std::move(differences));
-  });
+  m.def("percentile_differences",
+        [](Values a, Values b, double percent, bool swap, uint64_t replicates, uint64_t seed, unsigned threads) {
+          std::vector<double> differences;
+          {
+            const nb::gil_scoped_release release;
+            differences = percentile_differences(span_of(a), span_of(b), percent, swap, replicates, seed, threads);
+          }
+          return numpy_array(std::move(differences));
+        });
 
   nb::class_<RankedRun>(m, "RankedRun")
       .def_static("of", &ranked_run)

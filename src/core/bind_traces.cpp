@@ -59,7 +59,8 @@ std::shared_ptr<Rules> identity_rules(nb::list profiles, nb::handle unit, nb::di
   for (nb::handle item : profiles) {
     const ProfileOptions options = read_profile(nb::cast<nb::dict>(item));
     rules->profiles.push_back(add_profile(options, *rules));
-    for (const std::string& type : options.types) rules->of_type[type] = static_cast<uint32_t>(rules->profiles.size() - 1);
+    for (const std::string& type : options.types)
+      rules->of_type[type] = static_cast<uint32_t>(rules->profiles.size() - 1);
   }
   rules->finish();
   return rules;
@@ -114,14 +115,16 @@ nb::object counted(const Rules& rules, Bytes line, const Qrels* labels, const Tr
 nb::dict compare(const Rules& rules, Bytes pair) {
   TraceParser parser(1e300);
   const auto& results = parser.parse_results(pair);
-  if (results.size() != 2) throw Error(ErrorKind::usage, "expected two results to compare, got " + std::to_string(results.size()));
+  if (results.size() != 2)
+    throw Error(ErrorKind::usage, "expected two results to compare, got " + std::to_string(results.size()));
   Clusters clusters(rules);
   const Item a = clusters.prepare(results[0]), b = clusters.prepare(results[1]);
   nb::dict d = verdict_dict(clusters.verify(a, b, true), rules);
   nb::list shared;
   const auto of_b = clusters.keys(b);
   for (const Key& key : clusters.keys(a))
-    if (std::any_of(of_b.begin(), of_b.end(), [&](const Key& other) { return other.hash == key.hash; })) shared.append(key.kind);
+    if (std::any_of(of_b.begin(), of_b.end(), [&](const Key& other) { return other.hash == key.hash; }))
+      shared.append(key.kind);
   d["keys"] = shared;
   return d;
 }
@@ -144,29 +147,43 @@ void bind_traces(nb::module_& m) {
 
   nb::class_<Rules>(m, "IdentityRules")
       .def_static("of", &identity_rules)
-      .def("cluster", [](const Rules& rules, nb::bytes list, double max_gain) { return cluster(rules, {list.c_str(), list.size()}, max_gain); })
+      .def("cluster", [](const Rules& rules, nb::bytes list,
+                         double max_gain) { return cluster(rules, {list.c_str(), list.size()}, max_gain); })
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
-      .def("reduce_url", [](const Rules& rules, const std::string& url) {
-        const ReducedUrl reduced = reduce_url(url, rules.urls);
-        nb::list parameters;
-        for (const auto& [name, value] : reduced.parameters) parameters.append(nb::make_tuple(to_python(name), to_python(value)));
-        return nb::make_tuple(to_python(reduced.page), parameters);
-      })
-      .def("counted", [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
-        return counted(rules, {line.c_str(), line.size()}, labels.get(), read_traces(options));
-      }, nb::arg(), nb::arg().none(), nb::arg())
-      .def("score_file", [](const Rules& rules, int fd, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options, unsigned threads) {
-        const TraceOptions how = read_traces(options);
-        const nb::gil_scoped_release release;
-        const MappedFile file(fd, name);
-        return score_traces({file.data(), file.size()}, name, &file, rules, labels.get(), how, threads);
-      }, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
-      .def("score_lines", [](const Rules& rules, nb::bytes lines, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options, unsigned threads) {
-        const TraceOptions how = read_traces(options);
-        const Bytes text{lines.c_str(), lines.size()};
-        const nb::gil_scoped_release release;
-        return score_traces(text, name, nullptr, rules, labels.get(), how, threads);
-      }, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+      .def("reduce_url",
+           [](const Rules& rules, const std::string& url) {
+             const ReducedUrl reduced = reduce_url(url, rules.urls);
+             nb::list parameters;
+             for (const auto& [name, value] : reduced.parameters)
+               parameters.append(nb::make_tuple(to_python(name), to_python(value)));
+             return nb::make_tuple(to_python(reduced.page), parameters);
+           })
+      .def(
+          "counted",
+          [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
+            return counted(rules, {line.c_str(), line.size()}, labels.get(), read_traces(options));
+          },
+          nb::arg(), nb::arg().none(), nb::arg())
+      .def(
+          "score_file",
+          [](const Rules& rules, int fd, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options,
+             unsigned threads) {
+            const TraceOptions how = read_traces(options);
+            const nb::gil_scoped_release release;
+            const MappedFile file(fd, name);
+            return score_traces({file.data(), file.size()}, name, &file, rules, labels.get(), how, threads);
+          },
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
+      .def(
+          "score_lines",
+          [](const Rules& rules, nb::bytes lines, std::string name, std::shared_ptr<const Qrels> labels,
+             nb::dict options, unsigned threads) {
+            const TraceOptions how = read_traces(options);
+            const Bytes text{lines.c_str(), lines.size()};
+            const nb::gil_scoped_release release;
+            return score_traces(text, name, nullptr, rules, labels.get(), how, threads);
+          },
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
 
   nb::class_<TraceScores>(m, "TraceScores")
       .def_prop_ro("conversations", [](const TraceScores& s) { return string_list(s.conversations); })
@@ -178,16 +195,18 @@ void bind_traces(nb::module_& m) {
       .def_ro("skipped", &TraceScores::skipped)
       .def_ro("left_out", &TraceScores::left_out)
       .def_ro("unknown_conversations", &TraceScores::unknown_conversations)
-      .def_prop_ro("skipped_examples", [](const TraceScores& s) {
-        nb::list examples;
-        for (const Error& e : s.skipped_examples) examples.append(nb::make_tuple(to_python(e.what()), to_python(e.where), to_python(e.hint)));
-        return examples;
-      })
+      .def_prop_ro("skipped_examples",
+                   [](const TraceScores& s) {
+                     nb::list examples;
+                     for (const Error& e : s.skipped_examples)
+                       examples.append(nb::make_tuple(to_python(e.what()), to_python(e.where), to_python(e.hint)));
+                     return examples;
+                   })
       .def("matrix", [](nb::handle_t<TraceScores> self, const std::string& which) {
         const TraceScores& s = nb::cast<const TraceScores&>(self);
         const std::vector<double>& from = !s.rows.bounded || which == "value" ? s.rows.values
-                                          : which == "lower"                    ? s.rows.lower
-                                                                                : s.rows.upper;
+                                          : which == "lower"                  ? s.rows.lower
+                                                                              : s.rows.upper;
         return Matrix(from.data(), {from.size() / gain_columns().size(), gain_columns().size()}, self);
       });
 }

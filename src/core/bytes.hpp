@@ -37,7 +37,8 @@ inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading
 inline bool same_bytes(Bytes a, Bytes b) {
   if (a.size() != b.size()) return false;
   const size_t n = a.size();
-  if (n >= 8 && n <= 16) return load_8(a.data()) == load_8(b.data()) && load_8(a.data() + n - 8) == load_8(b.data() + n - 8);
+  if (n >= 8 && n <= 16)
+    return load_8(a.data()) == load_8(b.data()) && load_8(a.data() + n - 8) == load_8(b.data() + n - 8);
   if (n >= 4 && n < 8) return load_short(a.data(), n) == load_short(b.data(), n);
   return std::memcmp(a.data(), b.data(), n) == 0;
 }

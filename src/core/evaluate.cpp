@@ -17,7 +17,7 @@ namespace gg {
 
 void Worker::duplicate(const QueryJudgments& query, const Row& row, std::string where) {
   duplicate_input("duplicate document " + in_quotes(row.doc) + " for query " + in_quotes(query.id), std::move(where),
-            "set the policy duplicates=first or duplicates=best to keep one of them");
+                  "set the policy duplicates=first or duplicates=best to keep one of them");
 }
 
 QueryCounts Worker::counts(const Ranked& ranked) {
@@ -108,7 +108,8 @@ void require_common_queries(const Scores& scores, const Plan& plan, const std::s
   if (std::find(scores.in_run.begin(), scores.in_run.end(), 1) != scores.in_run.end()) return;
   if (scores.documents == 0) bad_input("the run is empty", run_name);
   bad_input("no query of the run is judged: the run has query " + in_quotes(scores.unjudged_example) +
-                ", the judgments have " + (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
+                ", the judgments have " +
+                (scores.qrels->size() ? in_quotes((*scores.qrels)[0].id) : std::string("none")),
             run_name, "both must use the same query ids; were they swapped, or are they from different collections?");
 }
 
@@ -140,8 +141,8 @@ void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, con
     if (ours == theirs.kind || ours == IdKind::untyped || theirs.kind == IdKind::untyped) continue;
     const std::string example(is_query ? qrels[0].id : qrels[0].docs[0]);
     bad_input(std::string(is_query ? "query" : "document") + " ids are " + name(ours) + " in the judgments (" +
-                  (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) + " in the run (" +
-                  theirs.example + ")",
+                  (ours == IdKind::text ? in_quotes(example) : example) + ") but " + name(theirs.kind) +
+                  " in the run (" + theirs.example + ")",
               run_name, "1 and '1' are different ids: convert one side, for example with str()");
   }
 }
@@ -210,7 +211,12 @@ class FileEvaluation {
  public:
   FileEvaluation(std::shared_ptr<const Qrels> qrels, const MappedFile& file, size_t skip, bool divisible,
                  const Plan& plan, unsigned threads, MakeReader make_reader)
-      : qrels_(std::move(qrels)), file_(file), first_(skip), plan_(plan), threads_(threads), make_reader_(make_reader),
+      : qrels_(std::move(qrels)),
+        file_(file),
+        first_(skip),
+        plan_(plan),
+        threads_(threads),
+        make_reader_(make_reader),
         chunk_size_(divisible ? chunk_bytes : std::max<size_t>(file.size(), 1)) {}
 
   Scores run() {
@@ -235,8 +241,9 @@ class FileEvaluation {
     }
     scores.unjudged_queries = unjudged.size();
     if (unjudged.size()) scores.unjudged_example = unjudged[0];
-    std::sort(pieces.begin(), pieces.end(),
-              [](const Piece& a, const Piece& b) { return a.query != b.query ? a.query < b.query : a.begin < b.begin; });
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      return a.query != b.query ? a.query < b.query : a.begin < b.begin;
+    });
 
     struct Again {
       size_t begin, end;  // pieces of a query that must be read again
@@ -303,10 +310,12 @@ class FileEvaluation {
   void read_chunk(size_t number, size_t chunks, Chunk& chunk) {
     const char* base = file_.data();
     const char* const begin = line_start(first_ + number * chunk_size_);
-    const char* const stop = number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
+    const char* const stop =
+        number + 1 == chunks ? base + file_.size() : line_start(first_ + (number + 1) * chunk_size_);
     const char* const file_end = base + file_.size();
 
-    file_.expect(static_cast<size_t>(begin - base), std::min(static_cast<size_t>(begin - base) + chunk_bytes, file_.size()));
+    file_.expect(static_cast<size_t>(begin - base),
+                 std::min(static_cast<size_t>(begin - base) + chunk_bytes, file_.size()));
     Worker worker(*qrels_, plan_);
     auto reader = make_reader_();
     std::vector<Row> rows;
@@ -330,7 +339,8 @@ class FileEvaluation {
                                                 [&](const Row& row) { return place_of(row); }));
         }
         seen[query] = 1;
-        chunk.segments.push_back({query, static_cast<uint64_t>(segment_begin - base), static_cast<uint64_t>(end - base), result});
+        chunk.segments.push_back(
+            {query, static_cast<uint64_t>(segment_begin - base), static_cast<uint64_t>(end - base), result});
       } else {
         chunk.unjudged.add(query_id);
       }
@@ -425,8 +435,8 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
                      const Plan& plan, unsigned threads) {
   require_text(file);
   // A quoted field may contain line breaks, so such a file cannot be divided at them.
-  const bool divisible = !(format.kind == LineFormat::Kind::delimited && format.quotes &&
-                           std::memchr(file.data(), '"', file.size()));
+  const bool divisible =
+      !(format.kind == LineFormat::Kind::delimited && format.quotes && std::memchr(file.data(), '"', file.size()));
   return with_reader(format, Table::run, [&](auto make_reader) {
     Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
     return complete(std::move(scores), plan, file.name());
@@ -444,7 +454,8 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
     for (const char* p = file.data() + format.skip; p < end;) {
       const char* start = p;
       const bool has_line = reader.next(p, end, line);
-      if (!has_line && reader.problem()) bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
+      if (!has_line && reader.problem())
+        bad_input(reader.problem()->message, file.where(start), reader.problem()->hint);
       if (has_line) row(line, number);
       ++number;
       if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes

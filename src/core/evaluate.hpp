@@ -44,7 +44,7 @@ struct Plan {
 /// Counts of one query.
 struct QueryCounts {
   uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: in the first ten
-  uint32_t repeated = 0;  // rows dropped because their document came before
+  uint32_t repeated = 0;                                          // rows dropped because their document came before
 };
 
 /// Rows that were skipped as unusable, with the reason for the first of them.
@@ -68,13 +68,13 @@ std::string as_example(const Error& error);
 struct Scores {
   std::shared_ptr<const Qrels> qrels;
   size_t width = 0;
-  std::vector<double> values;          // queries x width
-  std::vector<QueryCounts> counts;     // per query
-  std::vector<uint8_t> in_run;         // whether the run has the query
-  uint64_t unjudged_queries = 0;       // queries of the run without judgments
+  std::vector<double> values;       // queries x width
+  std::vector<QueryCounts> counts;  // per query
+  std::vector<uint8_t> in_run;      // whether the run has the query
+  uint64_t unjudged_queries = 0;    // queries of the run without judgments
   std::string unjudged_example;
-  uint64_t documents = 0;              // lines of the run, including those of unjudged queries
-  BadRows bad;                         // only if the plan skips them
+  uint64_t documents = 0;  // lines of the run, including those of unjudged queries
+  BadRows bad;             // only if the plan skips them
 };
 
 /// Measures queries one by one; one worker per thread.
@@ -87,7 +87,8 @@ class Worker {
 
   /// Takes all rows of a query and writes `plan.width()` values. `where(row)` locates a duplicate document.
   template <class Where>
-  QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out, Where&& where) {
+  QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out,
+                      Where&& where) {
     QueryCounts query_counts;
     TopList list;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {

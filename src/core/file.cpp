@@ -14,10 +14,11 @@
 namespace gg {
 
 MappedFile::MappedFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
     ::close(descriptor);
-    bad_input(S_ISDIR(info.st_mode) ? in_quotes(name_) + " is a directory, not a file" : "cannot read " + in_quotes(name_));
+    bad_input(S_ISDIR(info.st_mode) ? in_quotes(name_) + " is a directory, not a file"
+                                    : "cannot read " + in_quotes(name_));
   }
   size_ = static_cast<size_t>(info.st_size);
   if (size_ > 0) {

@@ -139,9 +139,12 @@ void merge_sort(std::vector<uint32_t>& items, size_t from, size_t to, const Wins
   merge_sort(items, middle, to, wins);
   std::vector<uint32_t> merged;
   size_t left = from, right = middle;
-  while (left < middle && right < to) merged.push_back(wins(items[right], items[left]) ? items[right++] : items[left++]);
-  merged.insert(merged.end(), items.begin() + static_cast<std::ptrdiff_t>(left), items.begin() + static_cast<std::ptrdiff_t>(middle));
-  merged.insert(merged.end(), items.begin() + static_cast<std::ptrdiff_t>(right), items.begin() + static_cast<std::ptrdiff_t>(to));
+  while (left < middle && right < to)
+    merged.push_back(wins(items[right], items[left]) ? items[right++] : items[left++]);
+  merged.insert(merged.end(), items.begin() + static_cast<std::ptrdiff_t>(left),
+                items.begin() + static_cast<std::ptrdiff_t>(middle));
+  merged.insert(merged.end(), items.begin() + static_cast<std::ptrdiff_t>(right),
+                items.begin() + static_cast<std::ptrdiff_t>(to));
   std::copy(merged.begin(), merged.end(), items.begin() + static_cast<std::ptrdiff_t>(from));
 }
 
@@ -198,7 +201,8 @@ Ranking fuse_query(const std::vector<std::shared_ptr<const RankedRun>>& runs, By
   } else {
     std::vector<double> of_doc, present;
     for (size_t c = 0; c < n; ++c) {
-      of_doc.assign(doc_points.begin() + static_cast<std::ptrdiff_t>(c * width), doc_points.begin() + static_cast<std::ptrdiff_t>((c + 1) * width));
+      of_doc.assign(doc_points.begin() + static_cast<std::ptrdiff_t>(c * width),
+                    doc_points.begin() + static_cast<std::ptrdiff_t>((c + 1) * width));
       ranking.push_back({candidates[c], combined(how, of_doc, present)});
     }
     order(ranking);
@@ -218,7 +222,8 @@ Ranking fuse_query(const std::vector<std::shared_ptr<const RankedRun>>& runs, By
 
 void RankedRun::add(Bytes query, Bytes doc, double score) {
   if (!std::isfinite(score))
-    bad_input("the score of document " + in_quotes(doc) + " for query " + in_quotes(query) + " is not a finite number", name_);
+    bad_input("the score of document " + in_quotes(doc) + " for query " + in_quotes(query) + " is not a finite number",
+              name_);
   const uint32_t q = queries_.add(query);
   if (q == rankings_.size()) rankings_.emplace_back();
   rankings_[q].push_back({docs_[docs_.add(doc)], score});
@@ -234,7 +239,7 @@ void RankedRun::finish() {
     const auto twice = std::adjacent_find(seen.begin(), seen.end());
     if (twice != seen.end())
       duplicate_input("duplicate document " + in_quotes(*twice) + " for query " + in_quotes(queries_[q]), name_,
-                "a run may contain a document only once per query");
+                      "a run may contain a document only once per query");
   }
 }
 
@@ -267,8 +272,8 @@ namespace {
 
 void require_one_per_run(size_t count, const char* singular, const char* plural, size_t runs) {
   if (count == runs) return;
-  throw Error(ErrorKind::usage, "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) + ", one per run, got " +
-                                    std::to_string(count));
+  throw Error(ErrorKind::usage, "expected " + std::to_string(runs) + " " + (runs == 1 ? singular : plural) +
+                                    ", one per run, got " + std::to_string(count));
 }
 
 bool uses_tables(Points points) {
@@ -278,7 +283,8 @@ bool uses_tables(Points points) {
 
 }  // namespace
 
-std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& runs, const Fusion& how, unsigned threads) {
+std::vector<Fused> fuse(const std::vector<std::shared_ptr<const RankedRun>>& runs, const Fusion& how,
+                        unsigned threads) {
   require_one_per_run(how.weights.size(), "weight", "weights", runs.size());
   if (uses_tables(how.points)) {
     require_one_per_run(how.tables.size(), "table of points", "tables of points", runs.size());

@@ -42,8 +42,30 @@ class RankedRun {
 };
 
 enum class Norm { none, min_max, min_max_inverted, max, sum, zmuv, rank, borda };
-enum class Points { score, inverse_square, reciprocal, geometric, table, segments, segments_times_score, window, inverse, borda };
-enum class Combine { sum, min, max, median, mean, times_count, times_log_count, times_weight, times_root_count, condorcet };
+enum class Points {
+  score,
+  inverse_square,
+  reciprocal,
+  geometric,
+  table,
+  segments,
+  segments_times_score,
+  window,
+  inverse,
+  borda
+};
+enum class Combine {
+  sum,
+  min,
+  max,
+  median,
+  mean,
+  times_count,
+  times_log_count,
+  times_weight,
+  times_root_count,
+  condorcet
+};
 
 struct Fusion {
   Norm norm = Norm::none;

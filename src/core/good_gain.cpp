@@ -42,7 +42,8 @@ double ratio(double part, double whole, double otherwise) { return whole > 0 ? p
 /// All measures of one conversation, with the gain `unlabelled` for every unlabelled result.
 class Scorer {
  public:
-  Scorer(const std::vector<Iteration>& iterations, std::span<const double> missed, const GainOptions& o, double unlabelled)
+  Scorer(const std::vector<Iteration>& iterations, std::span<const double> missed, const GainOptions& o,
+         double unlabelled)
       : iterations_(iterations), o_(o), unlabelled_(unlabelled), missed_(missed) {}
 
   double worth(double gain) const {
@@ -98,7 +99,8 @@ class Scorer {
       sum[DRAG] += weight(o_, i) * row[AvgGain];
       sum[sDCG] += session;
       if (count[2] > 0) last_good_at = std::min(at, most_iterations);
-      for (const Column c : {RAll, URAll, GRAll, DupRAll, CG, DCG, sDCG, WastedSearches, RepeatedQueries, Searches, Seconds, Tokens, Cost})
+      for (const Column c : {RAll, URAll, GRAll, DupRAll, CG, DCG, sDCG, WastedSearches, RepeatedQueries, Searches,
+                             Seconds, Tokens, Cost})
         row[c] = sum[c];
       row[RG] = sum[CG] / at;
       row[DRG] = sum[DCG] / at;
@@ -118,7 +120,8 @@ class Scorer {
       area[1] += middle * (sum[Seconds] - seconds_before);
       area[2] += middle * (sum[Tokens] - tokens_before);
       for (size_t a = 0; a < 3; ++a) row[AreaSearches + a] = area[a];
-      gain_so_far = sum[CG], searches_before = sum[Searches], seconds_before = sum[Seconds], tokens_before = sum[Tokens];
+      gain_so_far = sum[CG], searches_before = sum[Searches], seconds_before = sum[Seconds],
+      tokens_before = sum[Tokens];
     }
     normalise(rows, sum[CG], sum[GRAll]);
   }
@@ -199,7 +202,8 @@ class Scorer {
       if (!few && i + 1 < iterations_.size()) continue;
       sorted.assign(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(places));
       const size_t filled = std::min(places, ideal.size());
-      std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(filled), sorted.end(), std::greater<>());
+      std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(filled), sorted.end(),
+                        std::greater<>());
       double best = 0;
       for (size_t p = 0; p < filled; ++p) best += ideal[p] * sorted[p];
       double* row = rows.data() + i * column_count;
@@ -255,7 +259,9 @@ void bound_shares(const std::vector<Iteration>& iterations, const GainOptions& o
     l[nDCG] = ratio(top, bottom, nan);
     const double known = row[IterationsForAllGoodResults];
     l[IterationsForAllGoodResults] = std::isnan(known) ? first_unknown : known;
-    h[IterationsForAllGoodResults] = std::isnan(known) ? last_unknown : std::isnan(last_unknown) ? known : std::max(known, last_unknown);
+    h[IterationsForAllGoodResults] = std::isnan(known)          ? last_unknown
+                                     : std::isnan(last_unknown) ? known
+                                                                : std::max(known, last_unknown);
     // Valid, though not always attained: the best case with the smallest pool, and vice versa.
     for (const Column c : {nsDCG, AreaSearches, AreaSeconds, AreaTokens}) {
       l[c] = std::isnan(row[c]) ? row[c] : 0;
@@ -288,8 +294,7 @@ void append_good_gain(const std::vector<Iteration>& iterations, std::span<const 
       good += gain >= options.threshold;
     }
     bound_shares(iterations, options, none, low, high, pool, good, all.worth(options.max_gain));
-    for (size_t i = 0; i < iterations.size(); ++i)
-      high[i * column_count + Coverage] = low[i * column_count + Coverage];
+    for (size_t i = 0; i < iterations.size(); ++i) high[i * column_count + Coverage] = low[i * column_count + Coverage];
   }
   rows.values.insert(rows.values.end(), none.begin(), none.end());
   if (!rows.bounded) return;

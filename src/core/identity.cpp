@@ -22,7 +22,9 @@ uint64_t check_hash(Bytes text) {
   return mix(h ^ load_short(p, n), 0xa5a3564e6b2b1e9dULL);
 }
 
-uint64_t salted(uint64_t salt, uint64_t hash) { return mix(hash ^ 0x8ebc6af09c88c6e3ULL, salt * 0x589965cc75374cc3ULL + 1); }
+uint64_t salted(uint64_t salt, uint64_t hash) {
+  return mix(hash ^ 0x8ebc6af09c88c6e3ULL, salt * 0x589965cc75374cc3ULL + 1);
+}
 
 }  // namespace
 
@@ -111,14 +113,9 @@ Item Clusters::prepare(const Result& result) {
     if (raw.empty() || item.value(field)) return;
     Item::Value value{field, 0, 0, {}, {}};
     switch (rules_.fields[field].kind) {
-      case FieldKind::people:
-        value.text = arena_.keep(normal_people(raw));
-        break;
-      case FieldKind::time:
-        value.moment = parse_moment(raw);
-        [[fallthrough]];
-      default:
-        value.text = keep_normal(raw);
+      case FieldKind::people: value.text = arena_.keep(normal_people(raw)); break;
+      case FieldKind::time: value.moment = parse_moment(raw); [[fallthrough]];
+      default: value.text = keep_normal(raw);
     }
     if (value.text.empty()) return;
     value.hash = hash_bytes(value.text);
@@ -130,7 +127,8 @@ Item Clusters::prepare(const Result& result) {
   add(rules_.snippet, result.snippet);
   add(rules_.content, result.content);
   for (const auto& [name, raw] : result.fields)
-    if (const auto source = profile.sources.find(std::string(name)); source != profile.sources.end()) add(source->second, raw);
+    if (const auto source = profile.sources.find(std::string(name)); source != profile.sources.end())
+      add(source->second, raw);
 
   for (const auto& [name, raw] : result.ids) {
     if (is_citation_marker(raw)) continue;
@@ -163,13 +161,17 @@ std::vector<Key> Clusters::keys(const Item& item) const {
   if (item.has_url) add("url", hash_bytes(item.url.page));
   FieldMask own = 0;
   for (const Item::Value& v : item.values) {
-    const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content, title = v.field == rules_.title;
+    const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content,
+               title = v.field == rules_.title;
     if (!(snippet || content || title) || !has_characters(v.text, shortest_key_text)) continue;
     own |= bit(v.field);
-    add(snippet ? "snippet" : content ? "content" : "title",
+    add(snippet   ? "snippet"
+        : content ? "content"
+                  : "title",
         title ? v.hash : hash_bytes(first_characters(v.text, snippet ? snippet_characters : content_characters)));
     // A truncated text shares only its beginning with the full one.
-    if (!title) add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
+    if (!title)
+      add(snippet ? "start of snippet" : "start of content", hash_bytes(first_characters(v.text, shortest_key_text)));
   }
   const auto part = [&](uint32_t field, uint64_t& hash) {
     if (field == rules_.generic_id) {
@@ -211,8 +213,7 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
       if (x.name != y.name) continue;
       const std::string name(x.name);
       IdRole role = IdRole::definitive;
-      if (const auto own = profile.ids.find(name); own != profile.ids.end())
-        role = own->second;
+      if (const auto own = profile.ids.find(name); own != profile.ids.end()) role = own->second;
       else if (const auto usual = rules_.usual_roles.find(name); usual != rules_.usual_roles.end())
         role = usual->second;
       const bool same = x.hash == y.hash && x.check == y.check;
@@ -376,7 +377,8 @@ void Clusters::propose(const std::vector<Key>& keys) {
   for (const auto& [size, k] : by_size_) {
     for (uint32_t link = index_.find(keys[k].hash)->first; link != KeyIndex::none; link = index_[link].next) {
       const uint32_t item = index_[link].item;
-      if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; })) continue;
+      if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; }))
+        continue;
       if (proposals_.size() == budget) {
         ++left_out_;
         break;
@@ -403,7 +405,8 @@ uint32_t Clusters::add(const Result& result) {
     const uint32_t first = cluster_[proposal.item];
     if (merged && first != proposal.item && verify(items_[first], item, false).outcome == Outcome::different)
       merged = false, contradicted = true;
-    if (audited_) decisions_.push_back({number, proposal.item, item_keys[proposal.key].kind, verdict, merged, contradicted});
+    if (audited_)
+      decisions_.push_back({number, proposal.item, item_keys[proposal.key].kind, verdict, merged, contradicted});
     if (!merged) continue;
     cluster = first;
     repeats = other.signature == item.signature;

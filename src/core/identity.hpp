@@ -42,7 +42,7 @@ struct Profile {
   FieldMask compared = 0, rejecting = 0;
   std::unordered_map<std::string, IdRole> ids;
   std::vector<std::vector<Requirement>> rules;  // one of these must hold, with all of its requirements
-  std::vector<std::vector<uint32_t>> key_sets;   // sets of fields that only jointly form a key
+  std::vector<std::vector<uint32_t>> key_sets;  // sets of fields that only jointly form a key
 };
 
 struct Field {
@@ -56,10 +56,10 @@ struct Rules {
   static constexpr uint32_t no_field = 0xffffffffu;
 
   std::vector<Field> fields;
-  std::vector<Profile> profiles;                          // the first is generic
-  std::unordered_map<std::string, uint32_t> of_type;      // type name -> profile
-  std::unordered_map<std::string, uint32_t> id_fields;    // container ids that rules may refer to
-  std::unordered_map<std::string, IdRole> usual_roles;    // for ids that a profile does not name
+  std::vector<Profile> profiles;                        // the first is generic
+  std::unordered_map<std::string, uint32_t> of_type;    // type name -> profile
+  std::unordered_map<std::string, uint32_t> id_fields;  // container ids that rules may refer to
+  std::unordered_map<std::string, IdRole> usual_roles;  // for ids that a profile does not name
   UrlRules urls;
   Unit unit = Unit::document;
   uint32_t title = 0, snippet = 0, content = 0, generic_id = 0, url = 0;
@@ -175,8 +175,8 @@ class Clusters {
 
  private:
   Bytes keep_normal(Bytes text);
-  bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable,
-                   bool& hint, bool explain) const;
+  bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable, bool& hint,
+                   bool explain) const;
   bool compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const;
   bool rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const;
   void propose(const std::vector<Key>& keys);

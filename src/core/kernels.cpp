@@ -92,8 +92,7 @@ class Supposed {
     sorted_.insert(sorted_.end(), base_.query->gains_sorted.begin(), base_.query->gains_sorted.end());
     hits_.assign(base_.hits.begin(), base_.hits.end());
     const size_t skip = first ? 0 : unjudged_.size() - count;
-    for (uint32_t i = 0; i < count; ++i)
-      hits_.push_back({unjudged_[skip + i], static_cast<uint32_t>(docs + i)});
+    for (uint32_t i = 0; i < count; ++i) hits_.push_back({unjudged_[skip + i], static_cast<uint32_t>(docs + i)});
     std::inplace_merge(hits_.begin(), hits_.end() - count, hits_.end(),
                        [](const Hit& a, const Hit& b) { return a.rank < b.rank; });
     QueryJudgments query = *base_.query;

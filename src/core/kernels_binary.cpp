@@ -31,7 +31,9 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 /// Relevant documents in the first k; the mean over tied orders is the same sum with fractions.
 using Count = double (*)(const Ranked&, const Spec&);
 double relevant_in_top(const Ranked& r, const Spec& s) { return linear(r, s, is_relevant, unweighted); }
-double expected_relevant_in_top(const Ranked& r, const Spec& s) { return expected_linear(r, s, is_relevant, unweighted); }
+double expected_relevant_in_top(const Ranked& r, const Spec& s) {
+  return expected_linear(r, s, is_relevant, unweighted);
+}
 
 template <Count count>
 double precision(const Ranked& r, const Spec& s) {
@@ -39,7 +41,9 @@ double precision(const Ranked& r, const Spec& s) {
 }
 
 template <Count count>
-double recall(const Ranked& r, const Spec& s) { return ratio(count(r, s), relevant_judged(r, s)); }
+double recall(const Ranked& r, const Spec& s) {
+  return ratio(count(r, s), relevant_judged(r, s));
+}
 
 template <Count count>
 double capped_recall(const Ranked& r, const Spec& s) {
@@ -208,7 +212,9 @@ double expected_interpolated_precision(const Ranked& r, const Spec& s, double re
 using Interpolated = double (*)(const Ranked&, const Spec&, double);
 
 template <Interpolated at>
-double iprec(const Ranked& r, const Spec& s) { return at(r, s, s.recall); }
+double iprec(const Ranked& r, const Spec& s) {
+  return at(r, s, s.recall);
+}
 
 template <Interpolated at>
 double ap11(const Ranked& r, const Spec& s) {
@@ -361,8 +367,9 @@ Interval search_infap(const Ranked& r, const Spec& s) {
     const Interval added = search_orders(
         {n.relevant, n.nonrelevant, n.pooled, n.unlisted}, block.first,
         [&](size_t kind, const std::vector<uint32_t>& used, uint32_t rank) {
-          return kind == 0 ? infap_term(rank, {above.relevant + used[0], above.nonrelevant + used[1], above.pooled + used[2]})
-                           : 0;
+          return kind == 0
+                     ? infap_term(rank, {above.relevant + used[0], above.nonrelevant + used[1], above.pooled + used[2]})
+                     : 0;
         });
     sum.lower += added.lower;
     sum.upper += added.upper;
@@ -436,7 +443,8 @@ double compat(const Ranked& r, const Spec& s) {
   size_t next = 0;
   const uint32_t depth = overlap_depth(r, s, grades);
   const double overlap = rank_biased(s, depth, [&](uint32_t d) {
-    for (; next < r.hits.size() && r.hits[next].rank <= d; ++next) ++seen[grade_index(grades, gain_of(r, r.hits[next]))];
+    for (; next < r.hits.size() && r.hits[next].rank <= d; ++next)
+      ++seen[grade_index(grades, gain_of(r, r.hits[next]))];
     return shared_with_ideal(grades, seen, d);
   });
   return overlap / ideal_overlap(grades, s, depth);
@@ -520,7 +528,8 @@ double expected_accuracy(const Ranked& r, const Spec& s) {
   double mean = 0;
   for (uint32_t x = 0; x < chances.size(); ++x)
     if (chances[x] > 0)
-      mean += chances[x] * pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others / 2; });
+      mean +=
+          chances[x] * pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others / 2; });
   return mean;
 }
 
@@ -530,7 +539,8 @@ Interval search_accuracy(const Ranked& r, const Spec& s) {
   for (uint32_t x = 0; x < chances.size(); ++x) {
     if (chances[x] == 0) continue;
     bounds.lower = std::fmin(bounds.lower, pairs_in_order(r, s, x, [](double, double) { return 0.0; }));
-    bounds.upper = std::fmax(bounds.upper, pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others; }));
+    bounds.upper = std::fmax(bounds.upper,
+                             pairs_in_order(r, s, x, [](double relevant, double others) { return relevant * others; }));
   }
   return bounds;
 }
@@ -542,9 +552,11 @@ std::span<const Kernel> binary_kernels() {
   static const Kernel table[] = {
       {"precision", precision<relevant_in_top>, precision<expected_relevant_in_top>, sorted, UnjudgedBounds::all},
       {"recall", recall<relevant_in_top>, recall<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
-      {"capped_recall", capped_recall<relevant_in_top>, capped_recall<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
+      {"capped_recall", capped_recall<relevant_in_top>, capped_recall<expected_relevant_in_top>, sorted,
+       UnjudgedBounds::scan},
       {"f", f_measure<relevant_in_top>, f_measure<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
-      {"r_precision", r_precision<relevant_in_top>, r_precision<expected_relevant_in_top>, sorted, UnjudgedBounds::scan},
+      {"r_precision", r_precision<relevant_in_top>, r_precision<expected_relevant_in_top>, sorted,
+       UnjudgedBounds::scan},
       {"set_ap", set_ap, set_ap, fixed, UnjudgedBounds::scan},
       {"ap", ap, expected_ap, sorted, UnjudgedBounds::scan},
       {"rr", rr, expected_rr, sorted, UnjudgedBounds::all},

@@ -87,7 +87,8 @@ Interval search_orders(const std::vector<uint32_t>& sizes, uint32_t first, Place
     states *= sizes[kind] + 1.0;
     if (states > search_limit) return {undefined, undefined};
   }
-  std::vector<Interval> rest(static_cast<size_t>(states), Interval{0, 0});  // the sum of the contributions still to come
+  std::vector<Interval> rest(static_cast<size_t>(states),
+                             Interval{0, 0});  // the sum of the contributions still to come
   std::vector<uint32_t> used(sizes.size());
   for (size_t state = rest.size() - 1; state-- > 0;) {
     uint32_t rank = first;

@@ -131,7 +131,8 @@ struct Outcome {
 /// documents of each kind above in the block and on the last true item.
 class Orders {
  public:
-  Orders(const Ranked& r, const Spec& s) : r_(r), s_(s), items_(items_of(r, s)), k_(std::min(depth(r, s), r.retrieved)) {
+  Orders(const Ranked& r, const Spec& s)
+      : r_(r), s_(s), items_(items_of(r, s)), k_(std::min(depth(r, s), r.retrieved)) {
     for (const double gain : r.query->gains)
       if (gain >= s.rel) kinds_.push_back(gain);
     std::sort(kinds_.begin(), kinds_.end());
@@ -162,7 +163,8 @@ class Orders {
 
   void false_positives(uint32_t first, uint32_t end) {
     for (uint32_t rank = first; rank < end && rank <= k_; ++rank)
-      for (size_t last = 0; last < rest_.size(); ++last) add(rest_[last], -items_.false_positive(rank, last_worth(last)));
+      for (size_t last = 0; last < rest_.size(); ++last)
+        add(rest_[last], -items_.false_positive(rank, last_worth(last)));
   }
 
   static void add(Outcome& o, double x) {
@@ -206,7 +208,8 @@ class Orders {
           if (used[kind] == sizes[kind]) continue;
           const bool is_true = kind < kinds;
           double added = 0;
-          if (rank <= k_) added = is_true ? items_.earned(kinds_[kind], rank) : -items_.false_positive(rank, last_worth(last));
+          if (rank <= k_)
+            added = is_true ? items_.earned(kinds_[kind], rank) : -items_.false_positive(rank, last_worth(last));
           const Outcome& next = table[state * lasts + stride[kind] + (is_true ? kind : last)];
           here.lower = std::min(here.lower, next.lower + added);
           here.upper = std::max(here.upper, next.upper + added);
@@ -240,7 +243,8 @@ double expected_rdcgl(const Ranked& r, const Spec& s) {
       if (!relevant(r, r.hits[h], s)) continue;
       double sum = 0;
       for (uint32_t j = 0; j < block.size && block.first + j <= k; ++j)
-        sum += items.earned(gain_of(r, r.hits[h]), block.first + j) + items.false_positive(block.first + j, GainLoss::start);
+        sum += items.earned(gain_of(r, r.hits[h]), block.first + j) +
+               items.false_positive(block.first + j, GainLoss::start);
       score += sum / block.size;
     }
   return score;

@@ -356,7 +356,11 @@ Interval search_p_ia(const Ranked& r, const Spec& s) {
 
 template <Weight weight, Norm norm>
 constexpr Kernel novelty_kernel(KernelName name) {
-  return {name, novel<weight, norm>, expected_novel<weight, norm>, TieBounds::search, UnjudgedBounds::refuse,
+  return {name,
+          novel<weight, norm>,
+          expected_novel<weight, norm>,
+          TieBounds::search,
+          UnjudgedBounds::refuse,
           search_novel<weight, norm>};
 }
 
@@ -365,9 +369,11 @@ constexpr Kernel novelty_kernel(KernelName name) {
 std::span<const Kernel> novelty_kernels() {
   using enum TieBounds;
   static const Kernel table[] = {
-      {"dr", label_recall<targets>, expected_label_recall<targets>, search, UnjudgedBounds::refuse, search_label_recall<targets>},
+      {"dr", label_recall<targets>, expected_label_recall<targets>, search, UnjudgedBounds::refuse,
+       search_label_recall<targets>},
       {"diversity", diversity, expected_diversity, search, UnjudgedBounds::refuse, search_diversity},
-      {"st_recall", label_recall<aspects>, expected_label_recall<aspects>, search, UnjudgedBounds::refuse, search_label_recall<aspects>},
+      {"st_recall", label_recall<aspects>, expected_label_recall<aspects>, search, UnjudgedBounds::refuse,
+       search_label_recall<aspects>},
       novelty_kernel<log_weight, perfect>("alpha_dcg"),
       novelty_kernel<log_weight, greedy_ideal>("alpha_ndcg"),
       novelty_kernel<inverse_rank, perfect>("err_ia"),

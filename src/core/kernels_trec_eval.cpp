@@ -140,7 +140,8 @@ double rbp(const Ranked& r, const Spec& s) {
   double highest = r.query->gains_sorted.empty() ? 0 : r.query->gains_sorted.front();
   while (has_own_gain(highest)) --highest;  // the highest level without a gain of its own
   double low = 0, high = std::max(highest, 0.0);
-  for (size_t i = 1; i < s.numbers.size(); i += 2) low = std::min(low, s.numbers[i]), high = std::max(high, s.numbers[i]);
+  for (size_t i = 1; i < s.numbers.size(); i += 2)
+    low = std::min(low, s.numbers[i]), high = std::max(high, s.numbers[i]);
   const auto has_gain = [&](double grade) { return grade >= 0 || has_own_gain(grade); };
   double sum = 0, weight = 1;
   for_each_rank(r, [&](uint32_t, double grade) {

@@ -27,15 +27,18 @@ bool parse_number(Bytes text, double& value) {
   q += negative;
   uint64_t digits = 0;
   int count = 0, after_point = 0;
-  for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q, ++count) digits = digits * 10 + static_cast<unsigned>(*q - '0');
+  for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q, ++count)
+    digits = digits * 10 + static_cast<unsigned>(*q - '0');
   if (q != end && *q == '.') {
     const char* point = ++q;
-    for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q) digits = digits * 10 + static_cast<unsigned>(*q - '0');
+    for (; q != end && static_cast<unsigned>(*q - '0') < 10; ++q)
+      digits = digits * 10 + static_cast<unsigned>(*q - '0');
     after_point = static_cast<int>(q - point);
     count += after_point;
   }
   if (q == end && count > 0 && count <= 15) {
-    static constexpr double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     const double magnitude = static_cast<double>(digits) / powers[after_point];
     value = negative ? -magnitude : magnitude;
     return true;
@@ -170,12 +173,13 @@ bool TrecReader::next(const char*& p, const char* end, Line& line) {
   if (as_trec_eval_ && table_ == Table::run && tokens[0][0] == '#') return false;
   if (count != expected && !(as_trec_eval_ && table_ == Table::run && count > expected)) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
-    return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) + " column" +
-                     (count == 1 ? "" : "s") + ", not " + std::to_string(expected),
-                 table_ == Table::run ? (count == 4 ? "a run line is: query Q0 document rank score tag; this looks like qrels"
-                                                    : "a run line is: query Q0 document rank score tag")
-                                      : (count == 6 ? "a qrels line is: query 0 document gain; this looks like a run"
-                                                    : "a qrels line is: query 0 document gain")});
+    return fail({"the line " + in_quotes(whole.substr(0, whole.find('\r'))) + " has " + std::to_string(count) +
+                     " column" + (count == 1 ? "" : "s") + ", not " + std::to_string(expected),
+                 table_ == Table::run
+                     ? (count == 4 ? "a run line is: query Q0 document rank score tag; this looks like qrels"
+                                   : "a run line is: query Q0 document rank score tag")
+                     : (count == 6 ? "a qrels line is: query 0 document gain; this looks like a run"
+                                   : "a qrels line is: query 0 document gain")});
   }
   line.query = tokens[0];
   line.doc = tokens[2];
@@ -221,8 +225,8 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   if (fields_.size() == 1 && fields_[0].empty()) return false;  // an empty line
   if (fields_.size() != columns_.count) {
     const Bytes whole(start, static_cast<size_t>(line_end(start, end) - start));
-    return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) + " columns, but the header has " +
-                     std::to_string(columns_.count),
+    return fail({"the line " + in_quotes(whole) + " has " + std::to_string(fields_.size()) +
+                     " columns, but the header has " + std::to_string(columns_.count),
                  ""});
   }
   line.query = fields_[columns_.query];
@@ -282,7 +286,8 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
     if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
     std::string_view content;
     if (type == simdjson::ondemand::json_type::string) {
-      if (held.get_string().get(content)) return fail({"the line " + in_quotes(text) + " contains an invalid string", ""});
+      if (held.get_string().get(content))
+        return fail({"the line " + in_quotes(text) + " contains an invalid string", ""});
     } else if (type == simdjson::ondemand::json_type::number) {
       content = held.raw_json_token();
       while (!content.empty() && is_blank(content.back())) content.remove_suffix(1);

@@ -27,14 +27,14 @@ class GainLoss {
   bool costs_depend_on_last() const { return spec_.reference && !spec_.punish_max; }
 
  private:
-  double place(uint32_t position) const;          // a in the documented form
+  double place(uint32_t position) const;  // a in the documented form
   double documented_gain(double worth, double a) const;
   double reference_assumed(uint32_t position, bool inverted) const;
 
   Spec spec_;
   bool inverted_;
-  std::vector<double> sorted_;     // worths, best first
-  std::vector<uint32_t> group_;    // parallel to it; the best group is 1
+  std::vector<double> sorted_;   // worths, best first
+  std::vector<uint32_t> group_;  // parallel to it; the best group is 1
   double max_rank_;
   double max_gain_ = 0;
   double perfect_ = 0;

@@ -121,15 +121,15 @@ NB_MODULE(_core, m) {
   // (kind, message, where, hint): goodgain.errors converts it.
   static nb::object core_error = nb::steal(PyErr_NewException("goodgain._core.CoreError", PyExc_ValueError, nullptr));
   m.attr("CoreError") = core_error;
-  nb::register_exception_translator(
-      [](const std::exception_ptr& p, void*) {
-        try {
-          std::rethrow_exception(p);
-        } catch (const Error& e) {
-          const nb::tuple args = nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where), to_python(e.hint));
-          PyErr_SetObject(core_error.ptr(), args.ptr());
-        }
-      });
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& e) {
+      const nb::tuple args =
+          nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where), to_python(e.hint));
+      PyErr_SetObject(core_error.ptr(), args.ptr());
+    }
+  });
 
   m.def("option_names", &option_names);
   m.def("kernels", [] {
@@ -143,16 +143,21 @@ NB_MODULE(_core, m) {
   });
 
   nb::class_<Qrels>(m, "Qrels")
-      .def_static("from_file", [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
-        const LineFormat how = read_line_format(format);
-        const nb::gil_scoped_release release;
-        const MappedFile file(fd, std::move(name));
-        return read_qrels(file, how);
-      })
-      .def_static("from_dict", [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
-        return qrels_from_dict(table, std::move(name), typed);
-      })
-      .def_static("from_rows", [](nb::sequence rows, std::string name) -> std::shared_ptr<Qrels> { return qrels_from_rows(rows, std::move(name)); })
+      .def_static("from_file",
+                  [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
+                    const LineFormat how = read_line_format(format);
+                    const nb::gil_scoped_release release;
+                    const MappedFile file(fd, std::move(name));
+                    return read_qrels(file, how);
+                  })
+      .def_static("from_dict",
+                  [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
+                    return qrels_from_dict(table, std::move(name), typed);
+                  })
+      .def_static("from_rows",
+                  [](nb::sequence rows, std::string name) -> std::shared_ptr<Qrels> {
+                    return qrels_from_rows(rows, std::move(name));
+                  })
       .def("__len__", &Qrels::size)
       .def_prop_ro("judgments", &Qrels::judgments)
       .def_prop_ro("max_gain", &Qrels::max_gain)
@@ -167,31 +172,32 @@ NB_MODULE(_core, m) {
         return gains;
       });
 
-  nb::class_<Plan>(m, "Plan")
-      .def(nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
+  nb::class_<Plan>(m, "Plan").def(
+      nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
 
   nb::class_<Prepared>(m, "Prepared")
-      .def("__init__", [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
-        new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
-      })
+      .def("__init__",
+           [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
+             new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
+           })
       // The same, collecting the top ranks of every query of the next run.
-      .def("listing", [](const Prepared& p, std::shared_ptr<TopLists> lists) {
-        auto plan = std::make_shared<Plan>(*p.plan);
-        plan->lists = lists.get();
-        return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
-      })
-      .def("file", [](const Prepared& p, int fd, std::string name, nb::dict format) {
-        const LineFormat how = read_line_format(format);
-        const nb::gil_scoped_release release;
-        const MappedFile file(fd, std::move(name));
-        return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
-      })
-      .def("dict", [](const Prepared& p, nb::dict run, const std::string& name, bool typed) {
-        return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed);
-      })
-      .def("rows", [](const Prepared& p, nb::sequence rows, const std::string& name) {
-        return evaluate_rows(p.qrels, rows, *p.plan, name);
-      })
+      .def("listing",
+           [](const Prepared& p, std::shared_ptr<TopLists> lists) {
+             auto plan = std::make_shared<Plan>(*p.plan);
+             plan->lists = lists.get();
+             return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
+           })
+      .def("file",
+           [](const Prepared& p, int fd, std::string name, nb::dict format) {
+             const LineFormat how = read_line_format(format);
+             const nb::gil_scoped_release release;
+             const MappedFile file(fd, std::move(name));
+             return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
+           })
+      .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
+                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed); })
+      .def("rows", [](const Prepared& p, nb::sequence rows,
+                      const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
       .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
         const ColumnNames names = read_columns(columns);
         const nb::gil_scoped_release release;
@@ -199,20 +205,26 @@ NB_MODULE(_core, m) {
       });
 
   nb::class_<ArrowTable>(m, "ArrowTable")
-      .def_static("of", [](nb::object source, std::string name) { return arrow_table(std::move(source), std::move(name)).release(); }, nb::rv_policy::take_ownership)
+      .def_static(
+          "of",
+          [](nb::object source, std::string name) { return arrow_table(std::move(source), std::move(name)).release(); },
+          nb::rv_policy::take_ownership)
       .def("columns", &ArrowTable::column_names)
-      .def("qrels", [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
-        const ColumnNames names = read_columns(columns);
-        const nb::gil_scoped_release release;
-        return t.qrels(names);
-      })
+      .def("qrels",
+           [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
+             const ColumnNames names = read_columns(columns);
+             const nb::gil_scoped_release release;
+             return t.qrels(names);
+           })
       .def("rows", [](const ArrowTable& t, nb::dict columns, bool is_run) {
-        return columns_of([&](auto&& row) { t.for_each(read_columns(columns), is_run ? Table::run : Table::qrels, row); });
+        return columns_of(
+            [&](auto&& row) { t.for_each(read_columns(columns), is_run ? Table::run : Table::qrels, row); });
       });
 
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
     const MappedFile file(fd, std::move(name));
-    return columns_of([&](auto&& row) { for_each_line(file, read_line_format(format), is_run ? Table::run : Table::qrels, row); });
+    return columns_of(
+        [&](auto&& row) { for_each_line(file, read_line_format(format), is_run ? Table::run : Table::qrels, row); });
   });
 
   nb::class_<Scores>(m, "Scores")
@@ -222,32 +234,36 @@ NB_MODULE(_core, m) {
       .def_ro("unjudged_queries", &Scores::unjudged_queries)
       .def_prop_ro("bad", [](const Scores& s) { return nb::make_tuple(s.bad.count, to_python(s.bad.example)); })
       .def_prop_ro("unjudged_example", [](const Scores& s) { return to_python(s.unjudged_example); })
-      .def("row", [](const Scores& s, size_t query) {
-        nb::list row;
-        for (size_t i = 0; i < s.width; ++i) row.append(s.values.at(query * s.width + i));
-        return row;
-      })
-      .def("column", [](const Scores& s, size_t index) {
-        nb::list values;
-        for (size_t q = 0; q < s.in_run.size(); ++q) values.append(s.values.at(q * s.width + index));
-        return values;
-      })
-      .def("in_run", [](const Scores& s) {
-        nb::list flags;
-        for (const uint8_t f : s.in_run) flags.append(f != 0);
-        return flags;
-      })
-      .def("totals", [](const Scores& s) {
-        uint64_t queries = 0, retrieved = 0, unjudged = 0, top = 0, top_judged = 0;
-        for (size_t q = 0; q < s.counts.size(); ++q) {
-          queries += s.in_run[q];
-          retrieved += s.counts[q].retrieved;
-          unjudged += s.counts[q].unjudged;
-          top += s.counts[q].top;
-          top_judged += s.counts[q].top_judged;
-        }
-        return nb::make_tuple(queries, retrieved, unjudged, top, top_judged);
-      })
+      .def("row",
+           [](const Scores& s, size_t query) {
+             nb::list row;
+             for (size_t i = 0; i < s.width; ++i) row.append(s.values.at(query * s.width + i));
+             return row;
+           })
+      .def("column",
+           [](const Scores& s, size_t index) {
+             nb::list values;
+             for (size_t q = 0; q < s.in_run.size(); ++q) values.append(s.values.at(q * s.width + index));
+             return values;
+           })
+      .def("in_run",
+           [](const Scores& s) {
+             nb::list flags;
+             for (const uint8_t f : s.in_run) flags.append(f != 0);
+             return flags;
+           })
+      .def("totals",
+           [](const Scores& s) {
+             uint64_t queries = 0, retrieved = 0, unjudged = 0, top = 0, top_judged = 0;
+             for (size_t q = 0; q < s.counts.size(); ++q) {
+               queries += s.in_run[q];
+               retrieved += s.counts[q].retrieved;
+               unjudged += s.counts[q].unjudged;
+               top += s.counts[q].top;
+               top_judged += s.counts[q].top_judged;
+             }
+             return nb::make_tuple(queries, retrieved, unjudged, top, top_judged);
+           })
       .def("matrix", [](nb::handle_t<Scores> self) {
         const Scores& s = nb::cast<const Scores&>(self);
         return Matrix(s.values.data(), {s.in_run.size(), s.width}, self);
@@ -276,8 +292,8 @@ NB_MODULE(_core, m) {
     return spec.kernel->point(ranked, spec);
   });
 
-  m.def("gain_loss", [](std::vector<double> list, std::vector<double> missing, std::vector<double> worths, nb::dict options,
-                        bool inverted, double max_rank, bool normalise) {
+  m.def("gain_loss", [](std::vector<double> list, std::vector<double> missing, std::vector<double> worths,
+                        nb::dict options, bool inverted, double max_rank, bool normalise) {
     return gain_loss(list, missing, std::move(worths), read_spec(options), inverted, max_rank, normalise);
   });
 

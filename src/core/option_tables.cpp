@@ -25,12 +25,12 @@ const Kernel* kernel_of(nb::handle name) {
 }
 
 template <class Value>
-Option<Spec> measure_option(std::string_view name, Value Spec::*member) {
+Option<Spec> measure_option(std::string_view name, Value Spec::* member) {
   return field(name, member);
 }
 
 template <>
-Option<Spec> measure_option(std::string_view name, Scale Spec::*member) {
+Option<Spec> measure_option(std::string_view name, Scale Spec::* member) {
   return choice(name, member, {{"collection", Scale::collection}, {"query", Scale::query}, {"none", Scale::none}});
 }
 
@@ -38,7 +38,9 @@ Option<Spec> measure_option(std::string_view name, Scale Spec::*member) {
 const OptionTable<Spec>& spec_table() {
 #define GOODGAIN_OPTION(name) measure_option(#name, &Spec::name),
   static const OptionTable<Spec> table{
-      Option<Spec>{"kernel", [](Spec& s, nb::handle name) { s.kernel = kernel_of(name); }, "expected the name of a kernel"}.required(),
+      Option<Spec>{"kernel", [](Spec& s, nb::handle name) { s.kernel = kernel_of(name); },
+                   "expected the name of a kernel"}
+          .required(),
       GOODGAIN_MEASURE_OPTIONS(GOODGAIN_OPTION)};
 #undef GOODGAIN_OPTION
   return table;
@@ -66,10 +68,13 @@ const OptionTable<Policy>& policy_table() {
               {"average", Ties::average},
               {"bounds", Ties::bounds}})
           .required(),
-      choice("missing", &Policy::missing, {{"zero", Missing::zero}, {"skip", Missing::skip}, {"invented", Missing::invented}}).required(),
-      Option<Policy>{"unjudged",
-                     [](Policy& p, nb::handle value) { std::tie(p.unjudged, p.drop_negative) = chosen(value, unjudged); },
-                     expected_choice(unjudged)}
+      choice("missing", &Policy::missing,
+             {{"zero", Missing::zero}, {"skip", Missing::skip}, {"invented", Missing::invented}})
+          .required(),
+      Option<Policy>{
+          "unjudged",
+          [](Policy& p, nb::handle value) { std::tie(p.unjudged, p.drop_negative) = chosen(value, unjudged); },
+          expected_choice(unjudged)}
           .required(),
       choice("duplicates", &Policy::duplicates,
              {{"error", Duplicates::error}, {"first", Duplicates::first}, {"best", Duplicates::best}})
@@ -84,9 +89,12 @@ const OptionTable<Policy>& policy_table() {
 const OptionTable<MeasureOptions>& measure_table() {
   static const auto table =
       OptionTable<MeasureOptions>{
-          {"function", [](MeasureOptions& m, nb::handle value) { m.function = nb::cast<nb::callable>(value); }, "expected a function"},
+          {"function", [](MeasureOptions& m, nb::handle value) { m.function = nb::cast<nb::callable>(value); },
+           "expected a function"},
           {"policy",
-           [](MeasureOptions& m, nb::handle value) { m.policy = policy_table().read(nb::cast<nb::dict>(value), "the policy"); },
+           [](MeasureOptions& m, nb::handle value) {
+             m.policy = policy_table().read(nb::cast<nb::dict>(value), "the policy");
+           },
            "expected a dictionary"},
       }
           .with(&MeasureOptions::spec, spec_table());
@@ -94,10 +102,12 @@ const OptionTable<MeasureOptions>& measure_table() {
 }
 
 const OptionTable<PlanOptions>& plan_table() {
-  static const auto table = OptionTable<PlanOptions>{
-      field("may_be_disjoint", &PlanOptions::may_be_disjoint),
-      field("skip_bad", &PlanOptions::skip_bad),
-  }.with(&PlanOptions::policy, policy_table());
+  static const auto table =
+      OptionTable<PlanOptions>{
+          field("may_be_disjoint", &PlanOptions::may_be_disjoint),
+          field("skip_bad", &PlanOptions::skip_bad),
+      }
+          .with(&PlanOptions::policy, policy_table());
   return table;
 }
 
@@ -134,10 +144,13 @@ const OptionTable<LineFormat>& trec_table() {
 }
 
 const OptionTable<LineFormat>& delimited_table() {
-  static const auto table = OptionTable<LineFormat>{
-      field("delimiter", &LineFormat::delimiter).required(),
-      field("quotes", &LineFormat::quotes).required(),
-  }.with(trec_table()).with(&LineFormat::columns, column_number_table());
+  static const auto table =
+      OptionTable<LineFormat>{
+          field("delimiter", &LineFormat::delimiter).required(),
+          field("quotes", &LineFormat::quotes).required(),
+      }
+          .with(trec_table())
+          .with(&LineFormat::columns, column_number_table());
   return table;
 }
 
@@ -187,7 +200,10 @@ const OptionTable<GainOptions>& gain_table() {
       field("max_gain", &GainOptions::max_gain).required(),
       choice("gain", &GainOptions::scale, {{"linear", GainScale::linear}, {"exp", GainScale::exponential}}).required(),
       choice("discount", &GainOptions::discount,
-             {{"log2", Discount::log2}, {"none", Discount::none}, {"reciprocal", Discount::reciprocal}, {"geometric", Discount::geometric}})
+             {{"log2", Discount::log2},
+              {"none", Discount::none},
+              {"reciprocal", Discount::reciprocal},
+              {"geometric", Discount::geometric}})
           .required(),
       field("patience", &GainOptions::patience).required(),
   };
@@ -195,10 +211,12 @@ const OptionTable<GainOptions>& gain_table() {
 }
 
 const OptionTable<TraceOptions>& trace_table() {
-  static const auto table = OptionTable<TraceOptions>{
-      field("turn", &TraceOptions::turn).required(),
-      field("skip_bad", &TraceOptions::skip_bad).required(),
-  }.with(&TraceOptions::gain, gain_table());
+  static const auto table =
+      OptionTable<TraceOptions>{
+          field("turn", &TraceOptions::turn).required(),
+          field("skip_bad", &TraceOptions::skip_bad).required(),
+      }
+          .with(&TraceOptions::gain, gain_table());
   return table;
 }
 
@@ -207,8 +225,9 @@ const OptionTable<TraceOptions>& trace_table() {
 const OptionTable<FieldOptions>& field_table() {
   static const OptionTable<FieldOptions> table{
       field("name", &FieldOptions::name).required(),
-      choice("kind", &FieldOptions::kind,
-             {{"text", FieldKind::text}, {"id", FieldKind::id}, {"people", FieldKind::people}, {"time", FieldKind::time}})
+      choice(
+          "kind", &FieldOptions::kind,
+          {{"text", FieldKind::text}, {"id", FieldKind::id}, {"people", FieldKind::people}, {"time", FieldKind::time}})
           .required(),
       field("may_be_cut", &FieldOptions::may_be_cut).required(),
       field("rejects", &FieldOptions::rejects).required(),
@@ -227,7 +246,8 @@ const OptionTable<ProfileOptions>& profile_table() {
       Option<ProfileOptions>{"fields",
                              [](ProfileOptions& p, nb::handle list) {
                                for (nb::handle item : nb::cast<nb::list>(list))
-                                 p.fields.push_back(field_table().read(nb::cast<nb::dict>(item), "a field of an identity profile"));
+                                 p.fields.push_back(
+                                     field_table().read(nb::cast<nb::dict>(item), "a field of an identity profile"));
                              },
                              "expected a list of dictionaries"}
           .required(),
@@ -252,7 +272,8 @@ const OptionTable<UrlRules>& url_table() {
 MeasureOptions read_measure(const nb::dict& options) {
   MeasureOptions m = measure_table().read(options, [&] { return owner_of_measure(options); });
   if (!m.spec.kernel && !m.function.is_valid()) missing_option("function", owner_of_measure(options));
-  if (m.spec.kernel && m.function.is_valid()) unknown_option("function", spec_table().names(), owner_of_measure(options));
+  if (m.spec.kernel && m.function.is_valid())
+    unknown_option("function", spec_table().names(), owner_of_measure(options));
   return m;
 }
 

@@ -18,7 +18,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
         continue;
       }
       cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
     }
   return cost[a.size()][b.size()];
 }
@@ -51,7 +52,8 @@ void missing_option(std::string_view name, const OptionOwner& owner) {
 }
 
 void invalid_option(std::string_view name, nb::handle value, const std::string& expected, const OptionOwner& owner) {
-  throw Error(owner.kind, "invalid " + std::string(name) + "=" + python_repr(value) + " for " + owner.name, {}, expected);
+  throw Error(owner.kind, "invalid " + std::string(name) + "=" + python_repr(value) + " for " + owner.name, {},
+              expected);
 }
 
 std::string_view option_name(nb::handle key) {

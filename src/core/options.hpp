@@ -30,7 +30,8 @@ std::string suggestion(std::string_view name, const OptionNames& known);
 
 [[noreturn]] void unknown_option(std::string_view name, const OptionNames& known, const OptionOwner& owner);
 [[noreturn]] void missing_option(std::string_view name, const OptionOwner& owner);
-[[noreturn]] void invalid_option(std::string_view name, nb::handle value, const std::string& expected, const OptionOwner& owner);
+[[noreturn]] void invalid_option(std::string_view name, nb::handle value, const std::string& expected,
+                                 const OptionOwner& owner);
 
 /// The UTF-8 bytes of a key, which must be text.
 std::string_view option_name(nb::handle key);
@@ -59,9 +60,10 @@ class OptionTable {
 
   /// Adds the options of a table for one member of the target.
   template <class Part>
-  OptionTable with(Part Target::*member, const OptionTable<Part>& table) && {
+  OptionTable with(Part Target::* member, const OptionTable<Part>& table) && {
     for (const Option<Part>& option : table.options())
-      options_.push_back({option.name, [set = option.set, member](Target& target, nb::handle value) { set(target.*member, value); },
+      options_.push_back({option.name,
+                          [set = option.set, member](Target& target, nb::handle value) { set(target.*member, value); },
                           option.expected, option.is_required});
     return std::move(*this);
   }
@@ -130,8 +132,9 @@ std::string expected_value() {
 
 /// Sets a member to the value itself.
 template <class Target, class T>
-Option<Target> field(std::string_view name, T Target::*member) {
-  return {name, [member](Target& target, nb::handle value) { target.*member = nb::cast<T>(value); }, expected_value<T>()};
+Option<Target> field(std::string_view name, T Target::* member) {
+  return {name, [member](Target& target, nb::handle value) { target.*member = nb::cast<T>(value); },
+          expected_value<T>()};
 }
 
 template <class T>
@@ -155,9 +158,12 @@ std::string expected_choice(const Choices<T>& choices) {
 
 /// Sets a member to one of several named values.
 template <class Target, class T>
-Option<Target> choice(std::string_view name, T Target::*member, Choices<T> choices) {
+Option<Target> choice(std::string_view name, T Target::* member, Choices<T> choices) {
   std::string expected = expected_choice(choices);
-  return {name, [member, choices = std::move(choices)](Target& target, nb::handle value) { target.*member = chosen(value, choices); },
+  return {name,
+          [member, choices = std::move(choices)](Target& target, nb::handle value) {
+            target.*member = chosen(value, choices);
+          },
           std::move(expected)};
 }
 

@@ -69,7 +69,8 @@ void for_each_row(Bytes piece, Use&& row) {
   for (uint32_t i = 0; i < rows; ++i) {
     const Bytes doc = docs.text();
     const double value = values.number<double>();
-    const Bytes target = has & with_targets ? targets.text() : Bytes(), aspect = has & with_aspects ? aspects.text() : Bytes();
+    const Bytes target = has & with_targets ? targets.text() : Bytes(),
+                aspect = has & with_aspects ? aspects.text() : Bytes();
     row(doc, value, target, aspect);
   }
 }
@@ -111,7 +112,9 @@ Pieces Packer::take(PackedEvaluation* here) {
     append(piece, open.rows);
     append(piece, has);
     piece += open.values;
-    for (const auto& [column, there] : {std::pair{&open.docs, true}, {&open.targets, (has & with_targets) != 0}, {&open.aspects, (has & with_aspects) != 0}})
+    for (const auto& [column, there] : {std::pair{&open.docs, true},
+                                        {&open.targets, (has & with_targets) != 0},
+                                        {&open.aspects, (has & with_aspects) != 0}})
       if (there) {
         append(piece, uint64_t{column->size()});
         piece += *column;
@@ -145,9 +148,12 @@ namespace {
 const Qrels no_qrels;
 }
 
-PackedEvaluation::PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts, std::shared_ptr<const Plan> plan,
-                                   std::string name)
-    : qrels_(std::move(qrels)), facts_(facts), plan_(std::move(plan)), name_(std::move(name)),
+PackedEvaluation::PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts,
+                                   std::shared_ptr<const Plan> plan, std::string name)
+    : qrels_(std::move(qrels)),
+      facts_(facts),
+      plan_(std::move(plan)),
+      name_(std::move(name)),
       worker_(qrels_ ? *qrels_ : no_qrels, *plan_) {}
 
 void PackedEvaluation::add(const ArrowTable& pieces) {
@@ -172,7 +178,9 @@ void PackedEvaluation::close() {
   open_ = false;
   if (done_.size() + !run_.empty() > 1) scattered = true;
   for (const std::string& piece : run_)
-    for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
+    for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) {
+      rows_.push_back({0, doc, score, QueryJudgments::unjudged});
+    });
   documents += rows_.size();
   if (!done_.empty()) {
     adopt(done_[0]);
@@ -212,10 +220,8 @@ double* PackedEvaluation::next_values() {
 void PackedEvaluation::measure(const QueryJudgments& query) {
   double* out = next_values();
   measured_.in_run.push_back(!rows_.empty());
-  if (!rows_.empty())
-    count(measure_rows(query, out));
-  else if (plan_->policy.missing != Missing::skip)
-    worker_.measure_missing(query, out);
+  if (!rows_.empty()) count(measure_rows(query, out));
+  else if (plan_->policy.missing != Missing::skip) worker_.measure_missing(query, out);
 }
 
 QueryCounts PackedEvaluation::measure_rows(const QueryJudgments& query, double* out) {
@@ -237,7 +243,9 @@ void PackedEvaluation::count(const QueryCounts& counts) {
 
 std::string PackedEvaluation::measured(Bytes query, Bytes piece) {
   rows_.clear();
-  for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) { rows_.push_back({0, doc, score, QueryJudgments::unjudged}); });
+  for_each_row(piece, [&](Bytes doc, double score, Bytes, Bytes) {
+    rows_.push_back({0, doc, score, QueryJudgments::unjudged});
+  });
   std::string values_piece;
   append(values_piece, uint64_t{rows_.size()});
   if (const size_t number = qrels_->find(query); number != IdTable::none) {

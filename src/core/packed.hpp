@@ -83,7 +83,8 @@ class PackedEvaluation {
  public:
   /// Without `qrels` the judgments come in pieces of their own. With `qrels` such a piece only marks the query as
   /// judged, so that each judged query is measured in exactly one place, even if it is missing from the run.
-  PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts, std::shared_ptr<const Plan> plan, std::string name);
+  PackedEvaluation(std::shared_ptr<const Qrels> qrels, JudgmentFacts facts, std::shared_ptr<const Plan> plan,
+                   std::string name);
 
   /// Columns `query`, `kind`, `place` and `piece`.
   void add(const ArrowTable& pieces);

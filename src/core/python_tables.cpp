@@ -88,8 +88,8 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
     }
   }
   if (!std::isfinite(result))
-    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + python_repr(value) + " of document " + python_repr(doc) +
-                  " for query " + python_repr(query) + " is not a finite number",
+    bad_input(std::string("the ") + (table == Table::run ? "score " : "gain ") + python_repr(value) + " of document " +
+                  python_repr(doc) + " for query " + python_repr(query) + " is not a finite number",
               name, "remove the document or use a finite number");
   return result;
 }
@@ -288,14 +288,16 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     const size_t n = nb::len(fields);
-    if (n < 3) bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, gain)");
+    if (n < 3)
+      bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name,
+                "rows are (query, document, gain)");
     const nb::object query = fields[0], doc = fields[1], gain = fields[2];
     Bytes target, aspect;
     nb::object target_object, aspect_object;
     if (n > 3 && !(target_object = fields[3]).is_none()) target = target_id(target_object.ptr());
     if (n > 4 && !(aspect_object = fields[4]).is_none()) aspect = aspect_id(aspect_object.ptr());
-    builder.add(query_id(query.ptr()), doc_id(doc.ptr()), number(gain.ptr(), Table::qrels, query.ptr(), doc.ptr(), name),
-                ++row_number, target, aspect);
+    builder.add(query_id(query.ptr()), doc_id(doc.ptr()),
+                number(gain.ptr(), Table::qrels, query.ptr(), doc.ptr(), name), ++row_number, target, aspect);
   }
   if (builder.empty()) bad_input("the judgments are empty", name);
   auto qrels = builder.finish(std::move(name), false);
@@ -308,8 +310,8 @@ namespace {
 
 /// Walks a run; `use` receives each judged query, whose rows start at `begin` in `rows`.
 template <class Use>
-void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, const std::string& name, Arena& arena,
-          Use&& use) {
+void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, const std::string& name,
+          Arena& arena, Use&& use) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   const Qrels& qrels = *scores.qrels;
   PyObject *query, *docs;
@@ -381,7 +383,8 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
     nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
     if (!fields.is_valid()) throw nb::python_error();
     if (nb::len(fields) < 3)
-      bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name, "rows are (query, document, score)");
+      bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name,
+                "rows are (query, document, score)");
     const nb::object query = fields[0], doc = fields[1], score = fields[2];
     const Bytes id = query_id(query.ptr());
     const double value = number(score.ptr(), Table::run, query.ptr(), doc.ptr(), name);

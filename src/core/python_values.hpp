@@ -45,7 +45,8 @@ template <class T>
 nanobind::object numpy_array(std::vector<T> values) {
   auto* owned = new std::vector<T>(std::move(values));
   const nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
 }  // namespace gg

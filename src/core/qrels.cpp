@@ -8,17 +8,15 @@
 
 namespace gg {
 
-
 uint32_t QueryJudgments::count_at_least(double gain) const {
-  const auto end = std::partition_point(gains_sorted.begin(), gains_sorted.end(),
-                                        [gain](double g) { return g >= gain; });
+  const auto end =
+      std::partition_point(gains_sorted.begin(), gains_sorted.end(), [gain](double g) { return g >= gain; });
   return static_cast<uint32_t>(end - gains_sorted.begin());
 }
 
 void QrelsBuilder::add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target, Bytes aspect) {
   if (last_query_ == IdTable::none || qrels_->ids_[last_query_] != query) last_query_ = qrels_->ids_.add(query);
-  rows_.push_back({last_query_, qrels_->arena_.keep(doc), gain,
-                   target.data() ? targets_.add(target) : IdTable::none,
+  rows_.push_back({last_query_, qrels_->arena_.keep(doc), gain, target.data() ? targets_.add(target) : IdTable::none,
                    aspect.data() ? aspects_.add(aspect) : IdTable::none, place});
 }
 
@@ -103,9 +101,8 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
       } else {  // judged before, for another target or aspect or by mistake
         judgment = static_cast<uint32_t>(slots[s].judgment);
         const auto same_label = [&](const std::vector<Link>& links, size_t first, uint32_t label) {
-          return std::any_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(), [&](const Link& l) {
-            return l.judgment == judgment && l.label == label;
-          });
+          return std::any_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(),
+                             [&](const Link& l) { return l.judgment == judgment && l.label == label; });
         };
         const bool new_target = has_targets && row.target != IdTable::none &&
                                 !same_label(q.targets_, e.targets, target_numbers(row.target));
@@ -113,14 +110,15 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
                                 !same_label(q.aspects_, e.aspects, aspect_numbers(row.aspect));
         if (!new_target && !new_aspect)
           duplicate_input("duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[i]),
-                    (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
-                    "the first one is in " + std::string(places_are_lines ? "line " : "row ") +
-                        std::to_string(places[judgment]) + "; keep one of the two");
+                          (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
+                          "the first one is in " + std::string(places_are_lines ? "line " : "row ") +
+                              std::to_string(places[judgment]) + "; keep one of the two");
         double& gain = q.gains_[e.docs + judgment];
         gain = std::max(gain, row.gain);
       }
       if (has_targets)  // a row without a target has its document as target
-        q.targets_.push_back({judgment, row.target == IdTable::none ? IdTable::none : target_numbers(row.target), row.gain});
+        q.targets_.push_back(
+            {judgment, row.target == IdTable::none ? IdTable::none : target_numbers(row.target), row.gain});
       if (has_aspects && row.aspect != IdTable::none)
         q.aspects_.push_back({judgment, aspect_numbers(row.aspect), row.gain});
     }

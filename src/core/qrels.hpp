@@ -58,7 +58,7 @@ struct QrelsRow {
   double gain;
   uint32_t target;  // IdTable numbers, or IdTable::none
   uint32_t aspect;
-  uint64_t place;   // line or row number, for messages
+  uint64_t place;  // line or row number, for messages
 };
 
 class Qrels {
@@ -101,7 +101,8 @@ class QrelsBuilder {
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
   /// The same for a subset of the judgments; the other arguments describe the whole set.
-  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets, bool has_aspects);
+  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
+                                bool has_aspects);
   bool empty() const { return rows_.empty(); }
   /// Reserves memory for this many rows.
   void expect(size_t rows) { rows_.reserve(rows); }

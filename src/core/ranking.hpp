@@ -42,11 +42,11 @@ struct Block {
 /// The ranking of one query as the measures see it. Unjudged documents only occupy ranks.
 struct Ranked {
   const QueryJudgments* query;
-  uint32_t retrieved;              // documents in the list
-  uint32_t unjudged;               // unjudged documents in the list
-  std::span<const Hit> hits;       // by rank
-  std::span<const Block> blocks;   // cover all hits; only filled in for ties = average or bounds
-  double max_gain;                 // the highest gain in the qrels
+  uint32_t retrieved;             // documents in the list
+  uint32_t unjudged;              // unjudged documents in the list
+  std::span<const Hit> hits;      // by rank
+  std::span<const Block> blocks;  // cover all hits; only filled in for ties = average or bounds
+  double max_gain;                // the highest gain in the qrels
 };
 
 /// Ranks rows; reuses its memory between queries. One per thread.
@@ -83,7 +83,7 @@ class Ranker {
   void cut(std::vector<Row>& rows, const Policy& policy);
 
   size_t distinct_ = 0;
-  std::vector<uint32_t> seen_;   // open-addressing table of row numbers + 1
+  std::vector<uint32_t> seen_;  // open-addressing table of row numbers + 1
   struct Key {
     uint64_t value;
     uint32_t row;

@@ -30,14 +30,15 @@ struct Spec {
   double fn_penalty = 1;
   bool punish_max = false;
   bool reference = false;
-  double min_gain = 0;             // graded measures: gains below it count 0
-  bool ideal_length = false;       // the ideal list is as long as the list itself
-  bool returned = false;           // precision over the documents returned if they are fewer than the cutoff
+  double min_gain = 0;        // graded measures: gains below it count 0
+  bool ideal_length = false;  // the ideal list is as long as the list itself
+  bool returned = false;      // precision over the documents returned if they are fewer than the cutoff
   Scale scale = Scale::collection;
-  bool negative_judged = false;    // Bpref: a negative gain is judged nonrelevant; undefined without any nonrelevant document
-  double overlap_depth = 1000;     // Compat: 0 means the longer of the two lists
-  bool empty_zero = false;         // Judged: 0 instead of undefined if nothing was retrieved
-  std::vector<double> numbers;     // for measures with a list of parameters
+  bool negative_judged =
+      false;  // Bpref: a negative gain is judged nonrelevant; undefined without any nonrelevant document
+  double overlap_depth = 1000;  // Compat: 0 means the longer of the two lists
+  bool empty_zero = false;      // Judged: 0 instead of undefined if nothing was retrieved
+  std::vector<double> numbers;  // for measures with a list of parameters
 };
 
 enum class Ties { docid, docid_ascending, input, average, bounds };
@@ -51,10 +52,10 @@ struct Policy {
   Missing missing = Missing::zero;
   Unjudged unjudged = Unjudged::nonrelevant;
   Duplicates duplicates = Duplicates::error;
-  bool score32 = false;         // scores as 32-bit floats, like trec_eval 9
-  bool drop_negative = false;   // drop documents of negative gain, like trec_eval -J
-  bool drop_same_id = false;    // drop a document with the query's own id, like BEIR
-  uint32_t depth = 0;           // only the top ranks count; 0: all
+  bool score32 = false;        // scores as 32-bit floats, like trec_eval 9
+  bool drop_negative = false;  // drop documents of negative gain, like trec_eval -J
+  bool drop_same_id = false;   // drop a document with the query's own id, like BEIR
+  uint32_t depth = 0;          // only the top ranks count; 0: all
 
   bool bounds() const { return ties == Ties::bounds || unjudged == Unjudged::bounds; }
   bool operator==(const Policy&) const = default;

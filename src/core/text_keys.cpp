@@ -80,11 +80,11 @@ bool is_wide_space(char32_t c) {
 constexpr std::array<unsigned char, 256> ascii_kinds = [] {
   std::array<unsigned char, 256> kinds{};
   for (size_t c = 0; c < 256; ++c)
-    kinds[c] = static_cast<unsigned char>(c >= 0x80                                              ? 1
+    kinds[c] = static_cast<unsigned char>(c >= 0x80                                                ? 1
                                           : c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c < 32) ? 0
-                                          : c < 9                                                ? c + 128
-                                          : c >= 'A' && c <= 'Z'                                 ? c + 32
-                                                                                                 : c);
+                                          : c < 9                                                  ? c + 128
+                                          : c >= 'A' && c <= 'Z'                                   ? c + 32
+                                                                                                   : c);
   return kinds;
 }();
 
@@ -251,7 +251,8 @@ Moment parse_moment(Bytes text) {
     at += 3;
     if (at < text.size() && text[at] == '.') {
       double place = 0.1;
-      for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, place /= 10) fraction += (text[at] - '0') * place;
+      for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, place /= 10)
+        fraction += (text[at] - '0') * place;
     }
   }
   int64_t offset = 0;
@@ -278,7 +279,8 @@ std::string normal_people(Bytes text) {
   while (at <= text.size()) {
     const size_t stop = std::min(text.find_first_of(";,\x1f", at), text.size());
     Bytes one = text.substr(at, stop - at);
-    if (const size_t open = one.find('<'), close = one.find('>'); open != Bytes::npos && close != Bytes::npos && close > open)
+    if (const size_t open = one.find('<'), close = one.find('>');
+        open != Bytes::npos && close != Bytes::npos && close > open)
       one = one.substr(open + 1, close - open - 1);
     std::string normal = normal_form(one);
     if (!normal.empty()) people.push_back(std::move(normal));
@@ -294,8 +296,7 @@ std::string normal_people(Bytes text) {
 bool is_citation_marker(Bytes id) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   if (id.starts_with("\xe3\x80\x90")) return true;  // 【3†source】
-  if (id.size() >= 3 && id.front() == '[' && id.back() == ']')
-    return std::all_of(id.begin() + 1, id.end() - 1, digit);
+  if (id.size() >= 3 && id.front() == '[' && id.back() == ']') return std::all_of(id.begin() + 1, id.end() - 1, digit);
   if (!id.starts_with("turn") && !id.starts_with("Turn")) return false;
   size_t at = 4;
   while (at < id.size() && digit(id[at])) ++at;
@@ -321,7 +322,10 @@ std::string lower_ascii(Bytes text) {
 }
 
 int hex_value(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                : -1;
 }
 
 /// One form of percent-encoding: unreserved characters are decoded, others have upper-case digits.
@@ -359,8 +363,8 @@ Bytes trimmed(Bytes text) {
 
 bool UrlRules::ignores(Bytes name) const {
   const std::string lower = lower_ascii(name);
-  return any_equal(ignored, lower) ||
-         std::any_of(ignored_prefixes.begin(), ignored_prefixes.end(), [&](const auto& p) { return lower.starts_with(p); });
+  return any_equal(ignored, lower) || std::any_of(ignored_prefixes.begin(), ignored_prefixes.end(),
+                                                  [&](const auto& p) { return lower.starts_with(p); });
 }
 
 bool UrlRules::selects(Bytes name) const { return any_equal(selectors, lower_ascii(name)); }
@@ -374,7 +378,8 @@ ReducedUrl reduce_url(Bytes url, const UrlRules& rules) {
   const bool bare = !url.starts_with('/') && authority.find('.') != Bytes::npos &&
                     (!parsed || parsed->get_protocol().find('.') != Bytes::npos);
   if (bare || url.starts_with("//"))  // a host without a scheme
-    parsed = ada::parse<ada::url_aggregator>("https:" + std::string(url.starts_with("//") ? "" : "//") + std::string(url));
+    parsed =
+        ada::parse<ada::url_aggregator>("https:" + std::string(url.starts_with("//") ? "" : "//") + std::string(url));
   if (!parsed) {
     reduced.page.append("|").append(url);
     return reduced;

@@ -44,7 +44,7 @@ struct UrlRules {
 
 /// A URL reduced for comparison: no scheme (http equals https), www., default port, fragment or trailing slash.
 struct ReducedUrl {
-  std::string page;  // host|path
+  std::string page;                                             // host|path
   std::vector<std::pair<std::string, std::string>> parameters;  // the relevant ones, sorted
 };
 ReducedUrl reduce_url(Bytes url, const UrlRules& rules);

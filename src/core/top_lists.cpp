@@ -36,7 +36,8 @@ double or_zero(double value) { return std::isnan(value) ? 0 : value; }
 
 }  // namespace
 
-void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy, const Spec& spec, size_t measure) const {
+void TopLists::explain(TopList& list, const Ranked& ranked, const Policy& policy, const Spec& spec,
+                       size_t measure) const {
   if (!has_terms(policy, spec)) return;
   const auto value_of = [&ranked](size_t hits, const Spec& by) {
     Ranked part = ranked;

@@ -15,11 +15,11 @@ struct TopList {
   std::string text;
   std::vector<uint32_t> ends;  // of the ids, by rank
   std::vector<double> scores;
-  std::vector<uint32_t> ranks;      // of the judged documents
-  std::vector<uint32_t> judgments;  // parallel to ranks
-  std::vector<double> gains;        // parallel to ranks
+  std::vector<uint32_t> ranks;        // of the judged documents
+  std::vector<uint32_t> judgments;    // parallel to ranks
+  std::vector<double> gains;          // parallel to ranks
   std::vector<double> contributions;  // measures x ranks; NaN if a measure is not a sum over ranks
-  std::vector<double> bases;        // per measure: the value if nothing is judged
+  std::vector<double> bases;          // per measure: the value if nothing is judged
 };
 
 /// Filled while a run is measured, from any thread; a query comes twice if it is scattered over a file.

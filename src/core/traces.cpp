@@ -167,7 +167,8 @@ struct TraceParser::State {
             r.fields.emplace_back(name, field.is_object() ? Bytes() : text_of(field, path, "fields"));
       } else if (key == "aspects") {
         if (!held.is_null())
-          for (const auto [name, gain] : as_object(held, path, key)) r.aspects.emplace_back(name, gain_of(gain, path, "aspects"));
+          for (const auto [name, gain] : as_object(held, path, key))
+            r.aspects.emplace_back(name, gain_of(gain, path, "aspects"));
       } else if (key != "metadata") {
         unknown_field(path, key, "id, ids, type, url, title, snippet, content, fields, aspects, score, gain");
       }
@@ -244,7 +245,8 @@ const Conversation& TraceParser::parse(Bytes line) {
   Conversation& c = s.conversation;
   c = {};
   bool has_turns = false;
-  if (!root.is_object()) bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root));
+  if (!root.is_object())
+    bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root));
   for (const auto [key, held] : as_object(root, nullptr, "")) {
     if (key == "conversation") {
       c.id = s.id_text(held, nullptr, key);
@@ -337,7 +339,8 @@ class TraceWorker {
     std::vector<const std::vector<Search>*> iterations;
     const auto turns = static_cast<int>(c.turns.size());
     for (int t = 1; t <= turns; ++t)
-      if (options_.turn == TraceOptions::all_turns || t == options_.turn || (options_.turn == TraceOptions::last_turn && t == turns))
+      if (options_.turn == TraceOptions::all_turns || t == options_.turn ||
+          (options_.turn == TraceOptions::last_turn && t == turns))
         for (const auto& iteration : c.turns[static_cast<size_t>(t - 1)]) iterations.push_back(&iteration);
     return iterations;
   }
@@ -370,8 +373,10 @@ class TraceWorker {
           if (judged) label(*judged, r, matched, gain, labelled);
           const bool is_new = cluster == first_.size();
           of_first_.push_back(cluster);
-          first_.push_back({iterations_.size() - 1, iterations_.back().size() - 1, iterations_.back().back().results.size()});
-          iterations_.back().back().results.push_back({is_new, labelled, gain, r.aspects.empty() ? nullptr : &r.aspects});
+          first_.push_back(
+              {iterations_.size() - 1, iterations_.back().size() - 1, iterations_.back().back().results.size()});
+          iterations_.back().back().results.push_back(
+              {is_new, labelled, gain, r.aspects.empty() ? nullptr : &r.aspects});
           if (is_new || !labelled) continue;
           const Place& at = first_[cluster];
           Returned& original = iterations_[at.iteration][at.search].results[at.rank];
@@ -387,7 +392,8 @@ class TraceWorker {
   }
 
   /// The label of the result's id, any of its other ids, or its URL.
-  void label(const QueryJudgments& judged, const Result& r, std::vector<bool>& matched, double& gain, bool& labelled) const {
+  void label(const QueryJudgments& judged, const Result& r, std::vector<bool>& matched, double& gain,
+             bool& labelled) const {
     const auto look = [&](Bytes name) {
       const int32_t d = name.empty() ? QueryJudgments::unjudged : judged.find(name, hash_bytes(name));
       if (d == QueryJudgments::unjudged) return false;
@@ -398,7 +404,8 @@ class TraceWorker {
       if (!(gain >= 0 && gain <= options_.gain.max_gain)) {
         char range[64];
         std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
-        bad_input("the label of " + in_quotes(name) + range, labels_->name, "set max_gain (--max-gain) for another scale");
+        bad_input("the label of " + in_quotes(name) + range, labels_->name,
+                  "set max_gain (--max-gain) for another scale");
       }
       return true;
     };
@@ -427,7 +434,8 @@ bool is_blank(Bytes line) { return line.find_first_not_of(" \t\r") == Bytes::npo
 
 }  // namespace
 
-CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels, const TraceOptions& options) {
+CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels,
+                                       const TraceOptions& options) {
   return TraceWorker(rules, labels, options).count(line);
 }
 
@@ -438,13 +446,17 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
     TraceWorker worker(rules, labels, options);
     const size_t limit = std::min(text.size(), (i + 1) * piece_bytes);
     size_t at = i * piece_bytes;
-    if (at && text[at - 1] != '\n') at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the previous line belongs to the previous section
+    if (at && text[at - 1] != '\n')
+      at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the previous line belongs to the previous section
     const size_t begin = at;
     while (at < limit) {
       const size_t stop = std::min(text.find('\n', at), text.size());
       const Bytes line = text.substr(at, stop - at);
       if (!is_blank(line)) {
-        const auto place = [&] { return name + ":" + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')); };
+        const auto place = [&] {
+          return name + ":" +
+                 std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+        };
         try {
           worker.score(at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, at, pieces[i]);
         } catch (const Error& e) {

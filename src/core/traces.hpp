@@ -65,11 +65,12 @@ struct CountedConversation {
     bool labelled;
     double gain;  // of the first occurrence, which may come from a duplicate
   };
-  std::vector<Seen> results;   // of the turns that count, in order
-  std::vector<bool> repeats;   // per search: whether its query repeats an earlier one
+  std::vector<Seen> results;  // of the turns that count, in order
+  std::vector<bool> repeats;  // per search: whether its query repeats an earlier one
   std::vector<Decision> decisions;
 };
 
-CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels, const TraceOptions& options);
+CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels,
+                                       const TraceOptions& options);
 
 }  // namespace gg

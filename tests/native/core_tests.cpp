@@ -141,8 +141,8 @@ void lists_do_not_depend_on_threads() {
     bool same = one->size() == many->size();
     for (size_t q = 0; same && q < one->size(); ++q) {
       const TopList &a = (*one)[q], &b = (*many)[q];
-      same = a.ends.size() == 10 && a.text == b.text && a.scores == b.scores && a.ranks == b.ranks && a.gains == b.gains &&
-             a.contributions == b.contributions && a.retrieved == b.retrieved;
+      same = a.ends.size() == 10 && a.text == b.text && a.scores == b.scores && a.ranks == b.ranks &&
+             a.gains == b.gains && a.contributions == b.contributions && a.retrieved == b.retrieved;
     }
     check(same, "the first ranks for any number of threads and any order of lines");
   }
@@ -151,9 +151,13 @@ void lists_do_not_depend_on_threads() {
 /// Columns of texts and numbers as one batch of an Arrow stream.
 class Batch {
  public:
-  void texts(const char* name, const Texts& of, const char* format = "u") { column(name, format, of.ends.size() - 1, of.ends.data(), of.bytes.data()); }
+  void texts(const char* name, const Texts& of, const char* format = "u") {
+    column(name, format, of.ends.size() - 1, of.ends.data(), of.bytes.data());
+  }
   template <class T>
-  void numbers(const char* name, const char* format, const std::vector<T>& of) { column(name, format, of.size(), of.data(), nullptr); }
+  void numbers(const char* name, const char* format, const std::vector<T>& of) {
+    column(name, format, of.size(), of.data(), nullptr);
+  }
 
   ArrowTable table() {
     for (size_t c = 0; c < schemas_.size(); ++c) children_.push_back(&schemas_[c]), arrays_of_.push_back(&arrays_[c]);
@@ -161,8 +165,15 @@ class Batch {
     stream.private_data = this;
     stream.get_schema = [](ArrowArrayStream* s, ArrowSchema* out) {
       auto* self = static_cast<Batch*>(s->private_data);
-      *out = {"+s", "", nullptr, 0, static_cast<int64_t>(self->children_.size()), self->children_.data(), nullptr,
-              [](ArrowSchema* x) { x->release = nullptr; }, nullptr};
+      *out = {"+s",
+              "",
+              nullptr,
+              0,
+              static_cast<int64_t>(self->children_.size()),
+              self->children_.data(),
+              nullptr,
+              [](ArrowSchema* x) { x->release = nullptr; },
+              nullptr};
       return 0;
     };
     stream.get_next = [](ArrowArrayStream* s, ArrowArray* out) {
@@ -170,8 +181,16 @@ class Batch {
       *out = {};
       if (self->consumed_) return 0;
       self->consumed_ = true;
-      *out = {self->arrays_[0].length, 0, 0, 1, static_cast<int64_t>(self->arrays_of_.size()), self->none_, self->arrays_of_.data(),
-              nullptr, [](ArrowArray* x) { x->release = nullptr; }, nullptr};
+      *out = {self->arrays_[0].length,
+              0,
+              0,
+              1,
+              static_cast<int64_t>(self->arrays_of_.size()),
+              self->none_,
+              self->arrays_of_.data(),
+              nullptr,
+              [](ArrowArray* x) { x->release = nullptr; },
+              nullptr};
       return 0;
     };
     return ArrowTable(stream, "table");
@@ -181,7 +200,8 @@ class Batch {
   void column(const char* name, const char* format, size_t rows, const void* first, const void* second) {
     buffers_.push_back({nullptr, first, second});
     schemas_.push_back({format, name, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr});
-    arrays_.push_back({static_cast<int64_t>(rows), 0, 0, second ? 3 : 2, 0, buffers_.back().data(), nullptr, nullptr, nullptr, nullptr});
+    arrays_.push_back({static_cast<int64_t>(rows), 0, 0, second ? 3 : 2, 0, buffers_.back().data(), nullptr, nullptr,
+                       nullptr, nullptr});
   }
 
   bool consumed_ = false;
@@ -234,7 +254,8 @@ void packed_rows() {
     Texts names, pieces;
     std::vector<int8_t> kinds;
     std::vector<int64_t> places;
-    for (size_t q = 0; q < qrels->size(); ++q) sent.emplace(std::string((*qrels)[q].id), std::pair(int8_t{0}, std::string()));
+    for (size_t q = 0; q < qrels->size(); ++q)
+      sent.emplace(std::string((*qrels)[q].id), std::pair(int8_t{0}, std::string()));
     for (auto at = sent.begin(); at != sent.end();) {
       const auto end = sent.upper_bound(at->first);
       std::vector<std::pair<int8_t, std::string>> own;
@@ -242,7 +263,8 @@ void packed_rows() {
       for (; at != end; ++at) own.push_back(at->second);
       std::stable_sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       for (const auto& [kind, piece] : own)
-        names.add(name), kinds.push_back(kind), pieces.add(piece), places.push_back(static_cast<int64_t>(places.size()));
+        names.add(name), kinds.push_back(kind), pieces.add(piece),
+            places.push_back(static_cast<int64_t>(places.size()));
     }
     Batch all;
     all.texts("query", names);
@@ -254,20 +276,24 @@ void packed_rows() {
     const auto measured = second.take();
     bool same = measured.places.size() == qrels->size();
     for (size_t i = 0; same && i < measured.places.size(); ++i) {
-      const std::string name = measured.queries.bytes.substr(measured.queries.ends[i], measured.queries.ends[i + 1] - measured.queries.ends[i]);
-      same = !std::memcmp(measured.values.data() + i * plan->width(), expected.values.data() + qrels->find(name) * plan->width(),
-                          plan->width() * sizeof(double));
+      const std::string name = measured.queries.bytes.substr(measured.queries.ends[i],
+                                                             measured.queries.ends[i + 1] - measured.queries.ends[i]);
+      same = !std::memcmp(measured.values.data() + i * plan->width(),
+                          expected.values.data() + qrels->find(name) * plan->width(), plan->width() * sizeof(double));
     }
     return std::tuple(same, packer.scattered() || second.scattered, std::count(kinds.begin(), kinds.end(), 2));
   };
   check(joined(c.run, false, 0) == std::tuple(true, false, 0L), "packed rows give the same values");
-  check(joined(c.run, true, 0) == std::tuple(true, false, long{queries} - 2), "contiguous queries are measured where they are read");
+  check(joined(c.run, true, 0) == std::tuple(true, false, long{queries} - 2),
+        "contiguous queries are measured where they are read");
   std::string apart = c.run;  // two windows of rows, then one row of a query of the first
-  for (unsigned d = 0; d < queries * depth; ++d) apart += "other" + std::to_string(d / depth) + " Q0 d" + std::to_string(d) + " 1 1 tag\n";
+  for (unsigned d = 0; d < queries * depth; ++d)
+    apart += "other" + std::to_string(d / depth) + " Q0 d" + std::to_string(d) + " 1 1 tag\n";
   apart += "q5 Q0 late 1 0.5 tag\n";
   check(std::get<1>(joined(apart, true, 0)), "rows that come again are detected");
   check(std::get<0>(joined(c.interleaved, false, 0)), "interleaved rows give the same values");
-  check(message_of([&] { joined(c.run, true, 3); }).find("truncated piece") != std::string::npos, "a damaged piece is an error");
+  check(message_of([&] { joined(c.run, true, 3); }).find("truncated piece") != std::string::npos,
+        "a damaged piece is an error");
 }
 
 void worked_example() {
@@ -294,7 +320,11 @@ void formats() {
   LineFormat json;
   json.kind = LineFormat::Kind::json;
   json.keys = {"query", "doc", "score", "", ""};
-  check(scores_of(qrels, "{\"score\": 2, \"doc\": \"c\", \"query\": \"q\"}\n{\"query\":\"q\",\"doc\":\"a\\u002cb\",\"score\":1.5}", plan, 2, json).values[0] == 0.5,
+  check(scores_of(
+            qrels,
+            "{\"score\": 2, \"doc\": \"c\", \"query\": \"q\"}\n{\"query\":\"q\",\"doc\":\"a\\u002cb\",\"score\":1.5}",
+            plan, 2, json)
+                .values[0] == 0.5,
         "JSON lines");
 }
 
@@ -308,7 +338,8 @@ void problems() {
   check(says("q Q0 d 1 2 t\nq Q0 d 1 1 t\n") == "duplicate document 'd' for query 'q' @ run:2", "a duplicate");
   check(says("").starts_with("the file is empty"), "an empty file");
   check(says("z Q0 d 1 2 t\n").starts_with("no query of the run is judged"), "no query in common");
-  check(message_of([] { qrels_of("q 0 d 1\nq 0 d 2\n"); }) == "duplicate judgment of document 'd' for query 'q' @ qrels:2",
+  check(message_of([] { qrels_of("q 0 d 1\nq 0 d 2\n"); }) ==
+            "duplicate judgment of document 'd' for query 'q' @ qrels:2",
         "a duplicate judgment");
 }
 
@@ -317,20 +348,24 @@ void numbers() {
     double v = NAN;
     return parse_number(text, v) ? v : NAN;
   };
-  for (const char* text : {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
+  for (const char* text :
+       {"0", "-0.25", "1e-7", "+3.5", "123456789012345678", "0.1234567890123456789", "1E300", "5e-324"})
     check(value(text) == std::strtod(text, nullptr), std::string("the number ") + text);
   // In lines of a run, where short numbers bypass the general parser.
   const auto qrels = qrels_of("q 0 d 1\n");
   std::mt19937 random(11);
   for (int i = 0; i < 4000; ++i) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.*f", static_cast<int>(random() % 10), (static_cast<double>(random()) - 2e9) / std::pow(10, random() % 10));
+    std::snprintf(text, sizeof text, "%.*f", static_cast<int>(random() % 10),
+                  (static_cast<double>(random()) - 2e9) / std::pow(10, random() % 10));
     char exact[64];
     std::snprintf(exact, sizeof exact, "%.17g", std::strtod(text, nullptr));
     // Equal numbers in different notation tie, and ties go to the larger id.
-    const std::string run = std::string("q Q0 d 1 ") + text + " tag\nq Q0 c 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    const std::string run =
+        std::string("q Q0 d 1 ") + text + " tag\nq Q0 c 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
     check(scores_of(qrels, run, plan_of({"rr"}), 1).values[0] == 1, std::string("the score ") + text);
-    const std::string other = std::string("q Q0 d 1 ") + text + " tag\nq Q0 e 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
+    const std::string other =
+        std::string("q Q0 d 1 ") + text + " tag\nq Q0 e 2 " + exact + " tag\n" + std::string(64, '#') + "\n";
     check(scores_of(qrels, other, plan_of({"rr"}), 1).values[0] == 0.5, std::string("the tie of ") + text);
   }
   for (const char* text : {"", "-", ".", "1e", "0x10", "inf", "nan", "1e999", "1 2", "+-1", "--1"})
@@ -378,7 +413,8 @@ void fusion_does_not_depend_on_threads() {
       bool same = one.size() == many.size() && one.size() == 50;
       for (size_t i = 0; same && i < one.size(); ++i)
         for (size_t k = 0; k < one[i].ranking.size(); ++k)
-          same = same && one[i].ranking[k].doc == many[i].ranking[k].doc && one[i].ranking[k].score == many[i].ranking[k].score;
+          same = same && one[i].ranking[k].doc == many[i].ranking[k].doc &&
+                 one[i].ranking[k].score == many[i].ranking[k].score;
       check(same, "fusion for any number of threads");
     }
   RankedRun twice("twice");
@@ -394,8 +430,9 @@ void fusion_does_not_depend_on_threads() {
 }  // namespace
 
 int main() {
-  for (const auto& test : {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads, packed_rows,
-                           resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
+  for (const auto& test :
+       {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads, packed_rows,
+        resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
     test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
   return failures ? 1 : 0;

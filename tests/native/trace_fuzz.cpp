@@ -42,7 +42,22 @@ const char* const pieces[] = {
     R"({"id":"turn0search1","url":"https://www.Example.com:443/%7Ea/?id=1&utm_x=2#!r","title":"T","snippet":"The quick brown fox jumps over the lazy dog and more ...","gain":3})",
     R"({"ids":{"file_id":7,"site_id":"s"},"type":"event","fields":{"to":["B <b@x>","a@x;c"],"start":"2026-03-02T10:00:00.5+02:00"},"aspects":{"x":2}})",
     R"({"content":"Stra\u00dfe \ud83d\ude42 \u3000 wide  spaces and enough characters to be a key of its own, surely"})",
-    ",", "]}]}]}]}\n", "[", "]", "{", "}", "\"", "\\u", "null", "1e999", "-0", "\xff\xfe", "\xe2\x80", "\n", "\"gain\":9", "turns"};
+    ",",
+    "]}]}]}]}\n",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\"",
+    "\\u",
+    "null",
+    "1e999",
+    "-0",
+    "\xff\xfe",
+    "\xe2\x80",
+    "\n",
+    "\"gain\":9",
+    "turns"};
 
 std::string seed(std::mt19937& random) {
   std::string text;
