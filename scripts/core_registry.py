@@ -1,8 +1,8 @@
 """Write the C++ header with the names that the core shares with the registry of measures.
 
-python scripts/core_registry.py HEADER: kernels, options of measures and columns of Good Gain, as the tables in
-src/goodgain have them. CMake runs it at build time, so a kernel, an option or a column that is not in the
-registry does not compile, and neither does a registry entry without its field in the core.
+python scripts/core_registry.py HEADER: kernels, options of measures and columns of Good Gain, as the tables
+in src/goodgain have them. CMake runs it at build time: a kernel or a column that is not in the registry does
+not compile, and neither does an option without its field in the core.
 """
 
 from __future__ import annotations
