@@ -76,7 +76,28 @@ def describe(d: Definition) -> str:
                 "true|false" if isinstance(p.default, bool) else "number"
             )
             lines.append(f"    {p.name}={values}  {p.meaning} (default: {_default(p.default)})")
+    if namesake := _namesake(d):
+        lines.append(
+            f"  see also:    {namesake.name}, the {namesake.namespace} measure of this name"
+        )
     return "\n".join(lines) + "\n"
+
+
+def _namesake(d: Definition) -> Definition | None:
+    """The measure of runs for an agent's, and the other way round: both have a CG."""
+    from goodgain.measures.registry import RUN_NAMESPACES, find
+
+    if d.namespace == "agentic":
+        return find(d.name.removesuffix("@i"), RUN_NAMESPACES, fold=False)
+    return find(f"{d.name}@i", ("agentic",), fold=False)
+
+
+_LEVELS = {
+    ("query", False): "query",
+    ("conversation", False): "conversation",
+    ("iteration", False): "single iteration",
+    ("iteration", True): "conversation up to an iteration",
+}
 
 
 def _facts(d: Definition) -> dict[str, Any]:
@@ -85,9 +106,11 @@ def _facts(d: Definition) -> dict[str, Any]:
         "measure": d.name,
         "summary": d.summary,
         "definition": d.formula,
-        "range": f"{d.range}" + ("; lower is better" if d.direction == "lower" else ""),
+        "kind": f"{d.namespace}, of a {_LEVELS[d.level, d.cumulative]}",
+        "unit": d.unit,
+        "range": f"{d.range}; {d.direction} is better",
         "edge cases": d.edge_cases,
-        "over queries": over[d.aggregate],
+        "aggregate": f"{over[d.aggregate]} over {'queries' if d.level == 'query' else 'conversations'}",
         "aliases": ", ".join(d.aliases),
         "elsewhere": "; ".join(f"{tool}: {names}" for tool, names in d.elsewhere.items()),
         "citation": d.citation,
