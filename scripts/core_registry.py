@@ -1,7 +1,7 @@
 """Write the C++ header with the names that the core shares with the registry of measures.
 
-python scripts/core_registry.py HEADER: kernels, options of measures and columns of Good Gain, as the tables in
-src/goodgain have them. CMake runs it at build time, so a kernel, an option or a column that is not in the
+python scripts/core_registry.py HEADER: kernels, options of measures and columns of Good Gain, from the tables
+in src/goodgain. CMake runs it at build time, so a kernel, an option or a column that is not in the
 registry does not compile, and neither does a registry entry without its field in the core.
 """
 
