@@ -50,7 +50,7 @@ def main(master: str, folder: str) -> None:
     )
     traces = session.read.text(f"{folder}/traces.jsonl").repartition(4)
     gained = goodgain.spark.good_gain(traces, session=session).good_gain
-    finals = {s.name: s.final("CG") for s in gained}
+    finals = {s.name: s.final("CG") for s in gained.systems}
     result = {"runs": scores.evaluation.to_dict()["runs"], "traces": finals}
     (Path(folder) / "result.json").write_text(json.dumps(result))
     session.stop()

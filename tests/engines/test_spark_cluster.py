@@ -148,7 +148,7 @@ def test_an_executor_is_killed_in_the_middle(master, tmp_path):
     gg.register("Waiting", lambda gains: float(len(gains)))
     local = gg.evaluate(qrels, ranked, "nDCG@10 AP Waiting")
     assert result["runs"] == json.loads(json.dumps(local.to_dict()["runs"]))
-    assert result["traces"] == {s.name: s.final("CG") for s in gg.good_gain(TRACES)}
+    assert result["traces"] == {s.name: s.final("CG") for s in gg.good_gain(TRACES).systems}
 
 
 def test_spark_submit(master, tmp_path):
