@@ -136,7 +136,7 @@ def test_the_check_sees_imports_everywhere():
 
 
 def test_the_architecture_page_has_the_stages_in_this_order():
-    text = (PACKAGE.parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     packages = re.findall(r"^\| `(\w+)` \|", text.partition("## The core")[0], re.MULTILINE)
     assert tuple(packages) == tuple(stage for stage in STAGES if stage != "spark")
 

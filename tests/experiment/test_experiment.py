@@ -72,7 +72,9 @@ def test_the_numbers_are_those_of_evaluate_and_compare():
 
 def test_a_sleeping_retriever_shows_its_sleep():
     def in_time(t):
-        return t.mean < 0.001 if t.system == "fast" else t.p50 < 0.03 and t.mean < 0.04
+        if t.system == "fast":
+            return t.mean < 0.001
+        return t.p50 < 0.03 and t.mean < 0.04 and t.p99 < 0.06  # no stall that hides the sleep
 
     systems = {"fast": first, **sleeping(0.02)}
     result = in_time_result(systems, in_time, repeats=3)

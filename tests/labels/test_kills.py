@@ -93,7 +93,7 @@ def test_ctrl_c_lets_calls_in_flight_finish_and_sums_up(server: Server, tmp_path
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert "the same command goes on from here" in errors
+    assert "run the same command to continue" in errors
     assert "labels ok" in out
     labels = Labels.of(tmp_path / "l.db")
     assert labels.statuses["ok"] == sum(server.answered.values())  # everything paid for is stored
@@ -108,7 +108,7 @@ def test_a_second_ctrl_c_ends_at_once(server: Server, tmp_path: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
-    assert "Ctrl-C ends them now" in process.stderr.readline()
+    assert "press Ctrl-C again to abort them" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=25)  # a reply would take 30 seconds
     assert process.returncode == 130

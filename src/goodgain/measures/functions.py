@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError, UsageError, core_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def _measure(gains: Iterable[float], k: int | None, **options: Any) -> float:
         raise InputError("gains must be finite numbers")
     if k is not None:
         options["cutoff"] = _positive(k)
-    return measure_list(numbers, options)
+    with core_errors():
+        return measure_list(numbers, options)
 
 
 def _positive(k: int) -> int:
@@ -167,15 +168,16 @@ def rdcgl(
         "reference": gain == "reference",
     }
     retrieved = set(search_results)
-    return gain_loss(
-        [worth.get(item, nan) for item in search_results],
-        [w for item, w in worth.items() if item not in retrieved],
-        list(worth.values()),
-        options,
-        invert,
-        float(largest),
-        normalise,
-    )
+    with core_errors():
+        return gain_loss(
+            [worth.get(item, nan) for item in search_results],
+            [w for item, w in worth.items() if item not in retrieved],
+            list(worth.values()),
+            options,
+            invert,
+            float(largest),
+            normalise,
+        )
 
 
 def nrdcgl(
