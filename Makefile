@@ -12,9 +12,9 @@ QUICK := -n 2 -m "not slow and not spark and not browser"
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
 
-# Under a minute after the build. The compiled form of the tests is kept between runs.
+# Under a minute after the build: fewer examples for properties, and bytecode of the tests cached between runs.
 quick: $(VENV)/tested-with
-	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(QUICK)
+	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= GOODGAIN_HYPOTHESIS=quick $(BIN)/python -m pytest $(QUICK)
 
 # Reproducible, including the order of sets; `make soak` varies what this keeps fixed.
 test: $(VENV)/tested-with

@@ -15,11 +15,17 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile(
-    "quick", max_examples=40, derandomize=True, deadline=None, suppress_health_check=_CHECKS
-)  # the same examples every time, so that a change is judged by what it changes; deep ones differ
-settings.register_profile("deep", max_examples=1000, deadline=None, suppress_health_check=_CHECKS)
-settings.load_profile(os.environ.get("GOODGAIN_HYPOTHESIS", "quick"))
+# `make quick` and `make test` use the same examples every time, so that only a change of the code can change
+# their outcome; `make soak` looks for new ones.
+for profile, examples in {"quick": 10, "default": 40, "deep": 1000}.items():
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        derandomize=profile != "deep",
+        deadline=None,
+        suppress_health_check=_CHECKS,
+    )
+settings.load_profile(os.environ.get("GOODGAIN_HYPOTHESIS", "default"))
 
 
 # A test that uses one of these fixtures needs that program, so it is marked without saying so itself.
