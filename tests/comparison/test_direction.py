@@ -380,3 +380,22 @@ def test_columns_are_found_by_other_spellings():
     ]  # fmt: skip
     with pytest.raises(gg.GoodgainError, match="no scores for the measure 'nope'"):
         choose_columns(scores, "nope")
+
+
+def test_a_gate_without_any_measure_fails_and_says_so():
+    nothing = {"latency": {"q": float("nan")}}
+    gated = gg.gate({"a": nothing, "b": nothing})
+    assert not gated and gated.sentence == "FAILED: b against a: no measure has values for both."
+
+
+def test_a_comparison_cannot_be_compared_again(tmp_path):
+    compared = gg.compare(ROWS, lower_is_better=["wer"])
+    compared.save(tmp_path / "saved.json")
+    for source in (compared, tmp_path / "saved.json"):
+        with pytest.raises(gg.GoodgainError, match="a comparison has no scores per query"):
+            gg.gate(source)
+
+
+def test_power_refuses_differences_that_are_equal_up_to_rounding():
+    with pytest.raises(gg.GoodgainError, match="all differences are equal"):
+        gg.power([0.1 + i / 50 - i / 50 for i in range(8)])

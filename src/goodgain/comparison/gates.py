@@ -112,6 +112,8 @@ class Gate(Plottable):
         if self.passed:
             return f"PASSED: {self.candidate} is no worse than {self.baseline} beyond the margin."
         reasons = [_reason(check) for check in self.checks if not check.passed]
+        if not self.checks:
+            reasons = ["no measure has values for both"]
         return f"FAILED: {self.candidate} against {self.baseline}: {'; '.join(reasons)}."
 
     def to_dict(self) -> dict[str, Any]:

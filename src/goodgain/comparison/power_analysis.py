@@ -152,6 +152,6 @@ def _deviation(values: Sequence[float]) -> float:
         raise InputError("the spread needs at least two differences")
     mean = math.fsum(values) / len(values)
     deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
-    if deviation == 0:
+    if deviation <= 1e-12 * max(map(abs, values)):  # equal up to rounding
         raise InputError("all differences are equal, so their spread is 0", hint="give sd=")
     return deviation

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from goodgain.comparison.comparison import Comparison
 from goodgain.errors import InputError, UsageError
 from goodgain.io.naming import unique_names
 from goodgain.measures.custom import column_measure
@@ -171,6 +172,11 @@ def collect(
         return [_add_run(source, scores)]
     if isinstance(source, HasUnitScores):
         return _add_result(source, scores)
+    if isinstance(source, Comparison):
+        raise InputError(
+            "a comparison has no scores per query",
+            hint="compare the evaluations or Good Gain results that it was made from",
+        )
     if isinstance(source, list | tuple) and source and not _is_row(source[0]):
         return _add_seeds(source, scores, columns, by)
     if isinstance(source, Mapping) and not _is_column_table(source):
