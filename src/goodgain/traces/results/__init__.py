@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.traces.builder import decode_json, text_of
 
@@ -47,6 +48,23 @@ _LISTS = (
     "search_results", "matches", "data", "value", "output", "response", "result", "content", "artifact",
     "retrieved",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an output holds; there are results only where the account is "result"."""
+
+    results: list[dict[str, Any]]
+    account: Literal["result", "empty", "failed", "unread"]
+    reason: str
+
+
+def find_results(output: Any) -> Finding:
+    """The results in a tool's output, or why there are none."""
+    if is_failure(output):
+        return Finding([], "empty" if "no re" in output.casefold() else "failed", output[:500])
+    results = results_of(output)
+    return Finding(results, "result" if results else "empty", "")
 
 
 def results_of(output: Any) -> list[dict[str, Any]]:
