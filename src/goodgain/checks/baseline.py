@@ -143,7 +143,7 @@ def baseline_text(
         "target": dict(target),
         "version": version,
         "depth": depth,
-        "latency": {k: round(v, 4) if isinstance(v, float) else v for k, v in latency.items()},
+        "latency": {k: round(v, 6) if isinstance(v, float) else v for k, v in latency.items()},
         "means": {name: round(value, 6) for name, value in values.items()},
     }
     lines = [json.dumps(head, ensure_ascii=False)]

@@ -235,7 +235,7 @@ def _baseline(value: Any, setting: Any, golden: str, home: Path) -> Baseline | N
 
 def _baseline_path(value: Any, setting: Any, golden: str, home: Path) -> str:
     if value is not None:
-        return os.fspath(value)
+        return str(os.fspath(value))
     return str(home / setting) if setting else default_path(golden)
 
 

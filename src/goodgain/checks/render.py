@@ -164,7 +164,9 @@ def _lists(result: CaseResult) -> str:
 
 def _md(text: str) -> str:
     """Text that Markdown and HTML leave as it is."""
-    escapes = {character: f"\\{character}" for character in "\\`*_[]|#"}
+    escapes: dict[str, str | int | None] = {
+        character: f"\\{character}" for character in "\\`*_[]|#"
+    }
     text = text.translate(str.maketrans(escapes | {"<": "&lt;", ">": "&gt;"}))
     return plain(text)
 

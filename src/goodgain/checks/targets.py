@@ -138,7 +138,8 @@ class HttpTarget:
         return describe_settings(self._settings)
 
     def close(self) -> None:
-        """Connections end with the process."""
+        """Close the connections."""
+        self._service.close()
 
 
 class Function:

@@ -255,7 +255,9 @@ class _Draft:
 
     def row(self, p_worse: float, p_worse_at_best: float, alpha: float, tests: int) -> GateRow:
         outcome: Outcome = "not enough evidence"
-        if self.p_no_worse[1] < alpha:
+        if all(r.keys == r.before_keys for r in self.pairs):
+            outcome = "no worse"  # nothing to test: the very results that were approved
+        elif self.p_no_worse[1] < alpha:
             outcome = "no worse"
         elif p_worse_at_best < alpha and self.best_gains.mean() < 0:
             outcome = "worse"

@@ -14,7 +14,7 @@ def load_yaml(text: str, name: str) -> Any:
     except ModuleNotFoundError:
         raise MissingExtraError.for_package("pyyaml", "check", "reading YAML") from None
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
         pass
 
     def mapping(loader: Any, node: Any) -> dict[Any, Any]:

@@ -17,6 +17,7 @@ GROUPS = {
     "compare": {
         "compare": "test runs against a baseline for significant differences",
         "gate": "pass or fail in CI: is a candidate no worse than the baseline?",
+        "check": "regression tests for a search: golden queries, a live target, a baseline",
     },
     "agents": {
         "trace": "measure an agent's searches, iteration by iteration (Good Gain)",
@@ -41,6 +42,7 @@ GROUPS = {
         "measures": "list the measures, or describe one in full",
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
+        "doctor": "examine judgments, runs or traces before believing numbers",
     },
 }
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodgain.cli.options import (
+    add_depth,
     add_measures,
     add_name,
     add_output,
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
         "--param", action="append", default=[], metavar="NAME=VALUE",
         help="parameter of the method, e.g. k=20",
     )  # fmt: skip
-    p.add_argument("--depth", type=int, metavar="N", help="maximum documents per query")
+    add_depth(p)
     add_name(p, "the method")
     add_threads(p)
     group = p.add_argument_group("training and tuning")

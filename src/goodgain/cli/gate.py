@@ -15,6 +15,7 @@ from goodgain.cli.options import (
     add_output,
     add_qrels,
     add_seed,
+    add_summary,
     add_test,
     add_unpaired,
     listing,
@@ -69,9 +70,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_unpaired(group, UNPAIRED, "drop")
     add_seed(group)
-    group.add_argument(
-        "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
-    )
+    add_summary(group)
     add_evaluation(p)
     add_output(p, per_query=False)
     return p

@@ -131,6 +131,39 @@ def add_margin(parser: Any, default: str | None = None) -> None:
     )  # fmt: skip
 
 
+def add_depth(parser: Any, default: str | None = None) -> None:
+    """--depth."""
+    parser.add_argument(
+        "--depth", type=int, metavar="N", help=_help("maximum documents per query", default)
+    )
+
+
+def add_timeout(parser: Any, default: float | None = None) -> None:
+    """--timeout."""
+    parser.add_argument(
+        "--timeout", type=float, default=default, metavar="SECONDS",
+        help=_help("time limit of a call", default),
+    )  # fmt: skip
+
+
+def add_concurrency(parser: Any, default: int) -> None:
+    """--concurrency."""
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=default,
+        metavar="N",
+        help=_help("calls in flight", default),
+    )
+
+
+def add_summary(parser: Any) -> None:
+    """--summary."""
+    parser.add_argument(
+        "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
+    )
+
+
 def add_test(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
     """--test."""
     _add_listed(parser, "--test", "significance test", choices, default)

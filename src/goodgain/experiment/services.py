@@ -55,6 +55,7 @@ class JsonService:
         self._method = method or ("GET" if body is None else "POST")
         self._timeout = timeout
         self._local = threading.local()
+        self._connections: list[HTTPConnection] = []
         address = urlsplit(self._url)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(f"invalid url='{url}'", hint='for example url = "https://..."')
@@ -76,6 +77,11 @@ class JsonService:
         except ValueError:
             raise InputError(f"the response is not JSON: {content[:80]!r}") from None
 
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        for connection in self._connections:
+            connection.close()
+
     def _request(self, url: str, body: bytes | None) -> bytes:
         address = urlsplit(url)
         target = address.path + (f"?{address.query}" if address.query else "") or "/"
@@ -90,10 +96,10 @@ class JsonService:
                 content = response.read()
                 break
             except TimeoutError:
-                self._local.connection = None
+                self._drop(connection)
                 raise
             except (HTTPException, OSError):  # the service closed an idle connection
-                self._local.connection = None
+                self._drop(connection)
                 if attempt == 2:
                     raise
         if response.status >= 400:
@@ -102,11 +108,18 @@ class JsonService:
             raise ServiceError(response.status, response.reason, content, seconds)
         return content
 
+    def _drop(self, connection: HTTPConnection) -> None:
+        """Close a connection that failed; the next call opens another."""
+        connection.close()
+        self._connections.remove(connection)
+        self._local.connection = None
+
     def _connection(self, scheme: str, host: str, port: int | None) -> HTTPConnection:
         connection: HTTPConnection | None = getattr(self._local, "connection", None)
         if connection is None:
             kind = HTTPSConnection if scheme == "https" else HTTPConnection
             connection = self._local.connection = kind(host, port, timeout=self._timeout)
+            self._connections.append(connection)
         return connection
 
 

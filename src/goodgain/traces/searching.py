@@ -220,7 +220,9 @@ class SearchRules:
                 continue
             reasons = [f"name has '{pattern}'"] if pattern else []
             reasons += [f"description has '{text.strip()}'"] if text else []
-            return Verdict(rule.account, ": ".join([", ".join(reasons), rule.because][not reasons :]))
+            return Verdict(
+                rule.account, ": ".join([", ".join(reasons), rule.because][not reasons :])
+            )
         return Verdict("not a search", "no rule applies")
 
     def _name_matches(self, tool: str) -> list[str | None]:
