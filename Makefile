@@ -72,6 +72,7 @@ fuzz: $(VENV)/tested-with
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	$(BIN)/python scripts/check_errors.py
 
 # Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.
 docs: $(VENV)/tested-with

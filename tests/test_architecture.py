@@ -33,6 +33,7 @@ STAGES = (
     "engines",
     "spark",
     "experiment",
+    "checks",
     "reports",
     "cli",
 )

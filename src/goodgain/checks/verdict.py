@@ -9,7 +9,7 @@ the verdict must hold for all of them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.checks.matching import match
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Outcome = Literal["no worse", "worse", "open", "not enough evidence"]
 ALPHA = 0.05
 MARGIN_SHARE = 0.02  # of the measure's range
+_EXACT = 20  # cases that differ: all signs are tried
 SMALLEST_TAG = 5  # with fewer cases a tag cannot show anything: 2^-4 > 0.05
 
 
@@ -208,8 +209,10 @@ def gate_rows(
     tags: Sequence[str],
     alpha: float = ALPHA,
     seed: int = 0,
+    permutations: int = 100_000,
 ) -> list[GateRow]:
     """Every measure over all cases, and over those of each tag that has enough."""
+    how = Resampling(permutations=max(permutations, 1), seed=seed)
     drafts = []
     for tag in (None, *tags):
         for measure in measures:
@@ -220,7 +223,7 @@ def gate_rows(
                 and not math.isnan(r.change(measure.label))
             ]  # fmt: skip
             if pairs and (tag is None or len(pairs) >= SMALLEST_TAG):
-                drafts.append(_Draft(measure, tag, pairs, margins[measure.label], seed))
+                drafts.append(_Draft(measure, tag, pairs, margins[measure.label], how))
     count = max(1, len(drafts))
     at_point, at_best = (correct([d.p_worse[i] for d in drafts]) for i in (0, 1))
     return [
@@ -233,7 +236,7 @@ class _Draft:
     """The tests of one row before they are corrected together."""
 
     def __init__(
-        self, measure: Measure, tag: str | None, pairs: list[CaseResult], margin: float, seed: int
+        self, measure: Measure, tag: str | None, pairs: list[CaseResult], margin: float, how: Resampling
     ) -> None:
         import numpy as np
 
@@ -247,7 +250,6 @@ class _Draft:
         worst, best = (ends[:, 0], ends[:, 1]) if sign > 0 else (ends[:, 1], ends[:, 0])
         self.gains = sign * (point - before)
         self.worst_gains, self.best_gains = sign * (worst - before), sign * (best - before)
-        how = Resampling(permutations=1 << 20 if len(pairs) <= 20 else 100_000, seed=seed)
         self.p_worse = [_p_above(-gains, how) for gains in (self.gains, self.best_gains)]
         self.p_no_worse = [
             _p_above(gains + margin, how) for gains in (self.gains, self.worst_gains)
@@ -291,6 +293,8 @@ class _Draft:
 
 def _p_above(gains: Floats, how: Resampling) -> float:
     """One-sided sign-flip p-value against "the mean is not above 0": exact where at most 20 differ."""
+    if int((gains != 0).sum()) <= _EXACT:
+        how = replace(how, permutations=1 << _EXACT)
     return randomisation([gains], "greater", how)[0].p
 
 
