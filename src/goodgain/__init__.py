@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain.agentic import GoodGain, good_gain
+    from goodgain.checks import CheckResult, check
     from goodgain.comparison import (
         GSB,
         Comparison,
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 # The public names by module; each is imported on first use, so that importing goodgain is instant.
 _MODULES = {
     "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.checks": ("CheckResult", "check"),
     "goodgain.comparison": (
         "GSB",
         "Comparison",
@@ -93,6 +95,7 @@ _PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "GSB",
     "Calibration",
+    "CheckResult",
     "Comparison",
     "Evaluation",
     "Evaluator",
@@ -115,6 +118,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "cg",
+    "check",
     "compare",
     "convert",
     "dcg",

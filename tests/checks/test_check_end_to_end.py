@@ -322,12 +322,34 @@ def test_grading_the_pool_by_hand(tmp_path, service):
         str(path),
         queries=str(tmp_path / "queries.tsv"),
         target=url,
-        ask=True,
+        grade="ask",
         reply=lambda _: next(replies),
     )
     path.write_text(text)
     assert count == 1
     assert sorted(read_golden(path).cases[0].relevant.values()) == [1.0, 3.0]
+
+
+def test_grading_the_pool_by_a_judge_or_later(tmp_path, service):
+    from goodgain.checks.start import start_golden
+
+    url, _ = service
+    (tmp_path / "queries.tsv").write_text("id\ttext\nq1\trotate keys\n")
+    path = tmp_path / "golden.yaml"
+
+    def judge(request):
+        return 3 if "How to rotate keys" in request.document else 0
+
+    text, _ = start_golden(
+        str(path), queries=str(tmp_path / "queries.tsv"), target=url, grade=judge
+    )
+    path.write_text(text)
+    assert read_golden(path).cases[0].relevant == {"docs/keys/rotate.md": 3.0}
+    text, _ = start_golden(str(path), queries=str(tmp_path / "queries.tsv"), target=url)
+    assert '# relevant: {"docs/keys/rotate.md": ?}' in text
+    path.write_text(text)
+    with pytest.raises(InputError, match="expects nothing"):
+        read_golden(path)
 
 
 def test_lint(golden, capsys):

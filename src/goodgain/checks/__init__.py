@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goodgain.checks.check import check
+from goodgain.checks.checking import check
 from goodgain.checks.golden import Case, GoldenSet, read_golden
 from goodgain.checks.result import CheckResult
 

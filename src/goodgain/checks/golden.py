@@ -171,7 +171,9 @@ def _split_head(document: Any, name: str) -> tuple[dict[str, Any], list[tuple[An
         if inner.resolve() == Path(name).resolve():
             raise InputError("'cases' names the golden set itself", where=name)
         other = read_golden(inner)
-        return {**other.settings, **_without_lines(settings)}, [(case, case.where) for case in other.cases]
+        return {**other.settings, **_without_lines(settings)}, [
+            (case, case.where) for case in other.cases
+        ]
     if not isinstance(rows, list):
         raise InputError("the golden set has no list 'cases'", where=_place(document, name))
     return _without_lines(settings), [(row, _place(row, name)) for row in rows]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goodgain.checks.result import CheckResult
     from goodgain.checks.verdict import CaseResult
 
-_SHOWN = 10
+_ROWS = 10
 _MARKS = {"pass": "✅", "fail": "❌", "not enough evidence": "⚠️"}
 
 
@@ -31,7 +31,7 @@ def _table(result: CheckResult) -> str:
         lines += [render("table", ["measure", "mean"], rows).rstrip("\n"), ""]
     if result.failed_cases:
         lines.append("cases that fail their own requirements")
-        rows = [[r.case.id, "; ".join(r.failures)] for r in result.failed_cases[:_SHOWN]]
+        rows = [[r.case.id, "; ".join(r.failures)] for r in result.failed_cases[:_ROWS]]
         lines += [render("table", ["case", "why"], rows).rstrip("\n"), ""]
     losses, gains = _split_changes(result)
     for title, changed in (
@@ -40,11 +40,11 @@ def _table(result: CheckResult) -> str:
     ):
         if changed:
             lines.append(f"{title} ({len(changed)})")
-            lines += [render("table", *_change_table(result, changed[:_SHOWN])).rstrip("\n"), ""]
+            lines += [render("table", *_change_table(result, changed[:_ROWS])).rstrip("\n"), ""]
     unjudged = [(r, key) for r in result.cases for key in r.matches.unjudged] if result.rows else []
     if unjudged:
         lines.append(f"new results that nobody judged ({len(unjudged)})")
-        lines += [f"  {r.case.id}: {key}" for r, key in unjudged[:_SHOWN]]
+        lines += [f"  {r.case.id}: {key}" for r, key in unjudged[:_ROWS]]
         lines.append("")
     latency = result.latency.text()
     if latency:
@@ -129,7 +129,7 @@ def _markdown(result: CheckResult) -> str:
         rows = [[name, number(value)] for name, value in result.means.items()]
         text += f"\n{render('markdown', ['measure', 'mean'], rows)}"
     if result.failed_cases:
-        rows = [[r.case.id, "; ".join(r.failures)] for r in result.failed_cases[:_SHOWN]]
+        rows = [[r.case.id, "; ".join(r.failures)] for r in result.failed_cases[:_ROWS]]
         text += f"\n**Cases that fail their own requirements**\n\n{render('markdown', ['case', 'why'], rows)}"
     losses, gains = _split_changes(result)
     for title, changed in (("worse", losses), ("better", gains)):

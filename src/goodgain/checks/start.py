@@ -29,10 +29,14 @@ def start_golden(
     limit: int = 50,
     depth: int = 10,
     timeout: float = 30.0,
-    ask: bool = False,
+    grade: Any = "later",
     reply: Callable[[str], str] = input,
 ) -> tuple[str, int]:
-    """The text of a new golden set, and how many cases it has."""
+    """The text of a new golden set, and how many cases it has.
+
+    `grade` says who grades what the target returns: "later" (in the file), "ask" (`reply` is asked), or a
+    judge as `label` takes it.
+    """
     if limit < 1:
         raise UsageError(f"limit must be a positive integer, got {limit}")
     head = _HEAD + (f"target: {json.dumps(_spec(target), ensure_ascii=False)}\n" if target else "")
@@ -41,7 +45,7 @@ def start_golden(
     elif log:
         cases = _from_log(log, limit)
     elif queries and target:
-        cases = _from_target(path, queries, target, limit, depth, timeout, reply if ask else None)
+        cases = _from_target(path, queries, target, limit, depth, timeout, grade, reply)
     else:
         raise UsageError(
             "nothing to start from",
@@ -143,25 +147,48 @@ def _from_target(
     limit: int,
     depth: int,
     timeout: float,
-    reply: Callable[[str], str] | None,
+    grade: Any,
+    reply: Callable[[str], str],
 ) -> list[str]:
     """The target's own results: graded here, or written as comments to be graded in the file."""
     from goodgain.checks.targets import make_target
 
     texts = list(_query_texts(queries).items())[:limit]
     searched = make_target(target, Path(path).resolve().parent, timeout)
-    cases = []
     try:
-        for case, query in texts:
-            answers = searched.search(query, depth)
-            if reply is None:
-                pool = [f"relevant: {{{_text(a.key)}: ?}}  {_line(a)}".rstrip() for a in answers]
-                cases.append(_case(case, query, {}, ["grade these, then uncomment:", *pool]))
-            else:
-                cases.append(_case(case, query, _graded(query, answers, reply)))
+        pools = [(case, query, searched.search(query, depth)) for case, query in texts]
     finally:
         searched.close()
+    if grade == "ask":
+        return [_case(case, query, _graded(query, pool, reply)) for case, query, pool in pools]
+    grades = {} if grade == "later" else _labelled(path, pools, grade)
+    cases = []
+    for case, query, pool in pools:
+        known = grades.get(case, {})
+        lines = [
+            f"relevant: {{{_text(a.key)}: ?}}  {_line(a)}".rstrip()
+            for a in pool
+            if a.key not in known
+        ]
+        relevant = {doc: number for doc, number in known.items() if number > 0}
+        note = ["grade these, then uncomment:", *lines] if lines else []
+        cases.append(_case(case, query, relevant, note))
     return cases
+
+
+def _labelled(
+    path: str, pools: list[tuple[str, str, list[Answer]]], judge: Any
+) -> dict[str, dict[str, float]]:
+    """Grades by a judge, kept in a label store beside the golden set."""
+    from goodgain.labels import label
+    from goodgain.labels.pairs import Pair
+
+    pairs = [
+        Pair(case, answer.key, query, answer.text or answer.key)
+        for case, query, pool in pools
+        for answer in pool
+    ]
+    return label(pairs, judge, Path(path).with_suffix(".labels.db")).to_dict()
 
 
 def _graded(query: str, answers: list[Answer], reply: Callable[[str], str]) -> dict[str, float]:

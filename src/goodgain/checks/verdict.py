@@ -236,7 +236,12 @@ class _Draft:
     """The tests of one row before they are corrected together."""
 
     def __init__(
-        self, measure: Measure, tag: str | None, pairs: list[CaseResult], margin: float, how: Resampling
+        self,
+        measure: Measure,
+        tag: str | None,
+        pairs: list[CaseResult],
+        margin: float,
+        how: Resampling,
     ) -> None:
         import numpy as np
 

@@ -17,7 +17,7 @@ GROUPS = {
     "compare": {
         "compare": "test runs against a baseline for significant differences",
         "gate": "pass or fail in CI: is a candidate no worse than the baseline?",
-        "check": "regression tests for a search: golden queries, a live target, a baseline",
+        "check": "regression tests for a search, from a golden set",
     },
     "agents": {
         "trace": "measure an agent's searches, iteration by iteration (Good Gain)",

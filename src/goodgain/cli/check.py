@@ -102,8 +102,9 @@ def parser() -> argparse.ArgumentParser:
         "--limit", type=int, default=50, metavar="N", help="queries to take (default: 50)"
     )
     start.add_argument(
-        "--grade", choices=("later", "ask"), default="later",
-        help="write the target's results to be graded in the file, or ask for grades (default: later)",
+        "--grade", default="later", metavar="WHO",
+        help="who grades what the target returns: later (in the file), ask (here), or the name of a model"
+        " (default: later)",
     )  # fmt: skip
     output = add_output(p, per_query=False, formats=FORMATS)
     add_summary(output)
@@ -204,7 +205,7 @@ def _margins(texts: Any) -> Any:
 
 def _lint(args: argparse.Namespace, path: str) -> int:
     from goodgain.checks import read_golden
-    from goodgain.checks.check import open_target
+    from goodgain.checks.checking import open_target
     from goodgain.checks.lint import lint
     from goodgain.checks.session import CallSettings, call_target
 
@@ -255,7 +256,7 @@ def _init(args: argparse.Namespace, path: str) -> int:
         limit=args.limit,
         depth=args.depth or 10,
         timeout=args.timeout,
-        ask=args.grade == "ask",
+        grade=args.grade,
     )
     from pathlib import Path
 
