@@ -48,13 +48,13 @@ def _sections(result: CheckResult) -> Iterator[Section]:
     elif result.means:
         rows = [[name, value] for name, value in result.means.items()]
         columns = [*text_columns("measure"), *number_columns("mean")]
-        yield Section("means", "Means", [Table("means", "Means", columns, rows)])
+        yield Section("means", "Means", [Table("means", "Mean of each measure", columns, rows)])
     if result.failed_cases:
         title = "Cases that fail their own requirements"
         rows = [[r.case.id, r.case.query, "; ".join(r.failures)] for r in result.failed_cases]
         table = Table(
             "failures",
-            title,
+            "Requirements",
             text_columns("case", "query", "why"),
             rows,
         )
@@ -79,7 +79,7 @@ def _gate(result: CheckResult) -> Table:
         ]
         for row in result.rows
     ]  # fmt: skip
-    return Table("gate", "Against the baseline", columns, rows)
+    return Table("gate", "Measures that gate", columns, rows)
 
 
 def _cases(result: CheckResult) -> Table:
@@ -103,7 +103,7 @@ def _cases(result: CheckResult) -> Table:
                 Cell(value=None if math.isnan(change) else change, tone=tone),
             ]
         rows.append(row)
-    return Table("cases", "Cases", columns, rows)
+    return Table("cases", "Every case, the greatest losses first", columns, rows)
 
 
 def _lists(result: CheckResult) -> Table:
@@ -114,7 +114,7 @@ def _lists(result: CheckResult) -> Table:
         *text_columns("result", "judged"),
     ]
     rows = [row for r in result.cases for row in _list_rows(r)]
-    return Table("lists", "Results", columns, rows)
+    return Table("lists", "Every result and the rank it had", columns, rows)
 
 
 def _list_rows(result: CaseResult) -> Iterator[list[object]]:
