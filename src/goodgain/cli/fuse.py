@@ -141,10 +141,8 @@ def _text(table: Mapping[str, Mapping[str, float]], format: str, name: str) -> s
     from goodgain.results.text import render
 
     if format == "trec":
-        return "".join(
-            f"{query} Q0 {doc} {rank} {score!r} {name}\n"
-            for query, docs in table.items()
-            for rank, (doc, score) in enumerate(docs.items(), 1)
-        )
+        from goodgain.io.writers import trec_text
+
+        return trec_text(table, name, "the fused run")
     rows = [[q, doc, score] for q, docs in table.items() for doc, score in docs.items()]
     return render(format, ["query", "doc", "score"], rows)

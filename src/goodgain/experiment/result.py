@@ -348,9 +348,6 @@ def _file_name(name: str) -> str:
 
 
 def _trec(run: Run, name: str) -> str:
-    tag = "_".join(name.split())
-    return "".join(
-        f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
-        for query, docs in run.source.value.items()
-        for rank, (doc, score) in enumerate(docs.items(), 1)
-    )
+    from goodgain.io.writers import trec_text
+
+    return trec_text(run.source.value, "_".join(name.split()), f"the run of {name}")

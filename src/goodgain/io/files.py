@@ -218,9 +218,11 @@ def open_arrow(path: str) -> Any:
             file.seek(0)
             data = pa.py_buffer(file.read())
         try:
-            return ipc.open_file(data).read_all()
+            table = ipc.open_file(data).read_all()
         except pa.ArrowInvalid:
-            return ipc.open_stream(data).read_all()
+            table = ipc.open_stream(data).read_all()
+        table.validate(full=True)  # a damaged file must not be read outside its buffers
+        return table
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"invalid {'Parquet' if form == 'parquet' else 'Arrow'} file",
