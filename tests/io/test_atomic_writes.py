@@ -26,10 +26,10 @@ def collection(tmp_path):
 
 
 def test_a_device_is_written_to_and_stays_a_device(collection):
-    before = os.stat("/dev/null")
+    before = Path("/dev/null").stat()
     assert run(["evaluate", *collection, "-o", "/dev/null"]) == 0
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    assert os.stat("/dev/null").st_ino == before.st_ino
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert Path("/dev/null").stat().st_ino == before.st_ino
 
 
 def test_a_pipe_is_written_to(tmp_path):
