@@ -18,6 +18,7 @@ from goodgain.traces.formats import (
     openai_responses,
     openinference,
     otel,
+    recorded,
     search_r1,
     trec_dd,
 )
@@ -29,6 +30,7 @@ FORMATS: dict[str, TraceFormat] = {
     module.FORMAT.name: module.FORMAT
     for module in (
         canonical,
+        recorded,
         openinference,
         otel,
         mlflow,
