@@ -1,6 +1,7 @@
 // Good Gain of one conversation, from the results of its searches.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +18,12 @@ struct GainOptions {
   GainScale scale = GainScale::linear;
   Discount discount = Discount::log2;
   double patience = 0.8;  // for the geometric discount
+};
+
+/// What a step or a search spent; NaN where unknown.
+struct Usage {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  double tokens = unknown, cost = unknown, seconds = unknown;
 };
 
 /// A result after identity: whether it is new, and its gain if labelled.

@@ -70,10 +70,12 @@ double as_number(dom::element value, const Path* path, Bytes field) {
   return number;
 }
 
-[[noreturn]] void unknown_field(const Path* path, Bytes field, const char* known) {
+[[noreturn]] void unknown_field(const Path* path, Bytes field, const std::string& known) {
   bad_input("unknown field " + in_quotes(of(path, field)) + " in a trace", {},
-            std::string("known fields: ") + known + "; put anything else under 'metadata'");
+            "known fields: " + known + "; put anything else under 'metadata'");
 }
+
+constexpr const char* nesting = "turns contain 'iterations', iterations contain 'searches', searches contain 'results'";
 
 }  // namespace
 
@@ -144,7 +146,9 @@ struct TraceParser::State {
     return gain;
   }
 
-  Result result(dom::element value, const Path* path) {
+  /// A result; `more` takes the fields that its place adds, such as the tool of an open.
+  template <typename More>
+  Result result(dom::element value, const Path* path, const char* known, More more) {
     Result r;
     for (const auto [key, held] : as_object(value, path, "")) {
       if (key == "id") r.id = id_text(held, path, key);
@@ -169,70 +173,131 @@ struct TraceParser::State {
         if (!held.is_null())
           for (const auto [name, gain] : as_object(held, path, key))
             r.aspects.emplace_back(name, gain_of(gain, path, "aspects"));
-      } else if (key != "metadata") {
-        unknown_field(path, key, "id, ids, type, url, title, snippet, content, fields, aspects, score, gain");
+      } else if (key != "metadata" && !more(key, held)) {
+        unknown_field(path, key,
+                      "id, ids, type, url, title, snippet, content, fields, aspects, score, gain" + std::string(known));
       }
     }
     return r;
   }
 
+  Result result(dom::element value, const Path* path) {
+    return result(value, path, "", [](Bytes, dom::element) { return false; });
+  }
+
+  Result open(dom::element value, const Path* path) {
+    return result(value, path, ", tool", [&](Bytes key, dom::element held) {
+      if (key == "tool") only_text(held, path, key);
+      return key == "tool";
+    });
+  }
+
+  Result citation(dom::element value, const Path* path) {
+    return result(value, path, ", marker, quote", [&](Bytes key, dom::element held) {
+      if (key == "marker") id_text(held, path, key);
+      else if (key == "quote") only_text(held, path, key);
+      return key == "marker" || key == "quote";
+    });
+  }
+
+  /// The items of a list, each read with its place.
+  template <typename Read>
+  void each(dom::element held, const Path* path, Bytes key, const char* name, Read read) {
+    size_t i = 0;
+    for (const dom::element item : as_list(held, path, key)) {
+      const Path place{path, name, i++};
+      read(item, &place);
+    }
+  }
+
+  /// The same for a list that may be null.
+  template <typename Read>
+  void each_of(dom::element held, const Path* path, Bytes key, const char* name, Read read) {
+    if (!held.is_null()) each(held, path, key, name, read);
+  }
+
+  double amount(dom::element held, const Path* path, Bytes key) {
+    const double number = as_number(held, path, key);
+    if (number < 0) bad_input("field '" + of(path, key) + "' must not be negative");
+    return number;
+  }
+
+  /// Reads tokens, cost and seconds; false for any other field.
+  bool spent(Usage& usage, dom::element held, const Path* path, Bytes key, Bytes seconds = "seconds") {
+    double* number = key == seconds    ? &usage.seconds
+                     : key == "cost"   ? &usage.cost
+                     : key == "tokens" ? &usage.tokens
+                                       : nullptr;
+    if (number) *number = amount(held, path, key);
+    return number != nullptr;
+  }
+
   Search search(dom::element value, const Path* path) {
-    Search s{{}, unknown, unknown, unknown, {}};
+    Search s;
+    bool has_error = false;
     for (const auto [key, held] : as_object(value, path, "")) {
-      double* number = key == "latency" ? &s.latency : key == "cost" ? &s.cost : key == "tokens" ? &s.tokens : nullptr;
-      if (number) {
-        *number = as_number(held, path, key);
-        if (*number < 0) bad_input("field '" + of(path, key) + "' must not be negative");
-      } else if (key == "query") {
+      if (spent(s.usage, held, path, key, "latency")) continue;
+      if (key == "query") {
         s.query = only_text(held, path, key);
       } else if (key == "results") {
-        size_t i = 0;
-        if (!held.is_null())
-          for (const dom::element item : as_list(held, path, key)) {
-            const Path place{path, "results", i++};
-            s.results.push_back(result(item, &place));
-          }
-      } else if (key == "tool" || key == "error") {
+        each_of(held, path, key, "results",
+                [&](dom::element item, const Path* place) { s.results.push_back(result(item, place)); });
+      } else if (key == "tries") {
+        const double tries = as_number(held, path, key);
+        if (!std::isnan(tries)) s.tries = tries;
+        if (!(s.tries >= 1) || s.tries != std::floor(s.tries))
+          bad_input("field '" + of(path, key) + "' must be a positive integer");
+      } else if (key == "unread") {
+        s.unread = !only_text(held, path, key).empty();
+      } else if (key == "error") {
+        has_error = !only_text(held, path, key).empty();
+      } else if (key == "tool") {
         only_text(held, path, key);
       } else if (key != "metadata") {
-        unknown_field(path, key, "query, tool, latency, cost, tokens, error, results");
+        unknown_field(path, key, "query, tool, latency, cost, tokens, tries, error, unread, results");
       }
     }
+    s.failed = has_error && !s.unread && s.results.empty();
     return s;
   }
 
-  /// Iterations with a search; others do not count.
-  std::vector<std::vector<Search>> turn(dom::element value, const Path* path) {
-    std::vector<std::vector<Search>> iterations;
+  Step step(dom::element value, const Path* path) {
+    Step step;
     for (const auto [key, held] : as_object(value, path, "")) {
+      if (spent(step.usage, held, path, key)) continue;
+      if (key == "searches")
+        each(held, path, key, "searches",
+             [&](dom::element item, const Path* place) { step.searches.push_back(search(item, place)); });
+      else if (key == "opens")
+        each_of(held, path, key, "opens",
+                [&](dom::element item, const Path* place) { step.opens.push_back(open(item, place)); });
+      else if (key != "metadata") unknown_field(path, key, "searches, opens, tokens, cost, seconds");
+    }
+    return step;
+  }
+
+  Turn turn(dom::element value, const Path* path) {
+    Turn turn;
+    for (const auto [key, held] : as_object(value, path, "")) {
+      if (spent(turn.usage, held, path, key)) continue;
       if (key == "user" || key == "answer") {
         only_text(held, path, key);
       } else if (key == "iterations") {
-        size_t i = 0;
-        for (const dom::element item : as_list(held, path, key)) {
-          const Path place{path, "iterations", i++};
-          std::vector<Search> searches;
-          for (const auto [name, content] : as_object(item, &place, "")) {
-            if (name == "searches") {
-              size_t s = 0;
-              for (const dom::element one : as_list(content, &place, name)) {
-                const Path at{&place, "searches", s++};
-                searches.push_back(search(one, &at));
-              }
-            } else if (name != "metadata") {
-              unknown_field(&place, name, "searches");
-            }
-          }
-          if (!searches.empty()) iterations.push_back(std::move(searches));
-        }
-      } else if (key == "searches" || key == "results") {
-        bad_input("field '" + of(path, key) + "' is outside an iteration", {},
-                  "turns contain 'iterations', iterations contain 'searches', searches contain 'results'");
+        each(held, path, key, "iterations",
+             [&](dom::element item, const Path* place) { turn.steps.push_back(step(item, place)); });
+      } else if (key == "citations") {
+        each_of(held, path, key, "citations",
+                [&](dom::element item, const Path* place) { turn.citations.push_back(citation(item, place)); });
+      } else if (key == "confidence") {
+        if (const double stated = as_number(held, path, key); stated < 0 || stated > 1)
+          bad_input("field '" + of(path, key) + "' must be between 0 and 1");
+      } else if (key == "searches" || key == "results" || key == "opens") {
+        bad_input("field '" + of(path, key) + "' is outside an iteration", {}, nesting);
       } else if (key != "metadata") {
-        unknown_field(path, key, "user, iterations, answer");
+        unknown_field(path, key, "user, iterations, answer, citations, confidence, tokens, cost, seconds");
       }
     }
-    return iterations;
+    return turn;
   }
 };
 
@@ -252,18 +317,17 @@ const Conversation& TraceParser::parse(Bytes line) {
       c.id = s.id_text(held, nullptr, key);
     } else if (key == "system") {
       c.system = s.only_text(held, nullptr, key);
+    } else if (key == "repeat") {
+      c.repeat = s.id_text(held, nullptr, key);
     } else if (key == "turns") {
       has_turns = true;
-      size_t i = 0;
-      for (const dom::element item : as_list(held, nullptr, key)) {
-        const Path place{nullptr, "turns", i++};
-        c.turns.push_back(s.turn(item, &place));
-      }
+      s.each(held, nullptr, key, "turns",
+             [&](dom::element item, const Path* place) { c.turns.push_back(s.turn(item, place)); });
     } else if (key == "searches" || key == "results" || key == "iterations") {
       bad_input("field '" + std::string(key) + "' is outside " + (key == "iterations" ? "a turn" : "an iteration"), {},
-                "turns contain 'iterations', iterations contain 'searches', searches contain 'results'");
+                nesting);
     } else if (key != "metadata") {
-      unknown_field(nullptr, key, "conversation, system, turns");
+      unknown_field(nullptr, key, "conversation, system, repeat, turns");
     }
   }
   if (c.id.empty()) bad_input("missing field 'conversation'", {}, "every conversation needs an id");
@@ -335,18 +399,19 @@ class TraceWorker {
 
  private:
   /// The iterations of the turns that count.
-  std::vector<const std::vector<Search>*> counting(const Conversation& c) const {
-    std::vector<const std::vector<Search>*> iterations;
+  std::vector<const Step*> counting(const Conversation& c) const {
+    std::vector<const Step*> iterations;
     const auto turns = static_cast<int>(c.turns.size());
     for (int t = 1; t <= turns; ++t)
       if (options_.turn == TraceOptions::all_turns || t == options_.turn ||
           (options_.turn == TraceOptions::last_turn && t == turns))
-        for (const auto& iteration : c.turns[static_cast<size_t>(t - 1)]) iterations.push_back(&iteration);
+        for (const Step& step : c.turns[static_cast<size_t>(t - 1)].steps)
+          if (!step.searches.empty()) iterations.push_back(&step);
     return iterations;
   }
 
   /// Finds which results are new and the gain of each new one: its own, or that of its first labelled duplicate.
-  void identify(const Conversation& c, const std::vector<const std::vector<Search>*>& iterations, Piece& piece) {
+  void identify(const Conversation& c, const std::vector<const Step*>& iterations, Piece& piece) {
     const QueryJudgments* judged = nullptr;
     if (labels_) {
       const uint32_t query = labels_->find(c.id);
@@ -359,11 +424,11 @@ class TraceWorker {
     first_.clear();
     of_first_.clear();
     std::unordered_set<std::string> queries;
-    for (const auto* iteration : iterations) {
+    for (const Step* step : iterations) {
       iterations_.emplace_back();
-      for (const Search& s : *iteration) {
+      for (const Search& s : step->searches) {
         const bool repeats = !s.query.empty() && !queries.insert(normal_form(s.query)).second;
-        iterations_.back().push_back({{}, repeats, s.latency, s.cost, s.tokens});
+        iterations_.back().push_back({{}, repeats, s.usage.seconds, s.usage.cost, s.usage.tokens});
         ++piece.searches;
         for (const Result& r : s.results) {
           const uint32_t cluster = clusters_.add(r);

@@ -14,13 +14,29 @@ namespace gg {
 
 struct Search {
   Bytes query;
-  double latency, cost, tokens;  // NaN where unknown
+  Usage usage;  // `seconds` is its latency
   std::vector<Result> results;
+  double tries = 1;
+  bool failed = false;  // ended in an error, without a result
+  bool unread = false;  // returned more than `results`, and how many is unknown
+};
+
+/// One step of the agent; it is an iteration if it searched.
+struct Step {
+  Usage usage;  // of the generation, without its searches
+  std::vector<Search> searches;
+  std::vector<Result> opens;
+};
+
+struct Turn {
+  std::vector<Step> steps;
+  Usage usage;  // of the whole turn, where the source does not have it by step
+  std::vector<Result> citations;
 };
 
 struct Conversation {
-  Bytes id, system;
-  std::vector<std::vector<std::vector<Search>>> turns;  // turns, iterations with a search, searches
+  Bytes id, system, repeat;
+  std::vector<Turn> turns;
 };
 
 /// Reads one JSON object at a time; the result is valid until the next call.

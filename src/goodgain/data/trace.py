@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 RESULT_FIELDS = (
     "id", "type", "ids", "url", "title", "snippet", "content", "fields", "aspects", "score", "gain",
 )  # fmt: skip
-_SEARCH_FIELDS = ("query", "tool", "latency", "cost", "tokens", "error")
+_SEARCH_FIELDS = ("query", "tool", "latency", "cost", "tokens", "tries", "error", "unread")
+_USAGE_FIELDS = ("tokens", "cost", "seconds")
+_TURN_FIELDS = ("user", "answer", "confidence", *_USAGE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +39,35 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Open(Result):
+    """A document that the agent opened, and the tool that read it."""
+
+    tool: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical form, without absent fields."""
+        return _present(self, (*RESULT_FIELDS, "tool"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation(Result):
+    """A document that the answer cites: its marker in the text, and the quoted words."""
+
+    marker: str | None = None
+    quote: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical form, without absent fields."""
+        return _present(self, (*RESULT_FIELDS, "marker", "quote"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One search call; `latency` in seconds."""
+    """One search call; `latency` in seconds.
+
+    `error` says why it failed. `unread` says why its results (or some of them) are not known: such a
+    search is not an empty one.
+    """
 
     query: str | None = None
     results: tuple[Result, ...] = ()
@@ -46,7 +75,9 @@ class Search:
     latency: float | None = None
     cost: float | None = None
     tokens: float | None = None
+    tries: int | None = None
     error: str | None = None
+    unread: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form; `results` are always present."""
@@ -55,42 +86,62 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One step of an agent that searched: its searches run in parallel."""
+    """One step of an agent: its searches run in parallel; without a search it does not count as one.
+
+    `tokens`, `cost` and `seconds` are those of the model's generation, without its searches.
+    """
 
     searches: tuple[Search, ...] = ()
+    opens: tuple[Open, ...] = ()
+    tokens: float | None = None
+    cost: float | None = None
+    seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form."""
-        return {"searches": [s.to_dict() for s in self.searches]}
+        opens = {"opens": [o.to_dict() for o in self.opens]} if self.opens else {}
+        searches = [s.to_dict() for s in self.searches]
+        return {**_present(self, _USAGE_FIELDS), **opens, "searches": searches}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """From one message of the user to the next."""
+    """From one message of the user to the next.
+
+    `tokens`, `cost` and `seconds` are those of the whole turn, where they are not known by iteration.
+    """
 
     iterations: tuple[Iteration, ...] = ()
     user: str | None = None
     answer: str | None = None
+    citations: tuple[Citation, ...] = ()
+    confidence: float | None = None
+    tokens: float | None = None
+    cost: float | None = None
+    seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form."""
+        citations = {"citations": [c.to_dict() for c in self.citations]} if self.citations else {}
         return {
-            **_present(self, ("user", "answer")),
+            **_present(self, _TURN_FIELDS),
+            **citations,
             "iterations": [i.to_dict() for i in self.iterations],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One conversation with one system."""
+    """One conversation with one system; `repeat` names one of several runs over the same conversation."""
 
     conversation: str
     turns: tuple[Turn, ...] = ()
     system: str | None = None
+    repeat: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form."""
-        head = _present(self, ("conversation", "system"))
+        head = _present(self, ("conversation", "system", "repeat"))
         return {**head, "turns": [t.to_dict() for t in self.turns]}
 
     def to_json(self) -> str:
@@ -100,18 +151,13 @@ class Trace:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trace:
         """A trace from its canonical form, which the caller has validated."""
-        turns = tuple(
-            Turn(
-                tuple(
-                    Iteration(tuple(_search(s) for s in i.get("searches", ())))
-                    for i in t.get("iterations", ())
-                ),
-                t.get("user"),
-                t.get("answer"),
-            )
-            for t in data.get("turns", ())
+        repeat = data.get("repeat")
+        return cls(
+            conversation=str(data["conversation"]),
+            turns=tuple(_turn(t) for t in data.get("turns", ())),
+            system=data.get("system"),
+            repeat=None if repeat is None else str(repeat),
         )
-        return cls(str(data["conversation"]), turns, data.get("system"))
 
     def searches(self) -> Iterator[Search]:
         """Every search, in order."""
@@ -136,6 +182,28 @@ def _present(record: Any, names: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def _turn(data: Mapping[str, Any]) -> Turn:
+    facts = {name: data.get(name) for name in _TURN_FIELDS}
+    iterations = tuple(_iteration(i) for i in data.get("iterations", ()))
+    citations = tuple(_citation(c) for c in data.get("citations") or ())
+    return Turn(iterations=iterations, citations=citations, **facts)
+
+
+def _iteration(data: Mapping[str, Any]) -> Iteration:
+    searches = tuple(_search(s) for s in data.get("searches", ()))
+    opens = tuple(Open(**_result_facts(o), tool=o.get("tool")) for o in data.get("opens") or ())
+    return Iteration(searches, opens, **{name: data.get(name) for name in _USAGE_FIELDS})
+
+
+def _citation(data: Mapping[str, Any]) -> Citation:
+    marker = data.get("marker")
+    return Citation(
+        **_result_facts(data),
+        marker=None if marker is None else str(marker),
+        quote=data.get("quote"),
+    )
+
+
 def _search(data: Mapping[str, Any]) -> Search:
     facts = {name: data.get(name) for name in _SEARCH_FIELDS}
     return Search(results=tuple(result_from(r) for r in data.get("results") or ()), **facts)
@@ -143,13 +211,17 @@ def _search(data: Mapping[str, Any]) -> Search:
 
 def result_from(data: Mapping[str, Any]) -> Result:
     """A result from its canonical form."""
+    return Result(**_result_facts(data))
+
+
+def _result_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     plain = {
         k: data.get(k) for k in ("type", "url", "title", "snippet", "content", "score", "gain")
     }
-    return Result(
-        id=None if data.get("id") is None else str(data["id"]),
-        ids={k: str(v) for k, v in (data.get("ids") or {}).items() if v is not None},
-        fields=dict(data.get("fields") or {}),
-        aspects=dict(data.get("aspects") or {}),
+    return {
+        "id": None if data.get("id") is None else str(data["id"]),
+        "ids": {k: str(v) for k, v in (data.get("ids") or {}).items() if v is not None},
+        "fields": dict(data.get("fields") or {}),
+        "aspects": dict(data.get("aspects") or {}),
         **plain,
-    )
+    }
