@@ -7,7 +7,8 @@ from samples import SAMPLES, langchain
 
 import goodgain as gg
 from goodgain.traces import FORMATS, open_traces
-from goodgain.traces.builder import Context
+from goodgain.traces.results import find_results
+from goodgain.traces.searching import Call, SearchRules
 
 
 def opened(tmp_path, text, name="traces.json", **options):
@@ -160,10 +161,10 @@ def test_tool_results_in_a_user_message_start_no_turn(tmp_path):
     ],
 )
 def test_which_tools_search(tool, expected):
-    assert Context(name="x").is_search(tool) is expected
+    verdict = SearchRules.load().classify(Call(tool=tool), find_results("[]"))
+    assert (verdict.account == "search") is expected
 
 
 def test_search_tools_option_overrides_names():
-    context = Context(name="x", search_tools=("Calculator",))
-    assert context.is_search("calculator")
-    assert not context.is_search("web_search")
+    rules = SearchRules.load(search_tools=("Calculator",))
+    assert rules.classify(Call(tool="calculator"), find_results("[]")).account == "search"

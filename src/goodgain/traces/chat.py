@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import (
-    Builder,
-    Context,
-    decode_json,
-    dicts,
-    first_of,
-    query_of,
-    text_of,
-)
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.builder import Builder
+from goodgain.traces.results import find_results
+from goodgain.traces.values import decode_json, dicts, first_of, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.calls import CallRecord
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _ROLES = {
@@ -30,7 +25,6 @@ _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.S)
 _ACTION = re.compile(r"^Action(?: \d+)?:\s*(?P<tool>\w+)\[(?P<query>.*)\]\s*$", re.M)
 _OBSERVATION = re.compile(r"^Observation(?: \d+)?:\s*")
-_BATCH = re.compile(r"^A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:", re.M)
 
 
 def messages_of(document: Any) -> list[dict[str, Any]] | None:
@@ -51,103 +45,80 @@ def read_chats(documents: Documents, context: Context) -> Conversations:
         facts = document if isinstance(document, dict) else {}
         names = ("conversation", "conversation_id", "session_id", "thread_id", "id", "query_id")
         name = next((facts[n] for n in names if isinstance(facts.get(n), str | int)), where)
-        builder = Builder(
-            name, facts.get("system") if isinstance(facts.get("system"), str) else None
-        )
-        add_messages(messages_of(document) or [], builder, context)
+        system = facts.get("system")
+        builder = Builder(name, system if isinstance(system, str) else None, context)
+        add_messages(messages_of(document) or [], builder, where)
         yield builder.build()
 
 
-def add_messages(messages: Any, builder: Builder, context: Context) -> None:
-    """Add the turns, searches and answers of a chat to a conversation."""
-    pending: list[tuple[str, bool]] = []  # calls in tags and whether they search, answered in order
-    for number, item in enumerate(dicts(messages)):
+def add_messages(messages: Any, builder: Builder, where: str) -> None:
+    """Add the turns, calls and answers of a chat to a conversation."""
+    pending: list[CallRecord] = []  # calls in tags, answered in order
+    for number, item in enumerate(messages if isinstance(messages, list) else ()):
+        place = f"{where} messages[{number}]"
+        if not isinstance(item, dict):
+            builder.add_item("message", place, "unusable", "not an object")
+            continue
+        builder.add_item("message", place)
         message = {**item, **item["data"]} if isinstance(item.get("data"), dict) else item
         role = message.get("role") or _ROLES.get(str(message.get("type")), str(message.get("type")))
-        role = _ROLES.get(role, role)
+        role = _ROLES.get(str(role), str(role))
         text = text_of(message.get("content"))
         if role == "user":
-            if _add_responses(text, pending, builder):
+            if _add_responses(text, pending, builder, place):
                 pending = []
             else:
                 builder.start_turn(text)
         elif role == "assistant":
             builder.start_iteration()
+            builder.drop_answer()
             calls = _calls(message)
-            for call in calls:
-                if context.is_search(call["name"]):
-                    builder.add_search(call["id"], call["name"], query_of(call["arguments"]))
-            pending += _add_tagged_calls(text, number, builder, context)
+            for n, call in enumerate(calls):
+                builder.add_call(
+                    call["id"], call["name"], call["arguments"], where=f"{place}.tool_calls[{n}]"
+                )
+            pending += _add_tagged_calls(text, builder, place)
             if text and not calls and "<tool_call>" not in text:
-                builder.set_answer(text)
+                builder.add_answer(text)
         elif role == "tool":
-            _add_tool_message(message, text, builder)
+            _add_tool_message(message, text, builder, place)
 
 
-def _add_tagged_calls(
-    text: str, number: int, builder: Builder, context: Context
-) -> list[tuple[str, bool]]:
+def _add_tagged_calls(text: str, builder: Builder, place: str) -> list[CallRecord]:
     """Add the calls in tags and ReAct actions of an assistant's text."""
-    calls: list[tuple[str, Any, str | None]] = []
-    for n, tag in enumerate(_CALL.findall(text)):
+    calls: list[tuple[Any, Any]] = []
+    for tag in _CALL.findall(text):
         inner = decode_json(tag)
-        name = inner.get("name") if isinstance(inner, dict) else None
-        query = query_of(inner.get("arguments")) if isinstance(inner, dict) else None
-        calls.append((f"tag {number} {n}", name, query))
-    calls += [(f"action {number}", a["tool"], a["query"]) for a in _ACTION.finditer(text)]
-    pending = []
-    for call, name, query in calls:
-        searching = context.is_search(name)
-        pending.append((call, searching))
-        if searching:
-            builder.add_search(call, name, query)
-    return pending
+        call = inner if isinstance(inner, dict) else {}
+        calls.append((call.get("name"), call.get("arguments")))
+    calls += [(action["tool"], action["query"]) for action in _ACTION.finditer(text)]
+    return [builder.add_call(None, name, query, where=place) for name, query in calls]
 
 
-def _add_responses(text: str, pending: list[tuple[str, bool]], builder: Builder) -> bool:
+def _add_responses(text: str, pending: list[CallRecord], builder: Builder, place: str) -> bool:
     """Add the outputs in a user's message; whether it holds any."""
     responses = _RESPONSE.findall(text)
     observation = _OBSERVATION.match(text)
     if responses:
-        for (call, searching), response in zip(pending, responses, strict=False):
-            if searching:
-                _add_response(builder, call, response)
+        for number, response in enumerate(responses):
+            record = pending[number] if number < len(pending) else None
+            builder.add_output(record, response, where=place)
     elif observation:
-        for call, searching in pending:
-            if searching:
-                builder.add_output(call, results_of(text[observation.end() :]))
+        records: list[CallRecord | None] = [*pending] or [None]
+        for record in records:
+            builder.add_output(record, text[observation.end() :], where=place)
     return bool(responses or observation)
 
 
-def _add_response(builder: Builder, call: str, response: str) -> None:
-    """One call may batch several queries, each answered under a heading of its own."""
-    headings = list(_BATCH.finditer(response))
-    if len(headings) < 2:
-        error = response[:200] if is_failure(response) else None
-        builder.add_output(call, results_of(response), error)
-        return
-    ends = [h.start() for h in headings[1:]] + [len(response)]
-    builder.add_batch(
-        call,
-        [
-            (heading["query"], results_of(response[heading.end() : end]))
-            for heading, end in zip(headings, ends, strict=True)
-        ],
-    )
-
-
-def _add_tool_message(message: dict[str, Any], text: str, builder: Builder) -> None:
-    content = message.get("content")
-    output = message.get("artifact") or content
-    error = message.get("error") or (
-        text if message.get("status") == "error" or is_failure(content) else None
-    )
-    results = [] if error else results_of(output)
-    if not results and not error and output is not content:
-        results = results_of(content)
+def _add_tool_message(message: dict[str, Any], text: str, builder: Builder, place: str) -> None:
+    error = message.get("error") or (text or "error" if message.get("status") == "error" else None)
     if isinstance(error, dict):
-        error = error.get("message") or error.get("type")
-    builder.add_output(message.get("tool_call_id"), results, str(error) if error else None)
+        error = error.get("message") or error.get("type") or "error"
+    call, content = message.get("tool_call_id"), message.get("content")
+    artifact = message.get("artifact")
+    if artifact and find_results(artifact).account == "result":
+        content = artifact
+    builder.add_output(call, content, where=place, error=error)
 
 
 def _calls(message: dict[str, Any]) -> list[dict[str, Any]]:

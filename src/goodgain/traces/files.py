@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError
 from goodgain.io.files import BYTE_ORDER_MARK, plain_descriptor
 from goodgain.io.naming import display_name, system_name
-from goodgain.traces.builder import Context
+from goodgain.traces.context import Context
 from goodgain.traces.layouts import DOCUMENT, HEAD, LINES, detect_layout
+from goodgain.traces.ledger import Ledger
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.registry import FORMATS, find_format, plugin_formats
+from goodgain.traces.searching import SearchRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +38,11 @@ class OpenedTraces:
     context: Context
 
     @property
+    def ledger(self) -> Ledger:
+        """What became of every item, complete once it has read."""
+        return self.context.ledger
+
+    @property
     def notes(self) -> list[str]:
         """The reader's notes, complete once it has read."""
         return self.context.notes
@@ -56,14 +63,24 @@ def open_traces(
     format: str | None = None,  # noqa: A002 - the command line's word
     search_tools: tuple[str, ...] = (),
     *,
+    not_search_tools: tuple[str, ...] = (),
+    search_rules: str | os.PathLike[str] | None = None,
     merge_adjacent: bool = False,
     skip_bad: bool = False,
+    sink: Callable[[dict[str, Any]], None] | None = None,
 ) -> OpenedTraces:
-    """Open a file (`-` for standard input) and detect its format, unless `format` names it."""
+    """Open a file (`-` for standard input) and detect its format, unless `format` names it.
+
+    `search_rules` is a TOML file of rules of what is a search; `sink` gets every item of the ledger.
+    """
     chosen = None if format is None else find_format(format)
     name = display_name(path)
     context = Context(
-        name=name, search_tools=search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+        name=name,
+        rules=SearchRules.load(search_rules, search_tools, not_search_tools),
+        ledger=Ledger(sink),
+        merge_adjacent=merge_adjacent,
+        skip_bad=skip_bad,
     )
     fd = plain_descriptor(path)
     try:
@@ -74,7 +91,7 @@ def open_traces(
     documents = _documents(fd, system_name(path), layout, context)
     if trace_format.name == "canonical" and layout.name == "lines":
         return OpenedTraces(
-            name, trace_format.name, fd, lambda: (line for _, line in documents), context
+            name, trace_format.name, fd, lambda: trace_format.read(documents, context), context
         )
     return OpenedTraces(
         name, trace_format.name, None, lambda: trace_format.read(documents, context), context

@@ -1,11 +1,10 @@
-"""How the documents of a trace file are laid out: lines, one JSON text, several, a stream, an archive, a recording."""
+"""How the documents of a trace file are laid out: lines, JSON, a stream, an archive, a recording."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,9 @@ from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from goodgain.traces.builder import Context
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Documents
 
 HEAD = 1 << 16
@@ -184,7 +183,7 @@ _KEY = re.compile(rb'\{"recorded": \d+, "key": "(\w+)"')
 
 
 def _recorded(fd: int, stem: str, context: Context) -> Documents:
-    """The events of each conversation, as soon as its last one was read: the file is read twice, memory stays small."""
+    """The events of each conversation, once its last one was read: two passes, so that memory stays small."""
     last: dict[bytes, int] = {}
     with os.fdopen(os.dup(fd), "rb") as file:
         file.seek(0)

@@ -31,7 +31,7 @@ def plain_results(value: Any) -> list[dict[str, Any]]:
 
 
 def plain_result(value: Any) -> dict[str, Any]:
-    """One result: a document of LangChain, LlamaIndex or Haystack, a record, a pair with its score, a string."""
+    """One result: a document of a search library, a record, a pair with its score, a string."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):

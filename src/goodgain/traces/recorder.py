@@ -290,7 +290,7 @@ class Iteration:
         tries: int | None = None,
         unread: str | None = None,
     ) -> None:
-        """Record one search and its results: documents of a search library, dictionaries, strings, pairs with scores.
+        """Record one search and its results: documents, dictionaries, strings, pairs with scores.
 
         `error` says that it failed; `unread` says why its results are not known.
         """
@@ -375,7 +375,7 @@ def record(
 ) -> Recorder:
     """A recorder for use in a `with` statement.
 
-    A file with content is refused unless `append`; with `strict=False` nothing that goes wrong while recording
-    is raised into the agent: it is logged, and results that cannot be understood are recorded as unread.
+    A file with content is refused unless `append`. With `strict=False` nothing that goes wrong while
+    recording is raised into the agent: it is logged, and results of unknown types are recorded as unread.
     """
     return Recorder(path, system=system, append=append, strict=strict)

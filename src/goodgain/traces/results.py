@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.traces.builder import decode_json, text_of
+from goodgain.traces.values import decode_json, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,26 @@ _LISTS = (
     "search_results", "matches", "data", "value", "output", "response", "result", "content", "artifact",
     "retrieved",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an output holds; there are results only where the account is "result"."""
+
+    results: list[dict[str, Any]]
+    account: Literal["result", "empty", "failed", "unread"]
+    reason: str
+
+
+def find_results(output: Any) -> Finding:
+    """The results in a tool's output, or why there are none."""
+    if is_failure(output):
+        account: Literal["empty", "failed"] = "empty" if _NOTHING.match(output) else "failed"
+        return Finding([], account, output[:500])
+    results = results_of(output)
+    if results:
+        return Finding(results, "result", "")
+    return Finding([], "empty", "no results in the output")
 
 
 def results_of(output: Any) -> list[dict[str, Any]]:
@@ -175,6 +196,9 @@ _FAILURE = re.compile(
     r"^\s*(\[\w+\]\s*)?(\[?error\b|invalid request|traceback|no results? (were )?found|no relevant)",
     re.I,
 )
+
+
+_NOTHING = re.compile(r"^\s*(\[\w+\]\s*)?no (results?|relevant)", re.I)
 
 
 def is_failure(output: Any) -> bool:

@@ -10,23 +10,17 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.traces.builder import (
-    Builder,
-    Context,
-    decode_json,
-    dicts,
-    query_of,
-    seconds_between,
-    text_of,
-)
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.builder import Builder
+from goodgain.traces.values import decode_json, dicts, seconds_between, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goodgain.traces.calls import CallRecord
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations
 
-Kind = Literal["model", "tool", "retriever", "other"]
+Kind = Literal["model", "tool", "retriever", "span", "other"]  # span: a tool if nothing is in it
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,6 +30,9 @@ class Span:
     kind: Kind
     trace: str
     start: Any
+    where: str
+    id: str | None = None
+    parent: str | None = None
     end: Any = None
     session: str | None = None
     name: str | None = None
@@ -61,10 +58,22 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
         sessions[session_of.get(span.trace, span.trace)][span.trace].append(span)
     for session, traces in sessions.items():
         system = next((s.system for t in traces.values() for s in t if s.system), None)
-        builder = Builder(session, system)
+        builder = Builder(session, system, context)
         for trace in sorted(traces.values(), key=lambda t: min(_key(s.start) for s in t)):
-            _add_turn(trace, builder, context)
-        yield builder.build()
+            _add_turn(trace, builder)
+        conversation = builder.build()
+        _note_missing_models(traces.values(), conversation, context)
+        yield conversation
+
+
+def _note_missing_models(
+    traces: Iterable[list[Span]], conversation: dict[str, Any], context: Context
+) -> None:
+    for trace, turn in zip(traces, conversation["turns"], strict=False):
+        if turn["iterations"] and all(s.kind != "model" for s in trace):
+            context.note(
+                f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
+            )
 
 
 def _key(moment: Any) -> tuple[int, str]:
@@ -72,44 +81,69 @@ def _key(moment: Any) -> tuple[int, str]:
     return (len(text), text) if text.isdigit() else (0, text)
 
 
-def _add_turn(spans: list[Span], builder: Builder, context: Context) -> None:
+def _add_turn(spans: list[Span], builder: Builder) -> None:
     spans = sorted(spans, key=lambda s: (s.order, _key(s.start)))
     builder.start_turn(next((s.user for s in spans if s.user), None))
     models = [s for s in spans if s.kind == "model"]
     model_of = {call: number for number, m in enumerate(models, 1) for call in m.calls}
-    searches = [s for s in spans if _is_search(s, context)]
-    if searches and not models:
-        context.note(
-            f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
-        )
+    by_id = {s.id: s for s in spans if s.id}
+    records: dict[int, CallRecord] = {}  # by span
     groups: dict[int, list[Span]] = defaultdict(list)
-    for number, span in enumerate(searches):
+    parents = {s.parent for s in spans}
+    calls = [
+        s
+        for s in spans
+        if s.kind in ("tool", "retriever") or (s.kind == "span" and s.id not in parents)
+    ]
+    for number, span in enumerate(calls):
+        outer = _outer_call(span, by_id)
         if span.call in model_of:
             group = model_of[span.call]
         elif models:
             group = sum(_key(m.end or m.start) <= _key(span.start) for m in models)
         else:
-            group = number
+            repeats = calls[number - 1] if number and _is_retry(calls[number - 1], span) else outer
+            group = next((n for n, spans in groups.items() if repeats in spans), number)
         groups[group].append(span)
-    for _, group_spans in sorted(groups.items()):
-        builder.start_iteration()
-        for span in group_spans:
-            _add_search(span, builder)
+    for group in range(max([len(models), *groups]) + 1):
+        if group in groups or 0 < group <= len(models):
+            builder.start_iteration()
+        for span in groups.get(group, ()):
+            outer = _outer_call(span, by_id)
+            records[id(span)] = _add_call(span, records.get(id(outer)), builder)
+    for span in spans:
+        builder.add_item("span", span.where)
 
 
-def _is_search(span: Span, context: Context) -> bool:
-    if span.kind == "retriever" and not context.search_tools:
-        return True
-    return span.kind in ("tool", "retriever") and context.is_search(span.name)
+def _is_retry(earlier: Span, span: Span) -> bool:
+    return bool(earlier.error) and (earlier.name, earlier.query) == (span.name, span.query)
 
 
-def _add_search(span: Span, builder: Builder) -> None:
-    latency = seconds_between(span.start, span.end)
-    search = builder.add_search(None, span.name, query_of(span.query), latency=latency)
-    if span.error or is_failure(span.output):
-        search["error"] = span.error or str(span.output)
-    else:
-        search["results"] = results_of(span.output)
+def _outer_call(span: Span, by_id: dict[str, Span]) -> Span | None:
+    """The nearest call around a span."""
+    seen = {span.id}
+    parent = by_id.get(span.parent or "")
+    while parent is not None and parent.kind not in ("tool", "retriever"):
+        if parent.id in seen:
+            return None
+        seen.add(parent.id)
+        parent = by_id.get(parent.parent or "")
+    return None if parent is span else parent
+
+
+def _add_call(span: Span, parent: CallRecord | None, builder: Builder) -> CallRecord:
+    record = builder.add_call(
+        span.call,
+        span.name,
+        span.query,
+        where=span.where,
+        kind="retriever" if span.kind == "retriever" else None,
+        seconds=seconds_between(span.start, span.end),
+        parent=parent,
+    )
+    if span.output is not None or span.error:
+        builder.add_output(record, span.output, where=span.where, error=span.error)
+    return record
 
 
 # --- what platforms record of a model and a tool ---

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import dicts
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import dicts, first_of
+from goodgain.traces.values import dicts, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,6 +74,10 @@ def _otlp_value(value: Any) -> Any:
     return next(iter(value.values()), None)
 
 
+def _id(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int) and value != "" else None
+
+
 def common_fields(span: dict[str, Any]) -> dict[str, Any]:
     """The fields of a `Span` that every convention has: its trace, times and error."""
     context: dict[str, Any] = span["context"] if isinstance(span.get("context"), dict) else {}
@@ -82,7 +86,10 @@ def common_fields(span: dict[str, Any]) -> dict[str, Any]:
         status.get("code") in (2, "STATUS_CODE_ERROR", "ERROR")
         or span.get("status_code") == "ERROR"
     )
+    parent = first_of(span, "parentSpanId", "parent_span_id", "parent_id")
     return {
+        "id": _id(first_of(span, "spanId", "span_id", "context.span_id") or context.get("span_id")),
+        "parent": _id(parent),
         "trace": str(
             first_of(span, "traceId", "trace_id")
             or context.get("trace_id")

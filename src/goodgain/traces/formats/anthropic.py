@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts, query_of, text_of
+from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.values import dicts, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _BLOCKS = ("tool_use", "tool_result", "server_tool_use", "web_search_tool_result")
@@ -33,56 +34,58 @@ def _read(documents: Documents, context: Context) -> Conversations:
     for where, document in documents:
         facts = document if isinstance(document, dict) else {}
         is_response = facts.get("type") == "message"
-        messages = [facts] if is_response else list(dicts(facts.get("messages", document)))
+        messages = [facts] if is_response else facts.get("messages", document)
+        messages = list(messages) if isinstance(messages, list) else []
         if not is_response and isinstance(facts.get("response"), dict):
             messages.append(facts["response"])
-        builder = Builder(facts.get("id") or facts.get("conversation") or where, facts.get("model"))
-        for message in messages:
-            _add_message(message, builder, context)
+        builder = Builder(
+            facts.get("id") or facts.get("conversation") or where, facts.get("model"), context
+        )
+        for number, message in enumerate(messages):
+            _add_message(message, builder, f"{where} messages[{number}]")
         yield builder.build()
 
 
-def _add_message(message: dict[str, Any], builder: Builder, context: Context) -> None:
+def _add_message(message: Any, builder: Builder, where: str) -> None:
+    if not isinstance(message, dict):
+        builder.add_item("message", where, "unusable", "not an object")
+        return
+    builder.add_item("message", where)
     content = message.get("content")
     blocks = (
         [{"type": "text", "text": content}] if isinstance(content, str) else list(dicts(content))
     )
     if message.get("role") == "user":
         results = [b for b in blocks if b.get("type") == "tool_result"]
-        if len(results) < len(blocks):
+        if not results:
             builder.start_turn(text_of([b for b in blocks if b.get("type") == "text"]))
-        for block in results:
-            _add_output(block, builder)
+        for number, block in enumerate(blocks):
+            if block.get("type") == "tool_result":
+                _add_output(block, builder, f"{where}.content[{number}]")
         return
     is_new = True  # whether the next call is of a new generation
-    for block in blocks:
-        kind = block.get("type")
+    for number, block in enumerate(blocks):
+        kind, place = block.get("type"), f"{where}.content[{number}]"
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             if is_new:
                 builder.start_iteration()
             is_new = False
-            if context.is_search(block.get("name")):
-                builder.add_search(block.get("id"), block.get("name"), query_of(block.get("input")))
+            builder.drop_answer()
+            builder.add_call(block.get("id"), block.get("name"), block.get("input"), where=place)
         elif kind in ("web_search_tool_result", "tool_result", "mcp_tool_result"):
-            _add_output(block, builder)
+            _add_output(block, builder, place)
             is_new = True  # the model has seen results
         elif kind == "text":
-            builder.set_answer(block.get("text"))
+            builder.add_answer(block.get("text"))
 
 
-def _add_output(block: dict[str, Any], builder: Builder) -> None:
-    call, content = block.get("tool_use_id"), block.get("content")
+def _add_output(block: dict[str, Any], builder: Builder, where: str) -> None:
+    content, error = block.get("content"), None
     if isinstance(content, dict):  # web_search_tool_result_error
-        builder.add_output(call, [], str(content.get("error_code") or content.get("type")))
-    elif block.get("is_error") or is_failure(text_of(content)):
-        builder.add_output(call, [], text_of(content) or "error")
-    else:
-        builder.add_output(call, [_without_encrypted(r) for r in results_of(content)])
-
-
-def _without_encrypted(result: dict[str, Any]) -> dict[str, Any]:
-    """The encrypted content of a web result is not text."""
-    return {k: v for k, v in result.items() if k != "encrypted_content"}
+        error = content.get("error_code") or content.get("type") or "error"
+    elif block.get("is_error"):
+        error = text_of(content) or "error"
+    builder.add_output(block.get("tool_use_id"), content, where=where, error=error)
 
 
 FORMAT = TraceFormat("anthropic", "Anthropic Messages", _mismatch, _read)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts
+from goodgain.traces.builder import Builder
 from goodgain.traces.chat import add_messages
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _ATTACHMENT = "attachment://"
@@ -24,12 +26,14 @@ def _mismatch(document: Any) -> str:
 
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per sample and epoch."""
-    for _, log in documents:
+    for where, log in documents:
         system = (log.get("eval") or {}).get("model")
         for sample in dicts(log["samples"]):
-            builder = Builder(f"{sample.get('id')}/{sample.get('epoch', 1)}", system)
+            builder = Builder(
+                name := f"{sample.get('id')}/{sample.get('epoch', 1)}", system, context
+            )
             messages = _with_attachments(sample.get("messages"), sample.get("attachments") or {})
-            add_messages(messages, builder, context)
+            add_messages(messages, builder, f"{where} sample {name}")
             yield builder.build()
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json, dicts, first_of
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
-_KINDS: dict[str, Kind] = {"RETRIEVER": "retriever", "TOOL": "tool", "GENERATION": "model"}
+_KINDS: dict[str, Kind] = {
+    "RETRIEVER": "retriever",
+    "TOOL": "tool",
+    "GENERATION": "model",
+    "SPAN": "span",
+}
 
 
 def _mismatch(document: Any) -> str:
@@ -46,22 +52,22 @@ def _observations(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations(
-        (_span(o, context) for _, d in documents for o in _observations(d)), context
+    spans = (
+        _span(o, f"{where} observation {n}")
+        for where, document in documents
+        for n, o in enumerate(_observations(document), 1)
     )
+    return conversations(spans, context)
 
 
-def _span(o: dict[str, Any], context: Context) -> Span:
+def _span(o: dict[str, Any], where: str) -> Span:
     kind = _KINDS.get(str(o.get("type")).upper(), "other")
-    if (
-        kind == "other"
-        and str(o.get("type")).upper() == "SPAN"
-        and context.is_search(o.get("name"))
-    ):
-        kind = "tool"
     failed = str(o.get("level")) == "ERROR"
     return Span(
         kind=kind,
+        where=where,
+        id=str(o.get("id") or "") or None,
+        parent=str(first_of(o, "parentObservationId", "parent_observation_id") or "") or None,
         trace=str(first_of(o, "traceId", "trace_id")),
         start=first_of(o, "startTime", "start_time"),
         end=first_of(o, "endTime", "end_time"),

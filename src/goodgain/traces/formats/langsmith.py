@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.values import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KINDS: dict[str, Kind] = {"retriever": "retriever", "tool": "tool", "llm": "model"}
@@ -33,10 +34,15 @@ def _runs(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations((_span(r) for _, d in documents for r in _runs(d)), context)
+    spans = (
+        _span(r, f"{where} run {n}")
+        for where, document in documents
+        for n, r in enumerate(_runs(document), 1)
+    )
+    return conversations(spans, context)
 
 
-def _span(r: dict[str, Any]) -> Span:
+def _span(r: dict[str, Any], where: str) -> Span:
     kind = _KINDS.get(str(r.get("run_type")), "other")
     inputs, outputs = decode_json(r.get("inputs")) or {}, decode_json(r.get("outputs")) or {}
     metadata = (r.get("extra") or {}).get("metadata") or {}
@@ -46,6 +52,9 @@ def _span(r: dict[str, Any]) -> Span:
         fields["output"] = outputs.get("documents", outputs.get("output", outputs))
     return Span(
         kind=kind,
+        where=where,
+        id=str(r.get("id") or "") or None,
+        parent=str(r.get("parent_run_id") or "") or None,
         trace=str(r.get("trace_id") or r.get("id")),
         start=r.get("start_time"),
         end=r.get("end_time"),

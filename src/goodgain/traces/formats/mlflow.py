@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json, dicts, first_of
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KIND = "mlflow.spanType"
@@ -38,10 +39,15 @@ def _spans(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations((_span(t, s) for _, d in documents for t, s in _spans(d)), context)
+    spans = (
+        _span(t, s, f"{where} span {n}")
+        for where, document in documents
+        for n, (t, s) in enumerate(_spans(document), 1)
+    )
+    return conversations(spans, context)
 
 
-def _span(trace: dict[str, Any], s: dict[str, Any]) -> Span:
+def _span(trace: dict[str, Any], s: dict[str, Any], where: str) -> Span:
     a = {k: decode_json(v) for k, v in (s.get("attributes") or {}).items()}
     info = trace.get("info") or {}
     metadata = info.get("trace_metadata") or info.get("request_metadata") or {}
@@ -50,6 +56,9 @@ def _span(trace: dict[str, Any], s: dict[str, Any]) -> Span:
     code = status.get("code") if isinstance(status, dict) else status
     return Span(
         kind=kind,
+        where=where,
+        id=str(s.get("span_id") or s.get("spanId") or "") or None,
+        parent=str(first_of(s, "parent_span_id", "parent_id", "parentSpanId") or "") or None,
         trace=str(
             info.get("trace_id")
             or info.get("request_id")

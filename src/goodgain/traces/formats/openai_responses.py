@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts, query_of, text_of
+from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.results import find_results
+from goodgain.traces.values import dicts, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _CALLS = ("function_call", "web_search_call", "file_search_call", "mcp_call")
@@ -62,14 +64,16 @@ def _read(documents: Documents, context: Context) -> Conversations:
         facts = response if isinstance(response, dict) else {}
         conversation = facts.get("conversation")
         name = conversation.get("id") if isinstance(conversation, dict) else conversation
-        builder = Builder(name or facts.get("id") or where, facts.get("model"))
-        _add_items(_items(response) or [], builder, context)
+        builder = Builder(name or facts.get("id") or where, facts.get("model"), context)
+        _add_items(_items(response) or [], builder, where)
         yield builder.build()
 
 
-def _add_items(items: list[dict[str, Any]], builder: Builder, context: Context) -> None:
+def _add_items(items: list[dict[str, Any]], builder: Builder, where: str) -> None:
     is_new = True  # whether the next call is of a new generation
-    for item in items:
+    for number, item in enumerate(items):
+        place = f"{where} item {number + 1}"
+        builder.add_item("message", place)
         kind = item.get("type") or ("message" if "role" in item else None)
         if kind == "message" and item.get("role") in ("user", "human"):
             builder.start_turn(text_of(item.get("content")))
@@ -77,49 +81,52 @@ def _add_items(items: list[dict[str, Any]], builder: Builder, context: Context) 
         elif kind in ("message", "reasoning"):
             is_new = True
             if kind == "message":
-                builder.set_answer(text_of(item.get("content")))
+                builder.add_answer(text_of(item.get("content")))
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item.get("output")
-            error = str(output) if is_failure(output) else None
-            builder.add_output(item.get("call_id"), [] if error else results_of(output), error)
+            builder.add_output(item.get("call_id"), item.get("output"), where=place)
             is_new = True
         elif kind in _CALLS:
             if is_new:
                 builder.start_iteration()
             is_new = False
-            _add_call(kind, item, builder, context)
+            builder.drop_answer()
+            _add_call(kind, item, builder, place)
 
 
-def _add_call(kind: str, item: dict[str, Any], builder: Builder, context: Context) -> None:
-    name, query = item.get("name"), query_of(item.get("arguments"))
-    if kind == "web_search_call":
-        action = item.get("action") or {}
-        if action.get("type", "search") == "search":
-            query = query_of(action.get("queries") or action.get("query"))
-            search = builder.add_search(item.get("id"), "web_search", query)
-            search["results"] = [
-                {**r, "type": "web"} for r in results_of(action.get("sources") or [])
-            ]
-    elif kind == "file_search_call":
-        query = query_of(item.get("queries"))
-        search = builder.add_search(item.get("id"), "file_search", query)
-        search["results"] = [
-            {**r, "type": "passage"} for r in map(_file_result, dicts(item.get("results")))
-        ]
-        if item.get("results") is None:
-            context.note(
-                f"{context.name}: a file search has no results; request them with "
+def _add_call(kind: str, item: dict[str, Any], builder: Builder, where: str) -> None:
+    name, call, arguments = item.get("name"), item.get("call_id"), item.get("arguments")
+    if kind == "function_call":
+        builder.add_call(call, name, arguments, where=where)
+    elif kind == "mcp_call":
+        record = builder.add_call(item.get("id"), name, arguments, where=where)
+        if item.get("output") is not None or item.get("error"):
+            builder.add_output(record, item.get("output"), where=where, error=item.get("error"))
+    elif kind == "web_search_call":
+        action = item["action"] if isinstance(item.get("action"), dict) else {}
+        step = action.get("type", "search")
+        if step != "search":
+            builder.add_call(item.get("id"), str(step), action, where=where)
+            return
+        query = action.get("queries") or action.get("query")
+        record = builder.add_call(
+            item.get("id"), "web_search", query, where=where, kind="hosted search"
+        )
+        if action.get("sources") is not None:
+            sources = find_results(action["sources"]).results
+            results = [{**r, "type": "web"} for r in sources]
+            builder.add_output(record, action["sources"], where=where, results=results)
+    else:  # file_search_call
+        record = builder.add_call(
+            item.get("id"), "file_search", item.get("queries"), where=where, kind="hosted search"
+        )
+        if item.get("results") is not None:
+            results = [{**_file_result(r), "type": "passage"} for r in dicts(item["results"])]
+            builder.add_output(record, item["results"], where=where, results=results)
+        else:
+            builder.context.note(
+                f"{builder.context.name}: a file search has no results; request them with "
                 "include=file_search_call.results"
             )
-    elif not context.is_search(name):
-        return
-    elif kind == "function_call":
-        builder.add_search(item.get("call_id"), name, query)
-    else:  # mcp_call
-        search = builder.add_search(item.get("id"), name, query)
-        if item.get("error"):
-            search["error"] = str(item["error"])
-        search["results"] = [] if item.get("error") else results_of(item.get("output"))
 
 
 def _file_result(item: dict[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json, text_of
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations
 from goodgain.traces.telemetry import common_fields, mismatch_of_spans, spans_of
+from goodgain.traces.values import decode_json, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KIND = "openinference.span.kind"
@@ -23,16 +24,22 @@ def _mismatch(document: Any) -> str:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations((_span(s, a) for _, d in documents for s, a in spans_of(d)), context)
+    spans = (
+        _span(s, a, f"{where} span {n}")
+        for where, document in documents
+        for n, (s, a) in enumerate(spans_of(document), 1)
+    )
+    return conversations(spans, context)
 
 
-def _span(span: dict[str, Any], a: dict[str, Any]) -> Span:
+def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
     documents = _objects(a, "retrieval.documents.")
     users = [m for m in _objects(a, "llm.input_messages.") if m.get("message.role") == "user"]
     output = decode_json(a.get("output.value"))
     return Span(
         kind=_KINDS.get(str(a.get(_KIND)).upper(), "other"),
         **common_fields(span),
+        where=where,
         session=a.get("session.id"),
         name=a.get("tool.name") or span.get("name"),
         call=a.get("tool.id")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json, dicts
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations
 from goodgain.traces.telemetry import common_fields, mismatch_of_spans, spans_of
+from goodgain.traces.values import decode_json, dicts
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KINDS: dict[Any, Kind] = {
@@ -30,10 +31,15 @@ def _mismatch(document: Any) -> str:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations((_span(s, a) for _, d in documents for s, a in spans_of(d)), context)
+    spans = (
+        _span(s, a, f"{where} span {n}")
+        for where, document in documents
+        for n, (s, a) in enumerate(spans_of(document), 1)
+    )
+    return conversations(spans, context)
 
 
-def _span(span: dict[str, Any], a: dict[str, Any]) -> Span:
+def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
     operation = a.get("gen_ai.operation.name")
     calls = [
         block.get("id")
@@ -48,6 +54,7 @@ def _span(span: dict[str, Any], a: dict[str, Any]) -> Span:
     return Span(
         kind=_KINDS.get(operation, "other"),
         **common_fields(span),
+        where=where,
         session=a.get("gen_ai.conversation.id") or a.get("session.id"),
         name=a.get("gen_ai.tool.name")
         or a.get("gen_ai.data_source.id")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.traces.builder import dicts
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.formats.canonical import account_for
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
-    from goodgain.traces.builder import Context
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KINDS = ("user", "step", "search", "open", "answer")
@@ -41,6 +42,9 @@ def _read(documents: Documents, context: Context) -> Conversations:
                     f"{context.name}: conversations were recorded more than once, for example "
                     f"'{name[0]}'; they are read as repeats"
                 )
+        context.ledger.meet("event", len(events))
+        context.ledger.enter("event", "read", where=where, number=len(events))
+        account_for(trace, context.ledger, where)
         yield trace
 
 
