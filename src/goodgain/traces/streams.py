@@ -333,9 +333,7 @@ def _extend(whole: dict[str, Any], pieces: dict[str, Any]) -> None:
     """Add pieces of text and of lists to what has come so far; other values replace."""
     for name, piece in pieces.items():
         before: Any = whole.get(name)
-        if (isinstance(before, str) and isinstance(piece, str)) or (
-            isinstance(before, list) and isinstance(piece, list)
-        ):
+        if (type(before), type(piece)) in ((str, str), (list, list)):
             whole[name] = before + piece
         elif piece is not None:
             whole[name] = copy.deepcopy(piece)
