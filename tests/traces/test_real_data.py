@@ -49,7 +49,9 @@ def test_counts(name):
     form, *counts = FILES[name]
     opened = open_traces(str(DATA / name))
     traces = list(opened.read())
-    iterations = [i for t in traces for turn in t["turns"] for i in turn["iterations"]]
+    iterations = [
+        i for t in traces for turn in t["turns"] for i in turn["iterations"] if i["searches"]
+    ]
     searches = [s for i in iterations for s in i["searches"]]
     assert opened.format == form
     assert [

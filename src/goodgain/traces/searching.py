@@ -6,6 +6,7 @@ Decided by evidence, in this order: the user's lists, what the source itself say
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -84,7 +85,7 @@ def split_name(tool: str) -> Name:
 def _words(text: str) -> list[str]:
     joined = [_singular(w.casefold()) for w in _WORD.findall(text)]
     # context7 and web2 are one word, too
-    pairs = [a + b for a, b in zip(joined, joined[1:], strict=False) if b.isdigit()]
+    pairs = [a + b for a, b in itertools.pairwise(joined) if b.isdigit()]
     return joined + pairs
 
 
@@ -220,7 +221,9 @@ class SearchRules:
                 continue
             reasons = [f"name has '{pattern}'"] if pattern else []
             reasons += [f"description has '{text.strip()}'"] if text else []
-            return Verdict(rule.account, ": ".join([", ".join(reasons), rule.because][not reasons :]))
+            return Verdict(
+                rule.account, ": ".join([", ".join(reasons), rule.because][not reasons :])
+            )
         return Verdict("not a search", "no rule applies")
 
     def _name_matches(self, tool: str) -> list[str | None]:

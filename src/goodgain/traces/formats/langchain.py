@@ -6,6 +6,7 @@ from typing import Any
 
 from goodgain.traces.chat import messages_of, read_chats
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.values import dicts
 
 _TYPES = ("human", "ai", "tool", "AIMessageChunk")
 
@@ -14,7 +15,7 @@ def _mismatch(document: Any) -> str:
     messages = messages_of(document)
     if messages is None:
         return "no list of messages"
-    if not any(m.get("type") in _TYPES and "role" not in m for m in messages):
+    if not any(m.get("type") in _TYPES and "role" not in m for m in dicts(messages)):
         return "no message of type human, ai or tool"
     return ""
 

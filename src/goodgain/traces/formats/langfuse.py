@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.telemetry import text_in
+from goodgain.traces.usage import Usage, read_usage
 from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
@@ -74,7 +76,26 @@ def _span(o: dict[str, Any], where: str) -> Span:
         session=first_of(o, "sessionId", "session_id"),
         name=o.get("name"),
         error=(first_of(o, "statusMessage", "status_message") or "error") if failed else None,
+        usage=_usage(o),
+        model=text_in(o, "model", "providedModelName", "provided_model_name"),
         **exchange_fields(kind, decode_json(o.get("input")), decode_json(o.get("output"))),
+    )
+
+
+def _usage(o: dict[str, Any]) -> Usage:
+    """Langfuse writes a cost of 0 where it knows no price."""
+    costs = read_usage(
+        {"cost": first_of(o, "costDetails", "cost_details")},
+        {k: v for k, v in o.items() if v},
+    )
+    tokens = read_usage(first_of(o, "usageDetails", "usage_details"), o.get("usage"), o)
+    cost = costs.cost or None
+    return Usage(
+        tokens=tokens.tokens or None,
+        input=tokens.input,
+        output=tokens.output,
+        cached=tokens.cached,
+        cost=cost,
     )
 
 
