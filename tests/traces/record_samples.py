@@ -7,6 +7,7 @@ Each script in `recording/` runs one framework over the same plan. The tools log
 that log gives the counts in `samples/manifest.json`: nothing of goodgain is involved.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import json
@@ -45,7 +46,9 @@ NODE = ("5", "6", "7")  # major versions of the Vercel AI SDK
 
 def run(*command: object, **environment: str) -> None:
     """Run a command in the folder of the scripts."""
-    subprocess.run([str(c) for c in command], check=True, cwd=RECORDING, env={**os.environ, **environment})
+    subprocess.run(
+        [str(c) for c in command], check=True, cwd=RECORDING, env={**os.environ, **environment}
+    )
 
 
 def python_with(folder: Path, name: str, packages: tuple[str, ...]) -> Path:
@@ -79,7 +82,12 @@ def record(folder: Path) -> None:
         for script in scripts:
             run(interpreter, *script, SAMPLES_LOG=str(log))
     steps = folder / "plan.json"
-    facts = {"pages": plan.PAGES, "page": plan.PAGE, "question": plan.QUESTION, "answer": plan.ANSWER}
+    facts = {
+        "pages": plan.PAGES,
+        "page": plan.PAGE,
+        "question": plan.QUESTION,
+        "answer": plan.ANSWER,
+    }
     steps.write_text(json.dumps({**facts, "steps": plan.STEPS}))
     for major in NODE:
         run("node", "vercel.mjs", node_modules(folder, major), SAMPLES, steps, SAMPLES_LOG=str(log))

@@ -26,4 +26,6 @@ def messages_in(
 def text_name(facts: Any, *names: str) -> str | int | None:
     """The first of these fields that can name a conversation."""
     values = (facts.get(name) for name in names) if isinstance(facts, dict) else ()
-    return next((v for v in values if isinstance(v, str | int) and v not in ("", True, False)), None)
+    return next(
+        (v for v in values if isinstance(v, str | int) and v not in ("", True, False)), None
+    )

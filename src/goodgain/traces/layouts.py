@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.compression import decompress_zstandard
 from goodgain.io.files import BYTE_ORDER_MARK, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
@@ -249,10 +251,21 @@ def _archive(fd: int, name: str) -> Documents:
             yield member, {"eval": facts.get("eval") or {}, "samples": [sample]}
 
 
+_ZSTANDARD = 93  # which inspect_ai uses, and Python's zipfile reads from 3.14 on
+
+
 def _member(archive: Any, member: str, name: str) -> bytes:
+    """The content of a file in an archive."""
+    info = archive.getinfo(member)
     try:
-        return bytes(archive.read(member))
-    except (NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        if info.compress_type != _ZSTANDARD:
+            return bytes(archive.read(member))
+        file = archive.fp
+        file.seek(info.header_offset + 26)
+        lengths = struct.unpack("<HH", file.read(4))  # of the name and of extra fields
+        file.seek(sum(lengths), os.SEEK_CUR)
+        return decompress_zstandard(file.read(info.compress_size))
+    except (NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         raise InputError(
             f"cannot decompress '{member}': {error}",
             where=name,

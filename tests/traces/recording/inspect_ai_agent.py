@@ -12,7 +12,13 @@ import json
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import ToolCall, ToolError, tool
 from plan import ANSWER, QUESTION, STEPS, USAGE, SearchFailedError, Tools, save, versions
@@ -69,7 +75,9 @@ def outputs():
             tool_calls=[ToolCall(id=i, function=n, arguments=a) for i, n, a in calls] or None,
         )
         reason = "tool_calls" if calls else "stop"
-        usage = ModelUsage(input_tokens=USAGE["input"], output_tokens=USAGE["output"], total_tokens=120)
+        usage = ModelUsage(
+            input_tokens=USAGE["input"], output_tokens=USAGE["output"], total_tokens=120
+        )
         choice = ChatCompletionChoice(message=message, stop_reason=reason)
         yield ModelOutput(model="mockllm/model", choices=[choice], usage=usage)
 

@@ -13,7 +13,18 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import StructuredTool, ToolException, create_retriever_tool
 from langchain_core.tracers.base import BaseTracer
-from plan import ANSWER, QUESTION, STEPS, USAGE, SearchFailedError, Tools, otlp, save, tracer, versions
+from plan import (
+    ANSWER,
+    QUESTION,
+    STEPS,
+    USAGE,
+    SearchFailedError,
+    Tools,
+    otlp,
+    save,
+    tracer,
+    versions,
+)
 from pydantic import ConfigDict
 
 VERSIONS = versions("langchain", "langchain-core", "langgraph")
@@ -119,10 +130,20 @@ def main():
     counts, result = run(agent, callbacks=[runs])
     facts = {"format": "langchain", "packages": VERSIONS, "iterations": [2, 1, 1], "tokens": 600}
     save("langchain-messages.json", messages_to_dict(result["messages"]), counts, **facts)
-    save("langchain-flat.json", {"messages": [m.model_dump(mode="json") for m in result["messages"]]}, counts, **facts)
+    save(
+        "langchain-flat.json",
+        {"messages": [m.model_dump(mode="json") for m in result["messages"]]},
+        counts,
+        **facts,
+    )
     save("langchain-dumps.json", dumps(result), counts, **facts)
     save("langchain-dumps-lines.jsonl", dumps(result["messages"]) + "\n", counts, **facts)
-    save("langsmith-runs.jsonl", "".join(json.dumps(r) + "\n" for r in runs.runs), counts, **{**facts, "format": "langsmith"})
+    save(
+        "langsmith-runs.jsonl",
+        "".join(json.dumps(r) + "\n" for r in runs.runs),
+        counts,
+        **{**facts, "format": "langsmith"},
+    )
 
     runs = Runs()
     counts, _ = run(retrieval_agent, callbacks=[runs])
@@ -141,13 +162,18 @@ def record_spans(kind, nested):
 
         package, form = "openinference-instrumentation-langchain", "openinference"
     else:
-        from opentelemetry.instrumentation.langchain import LangchainInstrumentor as LangChainInstrumentor
+        from opentelemetry.instrumentation.langchain import (
+            LangchainInstrumentor as LangChainInstrumentor,
+        )
 
         package, form = "opentelemetry-instrumentation-langchain", "otel"
     instrumentor = LangChainInstrumentor()
     instrumentor.instrument(tracer_provider=provider, skip_dep_check=True)
     packages = {**VERSIONS, **versions(package)}
-    for name, build, iterations, tokens in (("agent", agent, [2, 1, 1], 600), ("retriever", retrieval_agent, [2], 240)):
+    for name, build, iterations, tokens in (
+        ("agent", agent, [2, 1, 1], 600),
+        ("retriever", retrieval_agent, [2], 240),
+    ):
         exporter.clear()
         counts, _ = run(build)
         spans = exporter.get_finished_spans()
@@ -155,7 +181,13 @@ def record_spans(kind, nested):
         save(f"{kind}-langchain-{name}.json", otlp(spans), counts, spans=len(spans), **facts)
         if name == "agent":
             continue
-        save(f"{kind}-langchain-{name}.console.txt", "".join(s.to_json() + "\n" for s in spans), counts, spans=len(spans), **facts)
+        save(
+            f"{kind}-langchain-{name}.console.txt",
+            "".join(s.to_json() + "\n" for s in spans),
+            counts,
+            spans=len(spans),
+            **facts,
+        )
     instrumentor.uninstrument()
 
 

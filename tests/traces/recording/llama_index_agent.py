@@ -28,12 +28,19 @@ class FakeModel(FunctionCallingLLM):
         steps = STEPS[:1] if self.only_searches else STEPS
         calls = steps[self.step] if self.step < len(steps) else []
         self.step += 1
-        usage = {"prompt_tokens": USAGE["input"], "completion_tokens": USAGE["output"], "total_tokens": 120}
+        usage = {
+            "prompt_tokens": USAGE["input"],
+            "completion_tokens": USAGE["output"],
+            "total_tokens": 120,
+        }
         tool_calls = [
-            {"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls
+            {"id": i, "type": "function", "function": {"name": n, "arguments": a}}
+            for i, n, a in calls
         ]
         message = ChatMessage(
-            role="assistant", content=None if calls else ANSWER, additional_kwargs={"tool_calls": tool_calls}
+            role="assistant",
+            content=None if calls else ANSWER,
+            additional_kwargs={"tool_calls": tool_calls},
         )
         return ChatResponse(message=message, raw={"usage": usage}, additional_kwargs=usage)
 
@@ -42,7 +49,11 @@ class FakeModel(FunctionCallingLLM):
 
     def get_tool_calls_from_response(self, response, error_on_no_tool_call=False, **options):
         return [
-            ToolSelection(tool_id=c["id"], tool_name=c["function"]["name"], tool_kwargs=c["function"]["arguments"])
+            ToolSelection(
+                tool_id=c["id"],
+                tool_name=c["function"]["name"],
+                tool_kwargs=c["function"]["arguments"],
+            )
             for c in response.message.additional_kwargs.get("tool_calls", [])
         ]
 
@@ -99,8 +110,13 @@ def run(only_searches):
 
         functions = [FunctionTool.from_defaults(web_search)]
     else:
-        functions = [FunctionTool.from_defaults(f) for f in (tools.web_search, tools.fetch_page, tools.calculator)]
-    agent = FunctionAgent(tools=functions, llm=FakeModel(only_searches=only_searches), streaming=False)
+        functions = [
+            FunctionTool.from_defaults(f)
+            for f in (tools.web_search, tools.fetch_page, tools.calculator)
+        ]
+    agent = FunctionAgent(
+        tools=functions, llm=FakeModel(only_searches=only_searches), streaming=False
+    )
 
     async def main():
         return await agent.run(QUESTION)
@@ -126,7 +142,12 @@ def record_spans(kind):
         counts = run(only_searches)
         spans = exporter.get_finished_spans()
         packages = versions("llama-index-core", package)
-        facts = {"format": form, "packages": packages, "iterations": iterations, "spans": len(spans)}
+        facts = {
+            "format": form,
+            "packages": packages,
+            "iterations": iterations,
+            "spans": len(spans),
+        }
         save(f"{kind}-llama-index-{name}.json", otlp(spans), counts, **facts)
     instrumentor.uninstrument()
 

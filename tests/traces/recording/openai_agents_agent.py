@@ -11,7 +11,12 @@ from agents.models.interface import Model
 from agents.tracing import generation_span, response_span
 from agents.tracing.processor_interface import TracingProcessor
 from agents.usage import Usage
-from openai.types.responses import Response, ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from openai.types.responses import (
+    Response,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 from plan import ANSWER, QUESTION, STEPS, USAGE, Tools, save, versions
 
 
@@ -63,14 +68,24 @@ class FakeModel(Model):
                 content=[ResponseOutputText(text=ANSWER, type="output_text", annotations=[])],
             )
         ]
-        usage = Usage(requests=1, input_tokens=USAGE["input"], output_tokens=USAGE["output"], total_tokens=120)
+        usage = Usage(
+            requests=1, input_tokens=USAGE["input"], output_tokens=USAGE["output"], total_tokens=120
+        )
         if self.kind == "generation":
-            with generation_span(input=input if isinstance(input, list) else [{"role": "user", "content": input}], model="fake") as span:
+            with generation_span(
+                input=input if isinstance(input, list) else [{"role": "user", "content": input}],
+                model="fake",
+            ) as span:
                 span.span_data.output = [_as_message(output)]
-                span.span_data.usage = {"input_tokens": USAGE["input"], "output_tokens": USAGE["output"]}
+                span.span_data.usage = {
+                    "input_tokens": USAGE["input"],
+                    "output_tokens": USAGE["output"],
+                }
         else:
             with response_span() as span:
-                span.span_data.response = Response.model_construct(id=f"resp_{self.step}", output=output, usage=None)
+                span.span_data.response = Response.model_construct(
+                    id=f"resp_{self.step}", output=output, usage=None
+                )
                 span.span_data.input = input
         return ModelResponse(output=output, usage=usage, response_id=f"resp_{self.step}")
 
@@ -80,11 +95,19 @@ class FakeModel(Model):
 
 def _as_message(output):
     calls = [
-        {"id": o.call_id, "type": "function", "function": {"name": o.name, "arguments": o.arguments}}
+        {
+            "id": o.call_id,
+            "type": "function",
+            "function": {"name": o.name, "arguments": o.arguments},
+        }
         for o in output
         if o.type == "function_call"
     ]
-    return {"role": "assistant", "content": None if calls else ANSWER, **({"tool_calls": calls} if calls else {})}
+    return {
+        "role": "assistant",
+        "content": None if calls else ANSWER,
+        **({"tool_calls": calls} if calls else {}),
+    }
 
 
 def run(kind):
@@ -103,10 +126,18 @@ def run(kind):
 def main():
     facts = {"packages": versions("openai-agents"), "iterations": [2, 1, 1]}
     counts, items, inputs = run("response")
-    save("openai-agents-spans.jsonl", "".join(json.dumps(i, default=str) + "\n" for i in items), counts, format="openai-agents", **facts)
+    save(
+        "openai-agents-spans.jsonl",
+        "".join(json.dumps(i, default=str) + "\n" for i in items),
+        counts,
+        format="openai-agents",
+        **facts,
+    )
     save("openai-agents-items.json", inputs, counts, format="openai-responses", **facts)
     counts, items, _ = run("generation")
-    save("openai-agents-generations.json", items, counts, format="openai-agents", tokens=600, **facts)
+    save(
+        "openai-agents-generations.json", items, counts, format="openai-agents", tokens=600, **facts
+    )
 
 
 main()

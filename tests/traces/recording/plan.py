@@ -3,6 +3,7 @@
 The log knows nothing of formats or of goodgain: it is what the samples are checked against.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import json

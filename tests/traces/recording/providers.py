@@ -4,6 +4,7 @@ The server's bodies follow the providers' API references; the SDKs parse them, s
 not exist would not come through.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import json
@@ -27,7 +28,9 @@ class Server:
                 stream = isinstance(body, str)
                 data = (body if stream else json.dumps(body)).encode()
                 self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream" if stream else "application/json")
+                self.send_header(
+                    "Content-Type", "text/event-stream" if stream else "application/json"
+                )
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
@@ -44,7 +47,7 @@ def call(tools, name, arguments):
     """What a tool returns, or its error."""
     try:
         return getattr(tools, name)(**arguments), None
-    except Exception as error:  # noqa: BLE001 - the tool's own
+    except Exception as error:
         return None, str(error)
 
 
@@ -57,7 +60,9 @@ def events(items):
 
 def gemini_body(step):
     calls = STEPS[step] if step < len(STEPS) else []
-    blocks = [{"functionCall": {"id": i, "name": n, "args": a}} for i, n, a in calls] or [{"text": ANSWER}]
+    blocks = [{"functionCall": {"id": i, "name": n, "args": a}} for i, n, a in calls] or [
+        {"text": ANSWER}
+    ]
     return {
         "candidates": [{"content": {"role": "model", "parts": blocks}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": USAGE["input"], "candidatesTokenCount": USAGE["output"], "totalTokenCount": 120},
@@ -105,13 +110,33 @@ def gemini_grounding(genai):
     server = Server([body])
     client = genai.Client(api_key="none", http_options={"base_url": server.url})
     response = client.models.generate_content(model="gemini-fake", contents=QUESTION)
-    counts = {"searches": 1, "results": 3, "failed": 0, "empty": 0, "opens": 0, "others": 0, "queries": ["Seine source | Seine length"]}
-    facts = {"format": "gemini", "packages": versions("google-genai"), "iterations": [1], "tokens": 120}
-    save("gemini-grounding.json", response.model_dump(mode="json", exclude_none=True), counts, **facts)
+    counts = {
+        "searches": 1,
+        "results": 3,
+        "failed": 0,
+        "empty": 0,
+        "opens": 0,
+        "others": 0,
+        "queries": ["Seine source | Seine length"],
+    }
+    facts = {
+        "format": "gemini",
+        "packages": versions("google-genai"),
+        "iterations": [1],
+        "tokens": 120,
+    }
+    save(
+        "gemini-grounding.json",
+        response.model_dump(mode="json", exclude_none=True),
+        counts,
+        **facts,
+    )
     chunks = [gemini_body(len(STEPS)) for _ in range(3)]
     for number, chunk in enumerate(chunks):
         chunk["responseId"] = "r1"
-        chunk["candidates"][0]["content"]["parts"][0]["text"] = ANSWER[number * 15 : (number + 1) * 15]
+        chunk["candidates"][0]["content"]["parts"][0]["text"] = ANSWER[
+            number * 15 : (number + 1) * 15
+        ]
         if number < 2:
             del chunk["candidates"][0]["finishReason"]
     chunks[-1]["candidates"][0]["groundingMetadata"] = grounding
@@ -143,7 +168,12 @@ def cohere():
                 "citations": [{"start": 0, "end": 20, "text": ANSWER[:20], "sources": [source], "type": "TEXT_CONTENT"}],
             }  # fmt: skip
         tokens = {"input_tokens": USAGE["input"], "output_tokens": USAGE["output"]}
-        return {"id": f"r{step}", "finish_reason": "TOOL_CALL" if calls else "COMPLETE", "message": message, "usage": {"tokens": tokens}}
+        return {
+            "id": f"r{step}",
+            "finish_reason": "TOOL_CALL" if calls else "COMPLETE",
+            "message": message,
+            "usage": {"tokens": tokens},
+        }
 
     server = Server([body(n) for n in range(len(STEPS) + 1)])
     client = ClientV2(api_key="none", base_url=server.url)
@@ -153,7 +183,9 @@ def cohere():
         messages.append(json.loads(response.message.model_dump_json(exclude_none=True)))
         for block in response.message.tool_calls or []:
             output, error = call(tools, block.function.name, json.loads(block.function.arguments))
-            pages = output if isinstance(output, list) else [{"output": output or f"Error: {error}"}]
+            pages = (
+                output if isinstance(output, list) else [{"output": output or f"Error: {error}"}]
+            )
             documents = [{"type": "document", "document": {"data": json.dumps(p)}} for p in pages]
             messages.append({"role": "tool", "tool_call_id": block.id, "content": documents})
     facts = {"format": "cohere", "packages": versions("cohere"), "iterations": [2, 1, 1]}
@@ -165,7 +197,9 @@ def cohere():
 
 def anthropic_body(step):
     calls = STEPS[step] if step < len(STEPS) else []
-    blocks = [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in calls] or [{"type": "text", "text": ANSWER}]
+    blocks = [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in calls] or [
+        {"type": "text", "text": ANSWER}
+    ]
     return {
         "id": f"msg_{step}", "type": "message", "role": "assistant", "model": "fake", "content": blocks,
         "stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None,
@@ -175,7 +209,16 @@ def anthropic_body(step):
 
 def anthropic_stream():
     """A hosted search in a stream, as the API sends it."""
-    found = [{"type": "web_search_result", "url": p["url"], "title": p["title"], "encrypted_content": "zz", "page_age": None} for p in PAGES["Seine source"]]
+    found = [
+        {
+            "type": "web_search_result",
+            "url": p["url"],
+            "title": p["title"],
+            "encrypted_content": "zz",
+            "page_age": None,
+        }
+        for p in PAGES["Seine source"]
+    ]
     start = {**anthropic_body(len(STEPS)), "content": [], "stop_reason": None}
     items = [
         {"type": "message_start", "message": start},
@@ -204,20 +247,48 @@ def anthropic():
     tools, messages = Tools(), [{"role": "user", "content": QUESTION}]
     for _ in range(len(STEPS) + 1):
         response = client.messages.create(model="fake", max_tokens=100, messages=messages)
-        messages.append({"role": "assistant", "content": [json.loads(b.model_dump_json(exclude_none=True)) for b in response.content]})
+        messages.append(
+            {
+                "role": "assistant",
+                "content": [
+                    json.loads(b.model_dump_json(exclude_none=True)) for b in response.content
+                ],
+            }
+        )
         replies = []
         for block in response.content:
             if block.type == "tool_use":
                 output, error = call(tools, block.name, block.input)
                 text = json.dumps(output) if error is None else error
-                replies.append({"type": "tool_result", "tool_use_id": block.id, "content": text, "is_error": error is not None})
+                replies.append(
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": block.id,
+                        "content": text,
+                        "is_error": error is not None,
+                    }
+                )
         if replies:
             messages.append({"role": "user", "content": replies})
     facts = {"format": "anthropic", "packages": versions("anthropic")}
-    save("anthropic-messages.json", {"messages": messages}, tools.counts(), iterations=[2, 1, 1], **facts)
+    save(
+        "anthropic-messages.json",
+        {"messages": messages},
+        tools.counts(),
+        iterations=[2, 1, 1],
+        **facts,
+    )
     with client.messages.stream(model="fake", max_tokens=100, messages=messages) as stream:
         final = stream.get_final_message()
-    counts = {"searches": 1, "results": 3, "failed": 0, "empty": 0, "opens": 0, "others": 0, "queries": ["Seine source"]}
+    counts = {
+        "searches": 1,
+        "results": 3,
+        "failed": 0,
+        "empty": 0,
+        "opens": 0,
+        "others": 0,
+        "queries": ["Seine source"],
+    }
     save("anthropic-stream.sse", anthropic_stream(), counts, iterations=[1], **facts)
     save("anthropic-response.json", final.model_dump_json(), counts, iterations=[1], **facts)
 
@@ -229,7 +300,10 @@ def chat_body(step):
     calls = STEPS[step] if step < len(STEPS) else []
     message = {"role": "assistant", "content": None if calls else ANSWER}
     if calls:
-        message["tool_calls"] = [{"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}} for i, n, a in calls]
+        message["tool_calls"] = [
+            {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
+            for i, n, a in calls
+        ]
     return {
         "id": f"chatcmpl-{step}", "object": "chat.completion", "created": 1_700_000_000, "model": "fake",
         "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop", "logprobs": None}],
@@ -240,7 +314,13 @@ def chat_body(step):
 def chat_stream():
     def chunk(delta, reason=None):
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {"id": "chatcmpl-s", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": [choice]}
+        return {
+            "id": "chatcmpl-s",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "fake",
+            "choices": [choice],
+        }
 
     def piece(index, **function):
         return {"index": index, "function": function}
@@ -248,12 +328,33 @@ def chat_stream():
     items = [chunk({"role": "assistant", "content": None})]
     for index, (i, n, a) in enumerate(STEPS[0]):
         text = json.dumps(a)
-        items.append(chunk({"tool_calls": [{**piece(index, name=n, arguments=""), "id": i, "type": "function"}]}))
+        items.append(
+            chunk(
+                {
+                    "tool_calls": [
+                        {**piece(index, name=n, arguments=""), "id": i, "type": "function"}
+                    ]
+                }
+            )
+        )
         items.append(chunk({"tool_calls": [piece(index, arguments=text[:9])]}))
         items.append(chunk({"tool_calls": [piece(index, arguments=text[9:])]}))
     items.append(chunk({}, "tool_calls"))
-    usage = {"prompt_tokens": USAGE["input"], "completion_tokens": USAGE["output"], "total_tokens": 120}
-    items.append({"id": "chatcmpl-s", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": [], "usage": usage})
+    usage = {
+        "prompt_tokens": USAGE["input"],
+        "completion_tokens": USAGE["output"],
+        "total_tokens": 120,
+    }
+    items.append(
+        {
+            "id": "chatcmpl-s",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "fake",
+            "choices": [],
+            "usage": usage,
+        }
+    )
     return events(items) + "data: [DONE]\n\n"
 
 
@@ -267,7 +368,9 @@ def openai():
     for _ in range(len(STEPS) + 1):
         response = client.chat.completions.create(model="fake", messages=messages)
         request = list(messages)
-        responses.append({"request": {"messages": request}, "response": json.loads(response.model_dump_json())})
+        responses.append(
+            {"request": {"messages": request}, "response": json.loads(response.model_dump_json())}
+        )
         message = response.choices[0].message
         messages.append(json.loads(message.model_dump_json(exclude_none=True)))
         for block in message.tool_calls or []:
@@ -276,10 +379,24 @@ def openai():
             messages.append({"role": "tool", "tool_call_id": block.id, "content": content})
     facts = {"format": "openai-chat", "packages": versions("openai"), "iterations": [2, 1, 1]}
     save("openai-chat-messages.json", {"messages": messages}, tools.counts(), **facts)
-    save("openai-chat-log.jsonl", "".join(json.dumps(r) + "\n" for r in responses), tools.counts(), **{**facts, "tokens": 600})
+    save(
+        "openai-chat-log.jsonl",
+        "".join(json.dumps(r) + "\n" for r in responses),
+        tools.counts(),
+        **{**facts, "tokens": 600},
+    )
     finish(provider, tools.counts())
     assert list(client.chat.completions.create(model="fake", messages=messages, stream=True))
-    counts = {"searches": 2, "results": 0, "failed": 0, "empty": 0, "unread": 2, "opens": 0, "others": 0, "queries": ["Seine source", "Seine length"]}
+    counts = {
+        "searches": 2,
+        "results": 0,
+        "failed": 0,
+        "empty": 0,
+        "unread": 2,
+        "opens": 0,
+        "others": 0,
+        "queries": ["Seine source", "Seine length"],
+    }
     save("openai-chat-stream.sse", chat_stream(), counts, **{**facts, "iterations": [2]})
 
 
@@ -299,8 +416,19 @@ def finish(exporter, counts):
 
     OpenAIInstrumentor().uninstrument()
     spans = exporter.get_finished_spans()
-    facts = {"format": "openinference", "packages": versions("openai", "openinference-instrumentation-openai")}
-    save("openinference-openai-models.json", otlp(spans), counts, spans=len(spans), tokens=600, iterations=[2, 1, 1], **facts)
+    facts = {
+        "format": "openinference",
+        "packages": versions("openai", "openinference-instrumentation-openai"),
+    }
+    save(
+        "openinference-openai-models.json",
+        otlp(spans),
+        counts,
+        spans=len(spans),
+        tokens=600,
+        iterations=[2, 1, 1],
+        **facts,
+    )
 
 
 for record in (gemini, cohere, anthropic, openai):

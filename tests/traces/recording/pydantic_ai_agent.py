@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from plan import (
+    ANSWER,
+    QUESTION,
+    STEPS,
+    USAGE,
+    SearchFailedError,
+    Tools,
+    otlp,
+    save,
+    tracer,
+    versions,
+)
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import RequestUsage
-from plan import ANSWER, QUESTION, STEPS, USAGE, SearchFailedError, Tools, otlp, save, tracer, versions
 
 
 def run(**options):
@@ -38,7 +49,13 @@ def run(**options):
 def main():
     facts = {"packages": versions("pydantic-ai-slim"), "iterations": [2, 1, 1], "tokens": 600}
     result, tools = run()
-    save("pydantic-ai-messages.json", result.all_messages_json(), tools.counts(), format="pydantic-ai", **facts)
+    save(
+        "pydantic-ai-messages.json",
+        result.all_messages_json(),
+        tools.counts(),
+        format="pydantic-ai",
+        **facts,
+    )
     record_spans(facts)
 
 
@@ -54,7 +71,14 @@ def record_spans(facts):
 
         _, tools = run(capabilities=[Instrumentation(settings)])
     spans = exporter.get_finished_spans()
-    save("pydantic-ai-spans.json", otlp(spans), tools.counts(), format="otel", spans=len(spans), **facts)
+    save(
+        "pydantic-ai-spans.json",
+        otlp(spans),
+        tools.counts(),
+        format="otel",
+        spans=len(spans),
+        **facts,
+    )
 
 
 main()

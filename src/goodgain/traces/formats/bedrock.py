@@ -66,8 +66,7 @@ def _add_message(message: dict[str, Any], builder: Builder, where: str, used: An
         if not any("toolResult" in b for b in blocks):
             builder.start_turn(text or text_of(message.get("content")))
     else:
-        usage = read_usage(used)
-        builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+        builder.start_iteration(**builder.context.spent(read_usage(used), builder.system))
         builder.drop_answer()
         if not any("toolUse" in b for b in blocks):
             builder.add_answer(text)
@@ -75,7 +74,9 @@ def _add_message(message: dict[str, Any], builder: Builder, where: str, used: An
         place = f"{where}.content[{number}]"
         call, output = block.get("toolUse"), block.get("toolResult")
         if isinstance(call, dict):
-            builder.add_call(call.get("toolUseId"), call.get("name"), call.get("input"), where=place)
+            builder.add_call(
+                call.get("toolUseId"), call.get("name"), call.get("input"), where=place
+            )
         if isinstance(output, dict):
             _add_output(output, builder, place)
 

@@ -73,8 +73,7 @@ def _add_message(message: dict[str, Any], builder: Builder, where: str, used: An
         builder.start_turn(text_of(message.get("content")))
     elif role == "assistant":
         inner = used.get("tokens") if isinstance(used, dict) else None
-        usage = read_usage(inner, used)
-        builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+        builder.start_iteration(**builder.context.spent(read_usage(inner, used), builder.system))
         builder.drop_answer()
         calls = list(dicts(message.get("tool_calls")))
         for number, call in enumerate(calls):
@@ -182,9 +181,8 @@ def _add_tool_results(results: Any, builder: Builder, where: str) -> None:
 
 def _add_reply_1(response: dict[str, Any], builder: Builder, where: str) -> None:
     meta = response.get("meta")
-    tokens = meta.get("tokens") if isinstance(meta, dict) else None
-    usage = read_usage(tokens, meta.get("billed_units") if isinstance(meta, dict) else None)
-    builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+    used = [meta.get("tokens"), meta.get("billed_units")] if isinstance(meta, dict) else []
+    builder.start_iteration(**builder.context.spent(read_usage(*used), builder.system))
     builder.drop_answer()
     documents = {str(d.get("id")): d for d in dicts(response.get("documents"))}
     for number, search in enumerate(dicts(response.get("search_results"))):
@@ -193,14 +191,18 @@ def _add_reply_1(response: dict[str, Any], builder: Builder, where: str) -> None
         text = query.get("text") if isinstance(query, dict) else query
         connector = search.get("connector")
         tool = connector.get("id") if isinstance(connector, dict) else None
-        record = builder.add_call(None, tool or "web-search", text, where=place, kind="hosted search")
+        record = builder.add_call(
+            None, tool or "web-search", text, where=place, kind="hosted search"
+        )
         error = search.get("error_message")
         pages = [documents[i] for i in map(str, search.get("document_ids") or []) if i in documents]
         builder.add_output(record, pages, where=place, error=error)
     if not response.get("search_results"):
         for number, query in enumerate(dicts(response.get("search_queries"))):
             place = f"{where} search_queries[{number}]"
-            builder.add_call(None, "web-search", query.get("text"), where=place, kind="hosted search")
+            builder.add_call(
+                None, "web-search", query.get("text"), where=place, kind="hosted search"
+            )
     if not _add_calls_1(response.get("tool_calls"), builder, where):
         cited = [i for c in dicts(response.get("citations")) for i in c.get("document_ids") or []]
         pages = [documents[str(i)] for i in dict.fromkeys(cited) if str(i) in documents]

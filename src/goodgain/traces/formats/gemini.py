@@ -87,8 +87,8 @@ class _Chat:
             self.builder.start_turn("\n".join(_texts(content)))
 
     def add_generation(self, candidate: dict[str, Any], where: str, usage: Any) -> None:
-        builder, spent = self.builder, read_usage(usage)
-        builder.start_iteration(tokens=spent.tokens, cost=spent.cost)
+        builder = self.builder
+        builder.start_iteration(**builder.context.spent(read_usage(usage), builder.system))
         builder.drop_answer()
         grounding = first_of(candidate, "groundingMetadata", "grounding_metadata")
         citations = _add_grounding(grounding, builder, where) if grounding else []
@@ -196,7 +196,6 @@ def _add_interaction(facts: dict[str, Any], builder: Builder, where: str) -> Non
     question = facts.get("input")
     builder.start_turn(question if isinstance(question, str) else None)
     is_new = True
-    usage = read_usage(facts.get("usage"))
     for place, step in messages_in(facts["steps"], builder, where, "steps"):
         kind = str(step.get("type"))
         if kind.endswith("_call"):
@@ -213,7 +212,11 @@ def _add_interaction(facts: dict[str, Any], builder: Builder, where: str) -> Non
             builder.start_turn(_text(step))
         elif kind == "model_output":
             builder.add_answer(_text(step), _citations(step))
-    builder.add_usage(tokens=usage.tokens, cost=usage.cost)
+    usage = facts.get("usage")
+    if isinstance(usage, dict):
+        names = {"input_tokens": "total_input_tokens", "output_tokens": "total_output_tokens"}
+        usage = {**usage, **{name: usage.get(other) for name, other in names.items()}}
+    builder.add_usage(**builder.context.spent(read_usage(usage), builder.system))
 
 
 def _add_step_result(step: dict[str, Any], builder: Builder, place: str) -> None:
@@ -226,9 +229,7 @@ def _add_step_result(step: dict[str, Any], builder: Builder, place: str) -> None
 
 
 def _text(step: dict[str, Any]) -> str:
-    return "".join(
-        b["text"] for b in dicts(step.get("content")) if isinstance(b.get("text"), str)
-    )
+    return "".join(b["text"] for b in dicts(step.get("content")) if isinstance(b.get("text"), str))
 
 
 def _citations(step: dict[str, Any]) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
 def _add_message(message: dict[str, Any], builder: Builder, where: str) -> None:
     if message.get("kind") == "response":
         usage = read_usage(message.get("usage"))
-        builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+        builder.start_iteration(**builder.context.spent(usage, message.get("model_name")))
         builder.drop_answer()
     has_calls = False
     for number, block in enumerate(dicts(message.get("parts"))):

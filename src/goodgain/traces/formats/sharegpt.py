@@ -64,7 +64,9 @@ def _as_chat(messages: list[Any]) -> list[Any]:
             call = pending.pop(0) if pending else None
             chat.append({"role": "tool", "tool_call_id": call, "content": value})
         else:
-            chat.append({"role": _ROLES.get(role, "user" if role in _OUTPUTS else role), "content": value})
+            chat.append(
+                {"role": _ROLES.get(role, "user" if role in _OUTPUTS else role), "content": value}
+            )
     return chat
 
 

@@ -26,7 +26,9 @@ def _mismatch(document: Any) -> str:
     for message in dicts(messages):
         if any(_is_block(b) for b in dicts(message.get("parts")) if "part_kind" not in b):
             return ""
-        if any(b.get("type") in _CONTENT and "toolCallId" in b for b in dicts(message.get("content"))):
+        if any(
+            b.get("type") in _CONTENT and "toolCallId" in b for b in dicts(message.get("content"))
+        ):
             return ""
         if isinstance(message.get("toolInvocations"), list):
             return ""
@@ -75,8 +77,9 @@ def _read(documents: Documents, context: Context) -> Conversations:
 
 
 def _add_step(step: dict[str, Any], builder: Builder, where: str) -> None:
-    usage = read_usage(step.get("usage"))
-    builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+    response = step.get("response")
+    model = response.get("modelId") if isinstance(response, dict) else None
+    builder.start_iteration(**builder.context.spent(read_usage(step.get("usage")), model))
     builder.drop_answer()
     _add_blocks(step["content"], builder, f"{where}.content")
 
@@ -91,12 +94,12 @@ def _add_message(message: dict[str, Any], builder: Builder, where: str) -> None:
     if role == "assistant":
         metadata = message.get("metadata")
         used = metadata.get("usage") if isinstance(metadata, dict) else None
-        usage = read_usage(used or message.get("usage"))
+        spent = builder.context.spent(read_usage(used, message.get("usage")))
         starts = [b for b in dicts(content) if b.get("type") == "step-start"]
         if not starts:
-            builder.start_iteration(tokens=usage.tokens, cost=usage.cost)
+            builder.start_iteration(**spent)
         else:
-            builder.add_usage(tokens=usage.tokens, cost=usage.cost)
+            builder.add_usage(**spent)
         builder.drop_answer()
         if isinstance(content, str):
             builder.add_answer(content)
@@ -117,9 +120,7 @@ def _add_blocks(blocks: Any, builder: Builder, where: str) -> None:
         elif kind == "tool-call":
             builder.drop_answer()
             arguments = first_of(block, "input", "args")
-            builder.add_call(
-                block.get("toolCallId"), block.get("toolName"), arguments, where=place
-            )
+            builder.add_call(block.get("toolCallId"), block.get("toolName"), arguments, where=place)
         elif kind in ("tool-result", "tool-error"):
             value, error = _result(block)
             builder.add_output(block.get("toolCallId"), value, where=place, error=error)
@@ -149,7 +150,12 @@ def _result(block: dict[str, Any]) -> tuple[Any, str | None]:
     if "error" in block and block.get("type") == "tool-error":
         return None, text_of(block["error"]) or str(block["error"]) or "error"
     output = first_of(block, "output", "result")
-    is_typed = isinstance(output, dict) and set(output) <= {"type", "value", "reason", "providerOptions"}
+    is_typed = isinstance(output, dict) and set(output) <= {
+        "type",
+        "value",
+        "reason",
+        "providerOptions",
+    }
     if not is_typed or not isinstance(output.get("type"), str):
         return output, "error" if block.get("isError") else None
     kind, value = output["type"], output.get("value")
