@@ -66,7 +66,7 @@ def node_modules(folder: Path, major: str) -> Path:
     if not (project / "node_modules").exists():
         project.mkdir(parents=True)
         (project / "package.json").write_text('{"private": true}')
-        packages = (f"ai@{major}", "zod@4", "@opentelemetry/sdk-trace-base", "@opentelemetry/api")
+        packages = (f"ai@{major}", "zod@4", "@opentelemetry/sdk-trace-base", "@opentelemetry/api", "@opentelemetry/context-async-hooks")
         subprocess.run(["npm", "install", "--silent", *packages], check=True, cwd=project)
     return project
 

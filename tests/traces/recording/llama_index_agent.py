@@ -6,6 +6,7 @@ import asyncio
 
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
+from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.retrievers import BaseRetriever
@@ -57,9 +58,11 @@ class FakeModel(FunctionCallingLLM):
             for c in response.message.additional_kwargs.get("tool_calls", [])
         ]
 
+    @llm_chat_callback()
     async def achat(self, messages, **options):
         return self._response()
 
+    @llm_chat_callback()
     def chat(self, messages, **options):
         return self._response()
 
@@ -71,9 +74,6 @@ class FakeModel(FunctionCallingLLM):
 
     async def astream_chat_with_tools(self, tools, **options):
         return await self.astream_chat([])
-
-    async def achat_with_tools(self, tools, **options):
-        return self._response()
 
     def complete(self, *args, **options):
         raise NotImplementedError

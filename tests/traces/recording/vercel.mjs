@@ -16,6 +16,9 @@ const ai = await load('ai');
 const test = await load('ai/test');
 const { z } = await load('zod');
 const sdk = await load('@opentelemetry/sdk-trace-base');
+const { AsyncLocalStorageContextManager } = await load('@opentelemetry/context-async-hooks');
+const { context } = await load('@opentelemetry/api');
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 const version = JSON.parse(fs.readFileSync(path.join(folder, 'node_modules/ai/package.json'))).version;
 const major = Number(version.split('.')[0]);
 const Mock = test.MockLanguageModelV4 ?? test.MockLanguageModelV3 ?? test.MockLanguageModelV2;
@@ -139,5 +142,5 @@ if (major < 7) {
     name: s.name, startTimeUnixNano: nanos(s.startTime), endTimeUnixNano: nanos(s.endTime),
     attributes: Object.entries(s.attributes).map(([key, v]) => ({ key, value: value(v) })), status: { code: s.status.code, message: s.status.message },
   }));
-  save(`vercel-${major}-telemetry.json`, JSON.stringify({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: 'ai' }, spans }] }] }) + '\n', { format: 'otel', spans: spans.length, tokens: 600 });
+  save(`vercel-${major}-telemetry.json`, JSON.stringify({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: 'ai' }, spans }] }] }) + '\n', { format: 'vercel-telemetry', spans: spans.length, tokens: 600 });
 }
