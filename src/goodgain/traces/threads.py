@@ -81,7 +81,8 @@ def threads(
         piece = piece_of(where, document)
         if piece is not None:
             yield from collector.add(piece)
-    yield from collector.open.values()
+    for _, thread in sorted(collector.open.items()):
+        yield thread
 
 
 class _Collector:
@@ -133,8 +134,19 @@ class _Collector:
         last = next(reversed(self.open), None)
         if last is not None and self.open[last].goes_on:
             return last
-        numbers = (self.by_mark.get(mark) for mark in reversed(_chain(marks)))
-        return next((n for n in numbers if n is not None), None)
+        numbers = (self.by_mark.get(mark) for mark in reversed(_chain(marks)[:-1]))
+        number = next((n for n in numbers if n is not None), None)
+        return number if number is not None and self._is_continued(number, piece, last) else None
+
+    def _is_continued(self, number: int, piece: Piece, last: int | None) -> bool:
+        """Whether a line that repeats a thread and adds to it belongs to it.
+
+        The same question asked again, of another system or without any reply between, does not.
+        """
+        thread = self.open[number]
+        if thread.system and piece.system and thread.system != piece.system:
+            return False
+        return number == last or any(_is_reply(item.value) for item in thread.items)
 
     def _close(self) -> Thread:
         """The thread that was continued longest ago."""
@@ -145,6 +157,17 @@ class _Collector:
                 self.closed.add(link)
         self.by_mark = {mark: n for mark, n in self.by_mark.items() if n != number}
         return thread
+
+
+def _is_reply(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return str(value.get("role") or value.get("type")) not in (
+        "user",
+        "human",
+        "system",
+        "developer",
+    )
 
 
 def _link(kind: str, value: str | None) -> str | None:
