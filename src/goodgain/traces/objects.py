@@ -9,6 +9,8 @@ from typing import Any
 
 from goodgain.data.trace import RESULT_FIELDS, Result
 from goodgain.errors import UsageError
+from goodgain.traces.results import Finding, find_results, result_of
+from goodgain.traces.results.objects import read_text_item
 
 _CANONICAL = {*RESULT_FIELDS, "metadata"}
 _HINT = (
@@ -16,18 +18,24 @@ _HINT = (
 )
 
 
-def plain_results(value: Any) -> list[dict[str, Any]]:
-    """The canonical results in what a search returned: a list of any kind of document, or a whole response.
+def plain_results(value: Any) -> Finding:
+    """The results in what a search returned: a list of any kind of document, or a whole response.
 
     Whatever cannot be understood is an error that names its type.
     """
     if isinstance(value, str | Mapping) or _is_response(value):
-        return _from_response(value)
-    if rows := _table_rows(value):
-        return [plain_result(row) for row in rows]
-    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        finding = find_results(value if isinstance(value, str) else plain(value))
+        if finding.account == "unread":
+            raise UsageError(
+                f"no results in the response of type '{type_name(value)}'",
+                hint="pass the list of results, [] for an empty search, or unread='...'",
+            )
+        return finding
+    rows = _table_rows(value)
+    if rows is None and (isinstance(value, bytes) or not isinstance(value, Iterable)):
         raise UsageError(f"cannot record results of type '{type_name(value)}'", hint=_HINT)
-    return [plain_result(item) for item in value]
+    results = [plain_result(item) for item in (value if rows is None else rows)]
+    return Finding(results, "result" if results else "empty", "")
 
 
 def plain_result(value: Any) -> dict[str, Any]:
@@ -39,11 +47,9 @@ def plain_result(value: Any) -> dict[str, Any]:
     if isinstance(value, int) and not isinstance(value, bool):
         return {"id": str(value)}
     if isinstance(value, str):
-        from goodgain.traces.results import results_of
-
         if not value.strip():
             raise UsageError("cannot record an empty string as a result", hint=_HINT)
-        return results_of([value])[0]
+        return read_text_item(value)[0]
     fields = _document_fields(value)
     if not isinstance(fields, Mapping):
         raise UsageError(f"cannot record a result of type '{type_name(value)}'", hint=_HINT)
@@ -100,23 +106,6 @@ def type_name(value: Any) -> str:
 def _is_response(value: Any) -> bool:
     """Whether this is a model or record that holds results, not a list of them."""
     return not isinstance(value, list | tuple) and _record_fields(value) is not None
-
-
-def _from_response(value: Any) -> list[dict[str, Any]]:
-    """The results in a whole response; an error where it holds something else than results."""
-    from goodgain.traces.results import is_failure, results_of
-
-    if not isinstance(value, str):
-        value = plain(value)
-    results = results_of(value)
-    is_empty = not value or (isinstance(value, str) and (not value.strip() or is_failure(value)))
-    holds_list = isinstance(value, Mapping) and any(v == [] for v in value.values())
-    if not results and not is_empty and not holds_list:
-        raise UsageError(
-            f"no results in the response of type '{type_name(value)}'",
-            hint="pass the list of results, [] for an empty search, or unread='...' if they are not known",
-        )
-    return results
 
 
 def _table_rows(value: Any) -> list[Any] | None:
@@ -183,8 +172,6 @@ def _record_fields(value: Any) -> dict[str, Any] | None:
 
 def _mapped(fields: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """A canonical result; what has no place of its own stays under `metadata`."""
-    from goodgain.traces.results import result_of
-
     item = {k: v for k, v in plain(fields).items() if v is not None}
     canonical = {k: v for k, v in item.items() if k in RESULT_FIELDS}
     result = result_of(item)

@@ -307,7 +307,10 @@ class Iteration:
                 "unread": unread,
             }
             try:
-                facts["results"] = plain_results(results)
+                finding = plain_results(results)
+                facts["results"] = finding.results
+                if finding.account == "failed" and error is None:
+                    facts["error"] = finding.reason
             except UsageError as problem:
                 if writer.strict:
                     raise

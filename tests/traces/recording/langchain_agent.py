@@ -62,7 +62,7 @@ class Runs(BaseTracer):
     """Collects finished runs as LangSmith stores them."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(_schema_format="original+chat")
         self.runs = []
 
     def _persist_run(self, run):
