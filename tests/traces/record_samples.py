@@ -41,6 +41,16 @@ PYTHON = {
         [["providers.py"]],
     ),
 }  # fmt: skip
+# what a form of recording does not hold
+LACKS = {
+    "anthropic-response.json": ["user"],
+    "anthropic-stream.sse": ["user"],
+    "gemini-grounding.json": ["user"],
+    "gemini-stream.sse": ["user"],
+    "openai-agents-spans.jsonl": ["user", "answer"],
+    "openai-chat-stream.sse": ["user", "answer"],
+    **{f"vercel-{major}-ui-stream.sse": ["user"] for major in "567"},
+}
 NODE = ("5", "6", "7")  # major versions of the Vercel AI SDK
 
 
@@ -66,7 +76,13 @@ def node_modules(folder: Path, major: str) -> Path:
     if not (project / "node_modules").exists():
         project.mkdir(parents=True)
         (project / "package.json").write_text('{"private": true}')
-        packages = (f"ai@{major}", "zod@4", "@opentelemetry/sdk-trace-base", "@opentelemetry/api", "@opentelemetry/context-async-hooks")
+        packages = (
+            f"ai@{major}",
+            "zod@4",
+            "@opentelemetry/sdk-trace-base",
+            "@opentelemetry/api",
+            "@opentelemetry/context-async-hooks",
+        )
         subprocess.run(["npm", "install", "--silent", *packages], check=True, cwd=project)
     return project
 
@@ -92,7 +108,9 @@ def record(folder: Path) -> None:
     for major in NODE:
         run("node", "vercel.mjs", node_modules(folder, major), SAMPLES, steps, SAMPLES_LOG=str(log))
     entries = [json.loads(line) for line in log.read_text().splitlines()]
-    manifest = {e["file"]: {k: v for k, v in e.items() if k != "file"} for e in entries}
+    for entry in entries:
+        entry["lacks"] = LACKS.get(entry["file"], [])
+    manifest = {entry.pop("file"): entry for entry in entries}
     (SAMPLES / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     print(f"{len(manifest)} samples in {SAMPLES}")
 

@@ -12,7 +12,8 @@ from langchain_core.messages import AIMessage, messages_to_dict
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import StructuredTool, ToolException, create_retriever_tool
-from langchain_core.tracers.base import BaseTracer
+from langchain_core.tracers.langchain import LangChainTracer
+from langsmith import Client
 from plan import (
     ANSWER,
     QUESTION,
@@ -58,25 +59,27 @@ class FakeModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-class Runs(BaseTracer):
-    """Collects finished runs as LangSmith stores them."""
+class Runs(LangChainTracer):
+    """Collects finished runs as they would be sent to LangSmith."""
 
-    def __init__(self):
-        super().__init__(_schema_format="original+chat")
+    def __init__(self, **options):
+        client = Client(api_url="http://127.0.0.1:9", api_key="none", auto_batch_tracing=False)
+        super().__init__(**{**options, "client": client})
         self.runs = []
 
-    def _persist_run(self, run):
-        self.add(run)
+    def copy_with_metadata_defaults(self, **options):
+        return self
 
-    def add(self, run):
+    def _persist_run_single(self, run):
+        pass
+
+    def _update_run_single(self, run):
         fields = (
             "id", "trace_id", "parent_run_id", "dotted_order", "run_type", "name", "inputs", "outputs",
             "error", "start_time", "end_time", "extra", "tags",
         )  # fmt: skip
         data = {name: getattr(run, name, None) for name in fields}
         self.runs.append(json.loads(json.dumps(data, default=_plain)))
-        for child in run.child_runs:
-            self.add(child)
 
 
 def _plain(value):

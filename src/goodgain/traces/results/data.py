@@ -32,7 +32,18 @@ _PROSE = frozenset((
     "answer", "summary", "query", "question", "prompt", "thought", "reasoning", "instructions", "title", "name",
     "id", "url", "follow_up", "final_answer", "input", "original_query",
 ))  # fmt: skip
-_CALL_IDS = ("call_", "toolu_", "msg_", "resp_", "chatcmpl", "run-", "fc_", "req_", "srvtoolu_", "tool_")
+_CALL_IDS = (
+    "call_",
+    "toolu_",
+    "msg_",
+    "resp_",
+    "chatcmpl",
+    "run-",
+    "fc_",
+    "req_",
+    "srvtoolu_",
+    "tool_",
+)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,9 @@ _TEXTS = (
 _SHORT = 15  # a text below this many characters is a word or two, not a passage
 _DEPTH = 4
 _SPECIAL = frozenset({"source", "type", "speaker", "ids"})
-_PLAIN = frozenset({"title", "name", "content", "snippet", "summary", "id", "doc"})  # any string will do
+_PLAIN = frozenset(
+    {"title", "name", "content", "snippet", "summary", "id", "doc"}
+)  # any string will do
 
 
 def text_of(value: Any, depth: int = _DEPTH) -> str:
@@ -43,7 +45,10 @@ def _address(value: Any) -> str:
     if isinstance(value, list | tuple):
         value = value[0] if value else None
     if isinstance(value, dict):
-        value = next((value[n] for n in ("url", "href", "@href", "uri", "webui", "raw") if value.get(n)), None)
+        value = next(
+            (value[n] for n in ("url", "href", "@href", "uri", "webui", "raw") if value.get(n)),
+            None,
+        )
     if not isinstance(value, str):
         return ""
     value = value.strip()
@@ -275,6 +280,9 @@ def result_of(item: dict[str, Any]) -> dict[str, Any]:
     return read_object(item)[0]
 
 
+_REPRESENTATION = re.compile(
+    r"<[\w.]+(?:\(.*\)| object at 0x[0-9a-fA-F]+)>$", re.S
+)  # Python's, of an object
 _SENTENCE = re.compile(r"\s")
 _IDENTIFIER = re.compile(r"[\d_./:#-]")
 
@@ -282,7 +290,7 @@ _IDENTIFIER = re.compile(r"[\d_./:#-]")
 def read_text_item(text: str) -> tuple[dict[str, Any], float]:
     """A string in a list as a result: a URL, a passage, or an id; a bare word is none."""
     text = text.strip()
-    if not text:
+    if not text or _REPRESENTATION.match(text):
         return {}, 0.0
     if "://" in text[:40] and not _SENTENCE.search(text):
         return {"url": text}, 3.0

@@ -112,10 +112,18 @@ def _read_element(element: _Element, text: str) -> dict[str, Any]:
         body = _clean(text[inner.start : inner.end])
         if role in _ROLES or name in ("document_content", "published", "updated", "author", "date"):
             attributes = _attributes(inner)
-            value = body or next((attributes[n] for n in ("href", "url", "value") if n in attributes), "")
+            value = body or next(
+                (attributes[n] for n in ("href", "url", "value") if n in attributes), ""
+            )
             if value:
                 item.setdefault(inner.name.rpartition(":")[2], value)
-            rest.append(text[position : max(inner.start - len(inner.name) - len(inner.attributes) - 2, position)])
+            rest.append(
+                text[
+                    position : max(
+                        inner.start - len(inner.name) - len(inner.attributes) - 2, position
+                    )
+                ]
+            )
             position = inner.stop
         elif not any(i.inner for i in inner.inner) and inner.inner:
             for deeper in inner.inner:  # <metadata><title>...</title></metadata>
