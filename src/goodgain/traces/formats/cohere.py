@@ -29,11 +29,13 @@ def _mismatch(document: Any) -> str:
         return "no messages, no chat_history and no response"
     if any(m.get("role") in _HISTORY and "message" in m for m in dicts(document)):
         return ""
-    known = any(
-        "tool_plan" in m or any(b.get("type") == "document" and isinstance(b.get("document"), dict) for b in dicts(m.get("content")))
-        for m in dicts(document)
-    )  # fmt: skip
+    known = any("tool_plan" in m or _has_documents(m) for m in dicts(document))
     return "" if known else "no message with a tool_plan or with documents"
+
+
+def _has_documents(message: dict[str, Any]) -> bool:
+    blocks = dicts(message.get("content"))
+    return any(b.get("type") == "document" and isinstance(b.get("document"), dict) for b in blocks)
 
 
 def _is_reply_1(document: dict[str, Any]) -> bool:

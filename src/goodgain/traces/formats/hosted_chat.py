@@ -1,4 +1,4 @@
-"""Chat Completions whose provider searched by itself: Perplexity, Groq, OpenRouter, xAI, OpenAI's search models."""
+"""Chat Completions whose provider searched: Perplexity, Groq, OpenRouter, xAI, OpenAI's search models."""
 
 from __future__ import annotations
 
@@ -110,8 +110,9 @@ def _add_reply(item: Item, builder: Builder) -> None:
 
 def _calls(message: dict[str, Any]) -> list[tuple[str, Any, Any, list[dict[str, Any]] | None]]:
     """(tool, arguments, output, results) of what the provider ran; no output where it is not known."""
-    steps = [s["web_search"] for s in dicts(message.get("reasoning_steps")) if isinstance(s.get("web_search"), dict)]  # fmt: skip
-    if steps:  # Perplexity's pro search
+    thoughts = dicts(message.get("reasoning_steps"))  # of Perplexity's pro search
+    steps = [t["web_search"] for t in thoughts if isinstance(t.get("web_search"), dict)]
+    if steps:
         return [
             ("web_search", s.get("search_keywords"), s.get("search_results"), None) for s in steps
         ]
