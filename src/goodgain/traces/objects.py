@@ -23,7 +23,7 @@ def plain_results(value: Any) -> Finding:
 
     Whatever cannot be understood is an error that names its type.
     """
-    if isinstance(value, str | Mapping) or _is_response(value):
+    if isinstance(value, str | Mapping) or _is_response(value) or _is_blocks(value):
         finding = find_results(value if isinstance(value, str) else plain(value))
         if finding.account == "unread":
             raise UsageError(
@@ -106,6 +106,16 @@ def type_name(value: Any) -> str:
 def _is_response(value: Any) -> bool:
     """Whether this is a model or record that holds results, not a list of them."""
     return not isinstance(value, list | tuple) and _record_fields(value) is not None
+
+
+def _is_blocks(value: Any) -> bool:
+    """Whether this is the content of a tool's message (MCP), which holds results as text."""
+    return isinstance(value, list) and any(
+        isinstance(block, Mapping)
+        and block.get("type") in ("text", "resource")
+        and set(block) <= {"type", "text", "resource", "annotations", "_meta"}
+        for block in value
+    )
 
 
 def _table_rows(value: Any) -> list[Any] | None:

@@ -11,6 +11,7 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import decode_json, dicts, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.calls import CallRecord
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
@@ -134,54 +135,64 @@ def _citations(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _add_version_1(facts: dict[str, Any], builder: Builder, where: str) -> None:
+    history = _History(builder)
     for place, item in messages_in(facts.get("chat_history"), builder, where, "chat_history"):
-        _add_history(item, builder, place)
+        history.add(item, place)
     if isinstance(facts.get("message"), str) and facts["message"]:
         builder.add_item("message", f"{where} message")
         builder.start_turn(facts["message"])
-    _add_tool_results(facts.get("tool_results"), builder, f"{where} tool_results")
+    history.add_outputs(facts.get("tool_results"), f"{where} tool_results")
     response = facts["response"] if isinstance(facts.get("response"), dict) else facts
     if isinstance(response.get("text"), str):
         builder.add_item("message", f"{where} text")
-        _add_reply_1(response, builder, where)
+        _add_reply_1(response, history, where)
 
 
-def _add_history(item: dict[str, Any], builder: Builder, where: str) -> None:
-    role = str(item.get("role")).upper()
-    if role == "USER":
-        builder.start_turn(text_of(item.get("message")))
-    elif role == "CHATBOT":
-        builder.start_iteration()
-        builder.drop_answer()
-        if not _add_calls_1(item.get("tool_calls"), builder, where):
-            builder.add_answer(text_of(item.get("message")))
-    _add_tool_results(item.get("tool_results"), builder, where)
-
-
-def _add_calls_1(calls: Any, builder: Builder, where: str) -> int:
-    listed = list(dicts(calls))
-    for number, call in enumerate(listed):
-        place = f"{where}.tool_calls[{number}]"
-        name, arguments = call.get("name"), call.get("parameters")
-        builder.add_call(_key(call), name, arguments, where=place)
-    return len(listed)
-
-
-def _key(call: Any) -> str:
+class _History:
     """Version 1 has no ids: a result repeats the call that it answers."""
-    import json
 
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.pending: list[tuple[Any, CallRecord]] = []
+
+    def add(self, item: dict[str, Any], where: str) -> None:
+        role = str(item.get("role")).upper()
+        if role == "USER":
+            self.builder.start_turn(text_of(item.get("message")))
+        elif role == "CHATBOT":
+            self.builder.start_iteration()
+            self.builder.drop_answer()
+            if not self.add_calls(item.get("tool_calls"), where):
+                self.builder.add_answer(text_of(item.get("message")))
+        self.add_outputs(item.get("tool_results"), where)
+
+    def add_calls(self, calls: Any, where: str) -> int:
+        listed = list(dicts(calls))
+        for number, call in enumerate(listed):
+            place = f"{where}.tool_calls[{number}]"
+            record = self.builder.add_call(
+                None, call.get("name"), call.get("parameters"), where=place
+            )
+            self.pending.append((_question(call), record))
+        return len(listed)
+
+    def add_outputs(self, results: Any, where: str) -> None:
+        for number, result in enumerate(dicts(results)):
+            questions = [question for question, _ in self.pending]
+            question = _question(result.get("call"))
+            record = None
+            if question in questions:
+                record = self.pending.pop(questions.index(question))[1]
+            self.builder.add_output(record, result.get("outputs"), where=f"{where}[{number}]")
+
+
+def _question(call: Any) -> Any:
     fields = call if isinstance(call, dict) else {}
-    return json.dumps([fields.get("name"), fields.get("parameters")], sort_keys=True, default=str)
+    return fields.get("name"), fields.get("parameters")
 
 
-def _add_tool_results(results: Any, builder: Builder, where: str) -> None:
-    for number, result in enumerate(dicts(results)):
-        place = f"{where}[{number}]"
-        builder.add_output(_key(result.get("call")), result.get("outputs"), where=place)
-
-
-def _add_reply_1(response: dict[str, Any], builder: Builder, where: str) -> None:
+def _add_reply_1(response: dict[str, Any], history: _History, where: str) -> None:
+    builder = history.builder
     meta = response.get("meta")
     used = [meta.get("tokens"), meta.get("billed_units")] if isinstance(meta, dict) else []
     builder.start_iteration(**builder.context.spent(read_usage(*used), builder.system))
@@ -205,7 +216,7 @@ def _add_reply_1(response: dict[str, Any], builder: Builder, where: str) -> None
             builder.add_call(
                 None, "web-search", query.get("text"), where=place, kind="hosted search"
             )
-    if not _add_calls_1(response.get("tool_calls"), builder, where):
+    if not history.add_calls(response.get("tool_calls"), where):
         cited = [i for c in dicts(response.get("citations")) for i in c.get("document_ids") or []]
         pages = [documents[str(i)] for i in dict.fromkeys(cited) if str(i) in documents]
         names = ("id", "url", "title")
