@@ -472,7 +472,7 @@ def test_nothing_is_dropped(tmp_path):
     path = tmp_path / "t.jsonl"
     item = {
         "link": "https://x.org", "page": 3, "when": datetime.date(2026, 1, 2), "where": pathlib.PurePosixPath("/a"),
-        "key": uuid.UUID(int=1), "tags": ("a", {"b"}), "inner": {"n": Number()},
+        "batch": uuid.UUID(int=1), "tags": ("a", {"b"}), "inner": {"n": Number()},
     }  # fmt: skip
     with gg.record(path) as rec:
         rec.search("q", iter([item]))
@@ -480,7 +480,7 @@ def test_nothing_is_dropped(tmp_path):
     result = trace["turns"][0]["iterations"][0]["searches"][0]["results"][0]
     assert result["url"] == "https://x.org"
     assert result["metadata"] == {
-        "page": 3, "when": "2026-01-02", "where": "/a", "key": str(uuid.UUID(int=1)), "tags": ["a", ["b"]],
+        "page": 3, "when": "2026-01-02", "where": "/a", "batch": str(uuid.UUID(int=1)), "tags": ["a", ["b"]],
         "inner": {"n": 0.25},
     }  # fmt: skip
 
