@@ -134,6 +134,11 @@ def _visit_list(
         if depth < _ENCODINGS:
             survey.findings.append(find_in_blocks(items, depth + 1))
         return
+    if depth < _ENCODINGS and all(isinstance(item, str) and "\n" in item for item in items):
+        findings = _read_texts(items, depth)
+        if all(finding.account == "result" for finding in findings):
+            survey.findings += findings
+            return
     results, strength = read_list(items, place.named)
     if not results and place.named:
         results, strength = read_rows(items)
@@ -231,6 +236,12 @@ def _key(item: dict[str, Any]) -> str:
 
 
 # --- texts and blocks ---
+
+
+def _read_texts(texts: list[str], depth: int) -> list[Finding]:
+    from goodgain.traces.results.texts import find_in_text
+
+    return [find_in_text(text, depth + 1) for text in texts]
 
 
 def _from_texts(survey: _Survey, depth: int) -> Finding:

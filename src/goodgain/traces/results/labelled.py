@@ -43,11 +43,12 @@ _HEAD = re.compile(
 )
 _SEPARATOR = re.compile(r"[ \t]{0,8}(?:[-=*_~#]{3,}|```\w{0,20})[ \t]*$")
 _INLINE = re.compile(
-    r"(?:^|(?<=[\n,;|])|(?<=[\n,;|]\s)|(?<=\s\|\s))[ \t*-]{0,4}(?P<label>title|url|link|href|snippet|content|source|description|summary|text|body|date|score|id)"
+    r"(?:^|(?<=[\n,;|\[])|(?<=[\n,;|]\s)|(?<=\s\|\s))[ \t*-]{0,4}(?P<label>title|url|link|href|snippet|content|source|description|summary|text|body|date|score|id)"
     r"\*{0,2}[ \t]*:\*{0,2}[ \t]*(?=\S)",
     re.I,
 )
 _KNOWN = {"url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score", "path"}
+_TEXTS = {"content", "snippet", "summary"}
 Record = dict[str, str]
 
 
@@ -65,12 +66,19 @@ def read_labelled(text: str) -> list[dict[str, Any]]:
     """The documents in blocks of labelled lines."""
     if ":" not in text and "：" not in text:
         return []
-    by_line = _results(_records(text.split("\n")))
-    if len(by_line) < 2:
+    lines = text.split("\n")
+    if _is_inline(lines):
         inline = _results(_inline_records(text))
-        if len(inline) > len(by_line):
+        if inline:
             return inline
-    return by_line
+    return _results(_records(lines))
+
+
+def _is_inline(lines: list[str]) -> bool:
+    """Whether the first lines with labels have several of them each."""
+    counts = [sum(1 for _ in _INLINE.finditer(line)) for line in lines[:200]]
+    labelled = [count for count in counts if count]
+    return bool(labelled) and 2 * sum(count >= 2 for count in labelled) > len(labelled)
 
 
 def _records(lines: list[str]) -> list[Record]:
@@ -95,7 +103,7 @@ def _records(lines: list[str]) -> list[Record]:
             if not current and heading and role_of(role) != "title":
                 current["title"] = heading
             heading = ""
-            current[role] = match["value"].strip().strip("`*").rstrip(",").strip("\"'").strip()
+            current[role] = match["value"].strip().strip("`*: ").rstrip(",").strip("\"'").strip()
             first = first or role
             label = role
             continue
@@ -115,10 +123,20 @@ def _records(lines: list[str]) -> list[Record]:
             heading = head["rest"].strip(" :.)-*[]")
             continue
         if label:
-            current[label] = f"{current[label]}\n{line}" if current[label] else line.strip()
+            _continue(current, label, line, bool(match))
     if current:
         records.append(current)
     return [{k: v.strip() for k, v in record.items()} for record in records]
+
+
+def _continue(current: Record, label: str, line: str, labelled: bool) -> None:
+    """Add a line without a label of its own: texts run on, after other fields it is the text."""
+    if role_of(label) not in _TEXTS and current[label]:
+        if labelled and not current.get("text"):
+            return  # a field that is not known
+        label = "text"
+        current.setdefault(label, "")
+    current[label] = f"{current[label]}\n{line}" if current[label] else line.strip()
 
 
 def _inline_records(text: str) -> list[Record]:
@@ -130,7 +148,7 @@ def _inline_records(text: str) -> list[Record]:
         if label in current:
             records.append(current)
             current = {}
-        current[label] = segment.strip().rstrip(",;|").strip().strip("[]").strip()
+        current[label] = segment.strip().strip(",;|[] ")
     return [*records, current] if current else records
 
 
@@ -138,13 +156,20 @@ def _results(records: Iterable[Record]) -> list[dict[str, Any]]:
     """The records that are documents, if most of them are."""
     results, others = [], 0
     for record in records:
-        held = {k: v for k, v in record.items() if v}
+        held = {k: _address(k, v) for k, v in record.items() if v}
         roles = {role_of(k) for k in held} & _KNOWN
         result, strength = read_object(dict(held))
         text = "content" in result or "snippet" in result
-        identified = "url" in result or "ids" in result or "title" in result or "id" in result
+        identified = any(n in result for n in ("url", "ids", "title", "id")) or "path" in roles
         if len(roles) >= 2 and strength >= 2 and (text or "url" in result or "ids" in result) and identified:
             results.append(result)
         elif roles:
             others += 1
     return results if len(results) >= others else []
+
+
+def _address(label: str, value: str) -> str:
+    """The value of a field; of one for a URL, only that."""
+    if role_of(label) in ("url", "source") and "://" in value[:40]:
+        return value.split(None, 1)[0].strip("<>()[]")
+    return value

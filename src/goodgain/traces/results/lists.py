@@ -41,6 +41,8 @@ def read_list(items: list[Any], named: bool) -> Results:
                 strength = 0.0
         elif kind is list or kind is tuple:
             result, strength = _read_pair(item)
+            if not result:
+                return NOTHING  # a list of lists
         elif item is None:
             continue
         else:

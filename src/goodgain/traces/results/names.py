@@ -53,7 +53,7 @@ ROLES = {
         "clean_text", "markdown", "content_text", "selftext", "story_text", "comment_text", "paragraph",
         "sentence", "segment", "transcript", "body_markdown", "text_body", "merged_content", "text_chunk",
         "page_body", "article_body", "article_text", "doc_text", "doc_content", "html", "texts", "document_body",
-        "answer_text",
+        "answer_text", "document", "doc",
     ),
     "score": (
         "score", "similarity", "relevance_score", "search_score", "rerank_score", "reranker_score",
@@ -95,7 +95,7 @@ WRAPPERS = {
         "metadata", "meta", "attributes", "additional", "extra_info", "content", "snippet", "hit", "web",
         "retrieved_context", "maps", "volume_info", "result", "raw", "info", "post", "entry", "product", "value",
         "location", "links", "custom_metadata", "additional_metadata", "cmetadata", "object", "story", "text",
-        "news", "highlight_result", "bib", "url_citation", "citation", "passage", "webpage",
+        "news", "highlight_result", "bib", "url_citation", "citation", "passage", "webpage", "segment", "extra_attributes",
     ))
 }  # fmt: skip
 # Fields that say nothing about whether an object is a document.
@@ -210,7 +210,7 @@ EXCLUDED = frozenset((
     "sitelinks", "breadcrumbs", "breadcrumb", "thumbnails", "thumbnail", "icon", "icons", "favicon", "ads",
     "top_ads", "bottom_ads", "knowledge_graph", "knowledge_panel", "infobox", "infoboxes", "answer_box", "answers",
     "answer", "featured_snippet", "mixed", "shards", "explanation", "search_parameters", "search_metadata",
-    "search_information", "parameters", "params", "request", "query", "queries", "query_context", "response_header",
+    "search_information", "parameters", "params", "request", "queries", "query_context", "response_header",
     "headers", "settings", "config", "schema", "mappings", "columns", "choices", "embedding", "embeddings", "vector",
     "vectors", "tool_calls", "tools", "thoughts", "reasoning", "steps", "intermediate_steps", "logs", "log",
     "traces", "cost_dollars", "billing", "rate_limit", "navigation", "menu", "see_results_about", "weather",

@@ -178,6 +178,36 @@ def _vespa(value: Any) -> Results | None:
     return results
 
 
+def _clinical_trials(value: Any) -> Results | None:
+    results = []
+    for study in value["studies"]:
+        section = study["protocolSection"]
+        names = section["identificationModule"]
+        known = {
+            "id": names["nctId"],
+            "title": names.get("briefTitle") or names.get("officialTitle"),
+            "snippet": section.get("descriptionModule", {}).get("briefSummary"),
+        }
+        results.append({k: v for k, v in known.items() if v})
+    return results
+
+
+def _sharepoint(value: Any) -> Results | None:
+    """Rows of cells, each with the name and the value of a property."""
+    rows = value["PrimaryQueryResult"]["RelevantResults"]["Table"]["Rows"]
+    results = []
+    for row in rows:
+        cells = {c["Key"]: c["Value"] for c in row["Cells"] if c.get("Value")}
+        known = {
+            "id": cells.get("UniqueId") or cells.get("DocId"),
+            "url": cells.get("Path") or cells.get("OriginalPath"),
+            "title": cells.get("Title"),
+            "snippet": cells.get("HitHighlightedSummary"),
+        }
+        results.append({k: v for k, v in known.items() if v})
+    return results
+
+
 _READERS: dict[str, Callable[[Any], Results | None]] = {
     "Wikipedia opensearch": _opensearch_array,
     "PubMed esearch": _pubmed_search,
@@ -190,4 +220,6 @@ _READERS: dict[str, Callable[[Any], Results | None]] = {
     "Brave": _brave,
     "Weaviate": _weaviate,
     "Vespa": _vespa,
+    "ClinicalTrials.gov": _clinical_trials,
+    "SharePoint": _sharepoint,
 }

@@ -19,6 +19,7 @@ _NAMES = (
     "source", "context", "citation", "file", "text",
 )  # fmt: skip
 _RANK = {name: rank for rank, name in enumerate(_NAMES)}
+_FIELDS = {"document_content", "published", "updated", "author", "date"}
 _ROLES = {"url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score", "path", "type"}  # fmt: skip
 
 
@@ -102,31 +103,42 @@ def _contains_documents(element: _Element) -> bool:
 
 
 def _read_element(element: _Element, text: str) -> dict[str, Any]:
+    """A tag's attributes, the fields in the tags inside it, and the text between those."""
     item = _attributes(element)
     rest, position = [], element.start
     for inner in element.inner:
-        if inner.end < 0 or inner.stop < position:
-            continue
-        name = _tag_name(inner.name)
-        role = role_of(name)
-        body = _clean(text[inner.start : inner.end])
-        if role in _ROLES or name in ("document_content", "published", "updated", "author", "date"):
-            attributes = _attributes(inner)
-            value = body or next((attributes[n] for n in ("href", "url", "value") if n in attributes), "")
-            if value:
-                item.setdefault(inner.name.rpartition(":")[2], value)
-            rest.append(text[position : max(inner.start - len(inner.name) - len(inner.attributes) - 2, position)])
+        if inner.end >= 0 and inner.start >= position and _add_fields(inner, text, item):
+            rest.append(text[position : text.rfind("<", position, inner.start)])
             position = inner.stop
-        elif not any(i.inner for i in inner.inner) and inner.inner:
-            for deeper in inner.inner:  # <metadata><title>...</title></metadata>
-                if deeper.end >= 0 and role_of(_tag_name(deeper.name)) in _ROLES:
-                    item.setdefault(deeper.name, _clean(text[deeper.start : deeper.end]))
     rest.append(text[position : element.end])
     remaining = _clean("".join(rest))
     if remaining and not {"content", "snippet", "summary"} & {role_of(k) for k in item}:
         item["content"] = remaining
     result, _ = read_object(item)
     return result if {"url", "id", "ids", "title", "content", "snippet"} & result.keys() else {}
+
+
+def _add_fields(element: _Element, text: str, item: dict[str, Any]) -> bool:
+    """Add the field that a tag is, or those inside it; whether there is one."""
+    stack, added = [element], False
+    while stack:
+        inner = stack.pop()
+        name = _tag_name(inner.name)
+        if inner.end >= 0 and (role_of(name) in _ROLES or name in _FIELDS) and not _is_group(inner):
+            attributes = _attributes(inner)
+            body = _clean(text[inner.start : inner.end])
+            value = body or next((attributes[n] for n in ("href", "url", "value") if n in attributes), "")
+            if value:
+                item.setdefault(inner.name.rpartition(":")[2], value)
+                added = True
+        else:
+            stack.extend(reversed(inner.inner))
+    return added
+
+
+def _is_group(element: _Element) -> bool:
+    """Whether a tag such as <Article> or <document> only groups fields."""
+    return any(role_of(_tag_name(i.name)) in _ROLES for i in element.inner)
 
 
 def _attributes(element: _Element) -> dict[str, str]:
