@@ -11,14 +11,14 @@ another or under a name that never holds results (errors, facets, authors). Chos
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.results.blocks import is_block_list, unwrap_blocks
 from goodgain.traces.results.decoding import decode
 from goodgain.traces.results.finding import Finding, empty, failed, result, unread
 from goodgain.traces.results.lists import read_columns, read_list, read_map, read_rows
-from goodgain.traces.results.names import EXCLUDED, LISTS, MEDIA, SUPPORTING, field_of
+from goodgain.traces.results.names import COUNTERS, EXCLUDED, LISTS, MAIN, MEDIA, SUPPORTING, field_of
 from goodgain.traces.results.objects import read_object
 from goodgain.traces.results.outcomes import data_failure, is_zero_total, says_nothing_matched
 from goodgain.traces.results.providers import read_exactly
@@ -32,6 +32,7 @@ _PROSE = frozenset((
     "answer", "summary", "query", "question", "prompt", "thought", "reasoning", "instructions", "title", "name",
     "id", "url", "follow_up", "final_answer", "input", "original_query",
 ))  # fmt: skip
+_MESSAGES = frozenset(("message", "msg", "status", "note", "info", "error", "detail"))
 _CALL_IDS = ("call_", "toolu_", "msg_", "resp_", "chatcmpl", "run-", "fc_", "req_", "srvtoolu_", "tool_")
 
 
@@ -42,6 +43,7 @@ class _Place:
     name: str = ""
     named: bool = True  # the top of the output is as good as a list called "results"
     rank: int = 0  # 0 results, 1 supporting, 2 media
+    in_list: bool = False
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ class _Survey:
     texts: list[tuple[_Place, str]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)  # of content blocks
     empty_lists: int = 0
+    other_lists: int = 0  # of objects that are no documents
     zero_total: bool = False
 
 
@@ -85,8 +88,8 @@ def find_in_data(value: Any, depth: int = 0) -> Finding:
             merged = [r for f in survey.findings if f.account == "result" for r in f.results]
             return result(merged, finding.reason)
     if error is not None:
-        return failed(error)
-    if survey.zero_total or (survey.empty_lists and not survey.singles):
+        return empty(error) if says_nothing_matched(error) else failed(error)
+    if survey.zero_total or (survey.empty_lists and not survey.singles and not survey.other_lists):
         return empty("the output says that there are no results")
     if survey.singles:
         return result(survey.singles[0].results, "one document")
@@ -128,7 +131,7 @@ def _visit_list(
     items: list[Any], place: _Place, survey: _Survey, stack: list[tuple[Any, _Place]], depth: int
 ) -> None:
     if not items or all(item in (None, [], {}) for item in items[:1000]):
-        survey.empty_lists += place.named and not place.rank
+        survey.empty_lists += (place.name in MAIN or not place.name) and not place.rank
         return
     if is_block_list(items):
         if depth < _ENCODINGS:
@@ -145,10 +148,13 @@ def _visit_list(
     if results:
         survey.lists.append(_Candidate(results, strength, place))
         return
-    if any(isinstance(item, dict | list | tuple | str) for item in items):
-        stack.extend(
-            (item, place) for item in reversed(items) if isinstance(item, dict | list | tuple | str)
-        )
+    first = items[0]
+    if isinstance(first, dict) and not any(field_of(str(key))[2] in MAIN for key in first):
+        survey.other_lists += 1
+    inside = replace(place, in_list=True)
+    stack.extend(
+        (item, inside) for item in reversed(items) if isinstance(item, dict | list | tuple | str)
+    )
 
 
 def _visit_object(
@@ -166,9 +172,12 @@ def _visit_object(
     children = []
     for key, value in item.items():
         name = field_of(str(key))[2]
-        survey.zero_total |= is_zero_total(name, value)
+        if not place.in_list or place.name == "hits_containers":
+            survey.zero_total |= is_zero_total(name, value)
+            if name in COUNTERS and isinstance(value, dict):
+                survey.zero_total |= any(is_zero_total(field_of(str(k))[2], v) for k, v in value.items())
         if value is None or value == [] or value == {}:
-            survey.empty_lists += name in LISTS and not is_single and not place.rank
+            survey.empty_lists += name in MAIN and not is_single and not place.rank
             continue
         if isinstance(value, dict | list | tuple | str) and (
             name not in EXCLUDED or (isinstance(value, str) and name not in _PROSE)
@@ -253,13 +262,14 @@ def _from_texts(survey: _Survey, depth: int) -> Finding:
     reason = ""
     if depth < _ENCODINGS:
         for place, text in survey.texts[:1000]:
-            if len(text) < 4 or not (place.named or "\n" in text or len(text) > 40):
+            is_message = place.name in _MESSAGES
+            if len(text) < 4 or not (place.named or is_message or "\n" in text or len(text) > 40):
                 continue
             finding = find_in_text(text, depth + 1)
             if finding.account == "result" and (place.named or len(finding.results) > 1):
                 results += finding.results
                 reason = finding.reason
-            elif place.named or place.name in ("message", "msg", "status", "note", "info", "error"):
+            elif place.named or is_message:
                 outcomes.append(finding)
     if results:
         return result(results, reason)

@@ -187,6 +187,18 @@ LISTS = frozenset((
     "snippets", "structured_content", "returns", "payload", "body", "feed", "channel", "collection", "repositories",
     "scholar", "patents", "result_list", "resultset", "results_list", "found", "web_search", "local_results",
 ))  # fmt: skip
+# Lists that say, if they are empty, that there are no results.
+MAIN = frozenset((
+    "results", "result", "documents", "docs", "items", "hits", "organic_results", "organic", "search_results", "matches",
+    "data", "value", "output", "outputs", "response", "retrieved", "retrieved_documents", "retrieved_docs",
+    "retrieval_results", "web", "web_pages", "web_results", "news", "articles", "papers", "pages", "passages", "chunks",
+    "nodes", "source_nodes", "records", "entries", "entry", "points", "objects", "issues", "messages", "files", "rows",
+    "contexts", "context", "retrieved_contexts", "webpages", "urls", "posts", "threads", "ids", "idlist", "docids",
+    "retrieved_docids", "doc_ids", "search", "products", "places", "publications", "works", "sources", "hits_containers",
+    "web_search_results", "content", "structured_content", "list", "neighbors", "result_list", "search_result",
+))  # fmt: skip
+# Objects beside the results that may say how many there are.
+COUNTERS = frozenset(("search_information", "searchinfo", "meta", "metadata", "pagination", "paging", "page_info", "info"))
 # Lists that repeat or support the results: used only if there is no other list.
 SUPPORTING = frozenset((
     "sources", "source_documents", "citations", "references", "annotations", "raw_results", "grounding_supports",
@@ -222,6 +234,6 @@ EXCLUDED = frozenset((
 TOTALS = frozenset((
     "total", "total_results", "total_hits", "num_found", "count", "nb_hits", "found", "total_count", "total_size",
     "number_of_results", "num_results", "result_count", "results_count", "estimated_total_hits", "hits", "matches",
-    "total_items", "size", "returned", "number_of_matches", "odata_count", "totalresults", "numfound", "n_results",
+    "total_items", "returned", "number_of_matches", "odata_count", "totalresults", "numfound", "n_results",
     "total_estimated_matches", "totalhits", "num_hits", "n_hits", "results", "documents_found", "items_count",
 ))  # fmt: skip

@@ -38,7 +38,7 @@ _FAILURE = re.compile(
     re.I | re.X,
 )
 _NOTHING = re.compile(
-    r"""(?:^|[.:!?>\n"'\])}*]\s*|\bfound\ )(?:sorry,?\ |unfortunately,?\ |there\ (?:are|were|is|was)\ |we\ |i\ |your\ search\ |search\ |it\ (?:seems|appears)\ (?:that\ )?)*
+    r"""(?:^|[.:!?>\n"'\[(\])}*]\s*|\b(?:found|retrieved|returned|matched|got|with)\ )(?:sorry,?\ |unfortunately,?\ |there\ (?:are|were|is|was)\ |we\ |i\ |your\ search\ |search\ |it\ (?:seems|appears)\ (?:that\ )?)*
     (?:(?:found\ |returned\ )?(?:no|zero|0)\ (?:\S+\ ){0,5}?(?:results?|documents?|matches|match|hits?|pages?|articles?|papers?|items?|entries|records?|data
         |sources?|passages?|information|answers?|content|files?|messages?|emails?|links?|chunks?|snippets?|rows?|nodes?|urls?|websites?|news|videos?|images?|products?|issues?|threads?|tickets?|publications?|relevant)\b
     | nothing\ (?:was\ |has\ been\ |could\ be\ )?(?:found|matched|relevant|returned)\b

@@ -51,12 +51,15 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
         results = reader(text)
         if results:
             return result(results, name)
+    if _NO_ENTRIES.search(text[:2000]):
+        return empty("the output says that there are no results")
     if _TRUNCATED.match(text):
         return unread("data that are cut off or malformed")
     return unread("text without a list of documents")
 
 
 _LINK = re.compile(r"https?://", re.I)
+_NO_ENTRIES = re.compile(r"<(?:\w{1,20}:)?(?:totalResults|numFound|count|total)\b[^<>]{0,200}>\s{0,9}0\s{0,9}<", re.I)
 _TRUNCATED = re.compile(r'[\[{]\s*["\'{\[]')
 _ABOUT_NOTHING = re.compile(r"(?:unable to|could not|couldn't|failed to) find (?:any|relevant|a|the)\b", re.I)
 
