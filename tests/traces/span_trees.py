@@ -1,4 +1,5 @@
 """One tree of spans, written in every format of spans."""
+# ruff: noqa: E501
 
 import json
 from dataclasses import dataclass, field

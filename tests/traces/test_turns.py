@@ -1,4 +1,5 @@
 """Turns, answers and conversations: what starts a turn, what is the answer, which lines belong together."""
+# ruff: noqa: E501
 
 import json
 

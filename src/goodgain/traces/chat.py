@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.S)
-_ACTION = re.compile(r"^Action(?: \d+)?:\s*(?P<tool>\w+)\[(?P<query>.*)\]\s*$", re.M)
+_ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*(?P<tool>\w+)\[(?P<query>[^\n]*)", re.M)
 _SYSTEM_TEXT = re.compile(r"<(system[-_]reminder|system|environment_details)>.*?</\1>", re.S)
 _OBSERVATION = re.compile(r"^Observation(?: \d+)?:\s*")
 
@@ -173,9 +173,8 @@ class _Chat:
                 record = self.pending[number] if number < len(self.pending) else None
                 self.builder.add_output(record, response, where=where)
         elif observation:
-            records: list[CallRecord | None] = [*self.pending] or [None]
-            for record in records:
-                self.builder.add_output(record, text[observation.end() :], where=where)
+            record = self.pending[-1] if self.pending else None
+            self.builder.add_output(record, text[observation.end() :], where=where)
         else:
             return False
         self.pending = []
@@ -188,10 +187,17 @@ def is_system_text(text: str) -> bool:
 
 
 def _tagged_calls(text: str) -> list[tuple[Any, Any]]:
-    """(tool, arguments) of the calls in tags and of ReAct actions in an assistant's text."""
+    """(tool, arguments) of the calls in tags, or of the ReAct action, in an assistant's text.
+
+    Of several actions in one text only the first is run: the model imagined what came between.
+    """
     calls: list[tuple[Any, Any]] = []
     for tag in _CALL.findall(text):
         inner = decode_json(tag)
         call = inner if isinstance(inner, dict) else {}
         calls.append((call.get("name"), call.get("arguments")))
-    return calls + [(action["tool"], action["query"]) for action in _ACTION.finditer(text)]
+    action = None if calls else _ACTION.search(text)
+    if action is not None:
+        query, bracket, _ = action["query"].rpartition("]")
+        calls.append((action["tool"], query if bracket else action["query"]))
+    return calls

@@ -50,10 +50,11 @@ def _annotations(annotations: Any, text: str) -> Iterator[dict[str, Any]]:
             "marker": _slice(text, fields),
             "quote": fields.get("quote"),
         }
-        if fields.get("file_id"):
-            citation["ids"] = {"doc_id": str(fields["file_id"])}
-        if citation["url"] or citation["id"]:
-            yield _texts(citation)
+        texts = _texts(citation)
+        if "id" in texts:
+            texts["ids"] = {"doc_id": texts["id"]}
+        if "url" in texts or "id" in texts:
+            yield texts
 
 
 def _slice(text: str, fields: Mapping[str, Any]) -> str | None:
@@ -79,9 +80,9 @@ def _location(citation: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        k: v if isinstance(v, dict) else str(v)
+        k: str(v)
         for k, v in fields.items()
-        if isinstance(v, dict) or (isinstance(v, str | int) and v != "")
+        if isinstance(v, str | int) and not isinstance(v, bool) and v != ""
     }
 
 

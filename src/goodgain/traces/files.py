@@ -16,6 +16,7 @@ from goodgain.traces.ledger import Ledger
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.registry import FORMATS, find_format, plugin_formats
 from goodgain.traces.searching import SearchRules
+from goodgain.traces.usage import Prices, built_in_prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,13 +66,15 @@ def open_traces(
     *,
     not_search_tools: tuple[str, ...] = (),
     search_rules: str | os.PathLike[str] | None = None,
+    prices: str | os.PathLike[str] | None = None,
     merge_adjacent: bool = False,
     skip_bad: bool = False,
     sink: Callable[[dict[str, Any]], None] | None = None,
 ) -> OpenedTraces:
     """Open a file (`-` for standard input) and detect its format, unless `format` names it.
 
-    `search_rules` is a TOML file of rules of what is a search; `sink` gets every item of the ledger.
+    `search_rules` is a TOML file of rules of what is a search, `prices` one of the prices of models;
+    `sink` gets every item of the ledger.
     """
     chosen = None if format is None else find_format(format)
     name = display_name(path)
@@ -79,6 +82,7 @@ def open_traces(
         name=name,
         rules=SearchRules.load(search_rules, search_tools, not_search_tools),
         ledger=Ledger(sink),
+        prices=built_in_prices() if prices is None else Prices.load(prices),
         merge_adjacent=merge_adjacent,
         skip_bad=skip_bad,
     )
