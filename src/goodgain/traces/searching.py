@@ -94,7 +94,7 @@ def _singular(word: str) -> str:
 
 
 def _whole(text: str) -> str:
-    return "_".join(_singular(w.casefold()) for w in _WORD.findall(text))
+    return "_".join(w.casefold() for w in _WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

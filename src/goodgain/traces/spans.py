@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.traces.builder import Builder
+from goodgain.traces.joining import continued_traces
 from goodgain.traces.messages import Message, find_messages
 from goodgain.traces.steps import add_steps, sort_key
 from goodgain.traces.usage import Usage
@@ -70,6 +71,11 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
     for span in listed:
         if span.session:
             session_of.setdefault(span.trace, str(span.session))
+    alone: dict[str, list[Span]] = defaultdict(list)
+    for span in listed:
+        if span.trace not in session_of:
+            alone[span.trace].append(span)
+    session_of |= continued_traces(alone)
     sessions: dict[str, dict[str, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for span in listed:
         sessions[session_of.get(span.trace, span.trace)][span.trace].append(span)

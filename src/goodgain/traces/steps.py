@@ -11,6 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.envelopes import unwrap_arguments, unwrap_output
 from goodgain.traces.values import seconds_between
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def _add_call(span: Span, parent: CallRecord | None, builder: Builder) -> CallRe
     record = builder.add_call(
         span.call,
         span.name,
-        span.query,
+        unwrap_arguments(span.query),
         where=span.where,
         kind="retriever" if span.kind == "retriever" else None,
         description=span.description,
@@ -265,5 +266,6 @@ def _add_call(span: Span, parent: CallRecord | None, builder: Builder) -> CallRe
         parent=parent,
     )
     if span.output is not None or span.error:
-        builder.add_output(record, span.output, where=span.where, error=span.error)
+        output, error = unwrap_output(span.output)
+        builder.add_output(record, output, where=span.where, error=span.error or error)
     return record

@@ -72,6 +72,7 @@ def _span(trace: dict[str, Any], s: dict[str, Any], where: str) -> Span:
         error="error" if str(code) in ("ERROR", "STATUS_CODE_ERROR", "2") else None,
         usage=read_usage(
             a.get("mlflow.chat.tokenUsage"),
+            _object(a.get("mlflow.spanOutputs")).get("usage") if kind == "model" else None,
             {"cost": a.get("mlflow.llm.cost")},
             *(() if parent else _trace_usage(metadata)),
         ),

@@ -64,17 +64,22 @@ def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
         inputs = first_of(a, "traceloop.entity.input", "gen_ai.task.input", "input.value")
     if output is None:
         output = first_of(a, "traceloop.entity.output", "gen_ai.task.output", "output.value")
+    value = _result(output)
+    tool = value.get("tool_name") if isinstance(value, dict) and "raw_output" in value else None
+    if tool and kind == "other":  # OpenLLMetry records LlamaIndex's tools as tasks
+        kind = "tool"
     return Span(
         kind=kind,
         **common_fields(span),
         where=where,
         session=text_in(a, "gen_ai.conversation.id", "session.id", *_SESSIONS),
-        name=text_in(a, "gen_ai.tool.name", "traceloop.entity.name", "gen_ai.data_source.id")
+        name=(tool if isinstance(tool, str) else None)
+        or text_in(a, "gen_ai.tool.name", "traceloop.entity.name", "gen_ai.data_source.id")
         or ("retrieval" if kind == "retriever" else text_in(span, "name")),
         description=text_in(a, "gen_ai.tool.description"),
         call=text_in(a, "gen_ai.tool.call.id"),
         query=_arguments(inputs),
-        output=_result(output),
+        output=value,
         system=text_in(a, "gen_ai.agent.name"),
         inputs=_messages(span, a, "input", "prompt") if kind == "model" else [],
         outputs=_messages(span, a, "output", "completion") if kind == "model" else [],
