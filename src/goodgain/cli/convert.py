@@ -12,6 +12,7 @@ from goodgain.cli.options import (
     add_trace_reading,
     listing,
     parse_pairs,
+    trace_reading,
 )
 from goodgain.cli.output import skip_warnings, warn
 from goodgain.cli.parser import command_parser
@@ -81,18 +82,21 @@ def _has_traces(args: argparse.Namespace) -> bool:
 
 def _convert_traces(args: argparse.Namespace) -> int:
     from goodgain.traces.convert import convert_traces
+    from goodgain.traces.ledger import LedgerFile, render_ledger
 
-    written, skipped, notes = convert_traces(
+    items = LedgerFile(args.ledger)
+    done = convert_traces(
         args.source,
         args.output,
-        format=args.source_format,
-        search_tools=tuple(args.search_tool),
         merge_adjacent=args.merge_adjacent,
-        skip_bad=args.skip_bad,
+        sink=items.sink(args.source),
+        **trace_reading(args),
     )
-    warn(args, [*notes, *skip_warnings(skipped)])
+    items.write()
+    warn(args, [*done.notes, *skip_warnings(done.skipped)])
     if not args.quiet:
-        print(f"wrote {written:,} conversations to {args.output}", file=sys.stderr)
+        print(render_ledger(args.source, done.ledger), file=sys.stderr)
+        print(f"wrote {done.written:,} conversations to {args.output}", file=sys.stderr)
     return 0
 
 

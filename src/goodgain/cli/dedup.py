@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_identity, add_output, add_traces, add_turn
+from goodgain.cli.options import add_identity, add_output, add_traces, add_turn, trace_reading
 from goodgain.cli.output import skip_warnings, warn, write
 from goodgain.cli.parser import command_parser
 
@@ -39,18 +39,14 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.identity import Identity
     from goodgain.results.text import render
     from goodgain.traces import read_traces
+    from goodgain.traces.ledger import LedgerFile, render_ledger
 
     identity = Identity(args.profiles or (), unit=args.unit)
     rows: list[list[Any]] = []
     skipped, notes = 0, []
+    items = LedgerFile(args.ledger)
     for path in args.traces:
-        traces = read_traces(
-            path,
-            format=args.source_format,
-            search_tools=tuple(args.search_tool),
-            skip_bad=args.skip_bad,
-            max_gain=1e300,
-        )
+        traces = read_traces(path, max_gain=1e300, sink=items.sink(path), **trace_reading(args))
         for trace in traces:
             places = list(_results(trace, args.turn))
             clusters = identity.cluster(r for _, r in places)
@@ -58,6 +54,9 @@ def run(args: argparse.Namespace) -> int:
             rows.extend(make_rows(trace, places, clusters))
         skipped += traces.skipped
         notes += traces.notes
+        if not traces.ledger.is_well:
+            notes.append(render_ledger(path, traces.ledger))
+    items.write()
     write(args, render(args.format, _AUDIT if args.audit else _CLUSTERS, rows))
     warn(args, [*notes, *skip_warnings(skipped)])
     return 0

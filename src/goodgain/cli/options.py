@@ -306,14 +306,42 @@ def add_trace_format(parser: Any) -> None:
 
 
 def add_trace_reading(parser: Any) -> None:
-    """--from, --search-tool, --skip-bad."""
+    """--from, --search-tool, --not-search-tool, --search-rules, --prices, --ledger, --skip-bad."""
     group = parser.add_argument_group("reading traces")
     add_trace_format(group)
     group.add_argument(
         "--search-tool", action="append", default=[], metavar="NAME",
         help=_help("tool whose calls are searches; may be repeated", "detected"),
     )  # fmt: skip
+    group.add_argument(
+        "--not-search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are not searches; may be repeated", "detected"),
+    )  # fmt: skip
+    group.add_argument(
+        "--search-rules", metavar="FILE.toml",
+        help="rules that decide which calls are searches, tried before the built-in ones",
+    )  # fmt: skip
+    group.add_argument(
+        "--prices", metavar="FILE.toml",
+        help="prices of models for traces that have tokens but no cost, instead of the built-in ones",
+    )  # fmt: skip
+    group.add_argument(
+        "--ledger", metavar="FILE",
+        help="write what became of every item of the traces to FILE, as JSON lines",
+    )  # fmt: skip
     add_skip_bad(group)
+
+
+def trace_reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What these options say about reading traces, as keywords of the functions that read them."""
+    return {
+        "format": args.source_format,
+        "search_tools": tuple(args.search_tool),
+        "not_search_tools": tuple(args.not_search_tool),
+        "search_rules": args.search_rules,
+        "prices": args.prices,
+        "skip_bad": args.skip_bad,
+    }
 
 
 def add_turn(parser: Any) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.batches import split_batch
 from goodgain.traces.calls import CallRecord, Output, settle
+from goodgain.traces.citations import text_citations
 from goodgain.traces.opens import opened_documents
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Builder:
         self._turns: list[_Turn] = []
         self._records: list[CallRecord] = []
         self._by_id: dict[str, CallRecord] = {}
-        self._items: list[tuple[Kind, str, Account, str]] = []
+        self._items: list[tuple[Kind, str, Account, str, int]] = []
         context.ledger.meet("conversation")
 
     # --- what readers report ---
@@ -65,6 +66,20 @@ class Builder:
     ) -> None:
         """The model generates again: the calls that follow belong together."""
         self._turn().steps.append(_Step(_usage(tokens, cost, seconds)))
+
+    def update_iteration(
+        self,
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """The same generation again, as streams report it: its latest usage counts, once."""
+        turn = self._turn()
+        if not turn.steps:
+            turn.steps.append(_Step())
+        for name, value in _usage(tokens, cost, seconds).items():
+            turn.steps[-1].usage[name] = max(value, turn.steps[-1].usage.get(name, 0))
 
     def add_call(
         self,
@@ -129,17 +144,20 @@ class Builder:
         self.context.ledger.meet("output")
         record = call if isinstance(call, CallRecord) else self._by_id.get(str(call))
         if record is None:
+            has_results = output.find().account == "result"
             rule = "no call has the id that it answers"
-            self._items.append(("output", where, "unusable", rule))
+            self._items.append(("output", where, "unread" if has_results else "unusable", rule, 1))
             return
         record.outputs.append(output)
         if record.seconds is None:
             record.seconds = seconds
 
-    def add_item(self, kind: Kind, where: str, account: Account = "read", rule: str = "") -> None:
-        """Account for a message, span or event whose content, if any, is reported apart."""
-        self.context.ledger.meet(kind)
-        self._items.append((kind, where, account, rule))
+    def add_item(
+        self, kind: Kind, where: str, account: Account = "read", rule: str = "", number: int = 1
+    ) -> None:
+        """Account for messages, spans or events whose content, if any, is reported apart."""
+        self.context.ledger.meet(kind, number)
+        self._items.append((kind, where, account, rule, number))
 
     def add_answer(self, text: str | None, citations: Iterable[dict[str, Any]] = ()) -> None:
         """Add a block of the final answer; blocks before the last generation are replaced."""
@@ -162,9 +180,17 @@ class Builder:
         seconds: float | None = None,
     ) -> None:
         """Add what the source knows only of the whole turn."""
-        usage = self._turn().usage
-        for name, value in _usage(tokens, cost, seconds).items():
-            usage[name] = usage.get(name, 0) + value
+        _add(self._turn().usage, _usage(tokens, cost, seconds))
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether a turn has begun."""
+        return bool(self._turns)
+
+    def lacks_output(self, call: str | None) -> bool:
+        """Whether this is a call of which no output is known so far."""
+        record = self._by_id.get(call or "")
+        return record is not None and not record.outputs
 
     def _turn(self) -> _Turn:
         if not self._turns:
@@ -178,7 +204,6 @@ class Builder:
         settle(self._records, self.context.rules)
         turns = [_turn(turn) for turn in self._turns]
         self._write_ledger()
-        _drop_fields_the_core_does_not_know(turns)
         head = {"conversation": self.conversation}
         if self.system:
             head["system"] = self.system
@@ -187,8 +212,8 @@ class Builder:
     def _write_ledger(self) -> None:
         ledger, name = self.context.ledger, self.conversation
         ledger.enter("conversation", "read", conversation=name)
-        for kind, where, account, rule in self._items:
-            ledger.enter(kind, account, rule, where=where, conversation=name)
+        for kind, where, account, rule, number in self._items:
+            ledger.enter(kind, account, rule, where=where, number=number, conversation=name)
         for record in self._records:
             ledger.enter(
                 "call",
@@ -220,22 +245,14 @@ class Builder:
             ledger.enter("result", account, "", where=where, number=number, conversation=name)
 
 
-def _drop_fields_the_core_does_not_know(turns: list[dict[str, Any]]) -> None:
-    for turn in turns:
-        for name in ("citations", "tokens", "cost", "seconds"):
-            turn.pop(name, None)
-        turn["iterations"] = [
-            {"searches": i["searches"]} for i in turn["iterations"] if i["searches"]
-        ]
-        for iteration in turn["iterations"]:
-            for search in iteration["searches"]:
-                search.pop("tries", None)
-                search.pop("unread", None)
-
-
 def _usage(tokens: Any, cost: Any, seconds: Any) -> dict[str, float]:
     usage = {"tokens": tokens, "cost": cost, "seconds": seconds}
     return {k: v for k, v in usage.items() if v is not None}
+
+
+def _add(usage: dict[str, float], more: dict[str, float]) -> None:
+    for name, value in more.items():
+        usage[name] = usage.get(name, 0) + value
 
 
 def _turn(turn: _Turn) -> dict[str, Any]:
@@ -244,15 +261,31 @@ def _turn(turn: _Turn) -> dict[str, Any]:
     fields["iterations"] = [i for i in iterations if len(i) > 1 or i["searches"]]
     if turn.answer:
         fields["answer"] = "\n".join(turn.answer)
-    if turn.citations:
-        fields["citations"] = turn.citations
+    if citations := _citations(turn):
+        fields["citations"] = citations
     return {**fields, **turn.usage}
+
+
+def _citations(turn: _Turn) -> list[dict[str, Any]]:
+    """The provider's own citations, and those in the text that they do not cover."""
+    urls = {c.get("url") for c in turn.citations}
+    markers = {c.get("marker") for c in turn.citations}
+    others = [
+        c
+        for c in text_citations("\n".join(turn.answer))
+        if (c["url"] not in urls if "url" in c else c["marker"] not in markers)
+    ]
+    return turn.citations + others
 
 
 def _iteration(step: _Step) -> dict[str, Any]:
     searches = [s for record in step.records if record.is_search for s in _searches(record)]
     opens = [o for r in step.records if r.account == "open" for o in opened_documents(r)]
-    return {"searches": searches, **({"opens": opens} if opens else {}), **step.usage}
+    usage = dict(step.usage)
+    for record in step.records:
+        if not record.is_search and record.account != "duplicate":
+            _add(usage, _usage(record.tokens, record.cost, None))  # spent, though not by a search
+    return {"searches": searches, **({"opens": opens} if opens else {}), **usage}
 
 
 def _searches(record: CallRecord) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from goodgain.traces.searching import Call, SearchRules, Verdict
 from goodgain.traces.values import decode_json, query_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from goodgain.traces.ledger import Account
 
@@ -97,6 +97,25 @@ class CallRecord:
         """Whether its output holds results."""
         return self.finding is not None and self.finding.account == "result"
 
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The results in its output."""
+        return self.finding.results if self.finding is not None else []
+
+    def around(self) -> Iterator[CallRecord]:
+        """The records that this one is inside of, the nearest first."""
+        parent = self.parent
+        while parent is not None:
+            yield parent
+            parent = parent.parent
+
+    def take_from(self, outer: CallRecord) -> None:
+        """Take what only the outer record of the same search knows; the agent waited for that one."""
+        if self.query is None:
+            self.arguments, self._key = outer.arguments, None
+        if outer.seconds is not None:
+            self.seconds = max(outer.seconds, self.seconds or 0)
+
     def decide(self, rules: SearchRules) -> None:
         """Find what the outputs hold, and what the call therefore is."""
         chosen = self._choose_output()
@@ -155,24 +174,24 @@ def settle(records: list[CallRecord], rules: SearchRules) -> None:
 
 
 def _merge_same_ids(records: Iterable[CallRecord]) -> None:
-    """The same call recorded twice, as in a model's message and in a span."""
+    """The same call recorded twice: again in a later message, or tried again under the same id."""
     by_id: dict[str, CallRecord] = {}
     for record in records:
         if not record.call_id:
             continue
         first = by_id.get(record.call_id)
-        if first is None or not _same_call(first, record):
-            by_id[record.call_id] = record
+        if first is None or not _same_call(first, record) or first in record.around():
+            by_id[record.call_id] = record  # nested records are settled apart
             continue
-        if _ancestors(record, first):
-            continue  # nested: the one with results counts
-        outputs = first.outputs + record.outputs
+        if first.outputs and record.outputs and first.seconds is not None:
+            failed = first.outputs[-1].find().account == "failed"
+            first.seconds += record.seconds if failed and record.seconds else 0
         for name in ("arguments", "description", "kind", "seconds", "cost", "tokens"):
             if getattr(first, name) is None:
                 setattr(first, name, getattr(record, name))
+        first.outputs = first.outputs + record.outputs
         record.outputs = []
-        record.set_aside("duplicate", f"call '{record.call_id}' is recorded before")
-        first.outputs = outputs
+        record.set_aside("duplicate", "a call with this id is recorded before")
 
 
 def _same_call(first: CallRecord, other: CallRecord) -> bool:
@@ -181,55 +200,67 @@ def _same_call(first: CallRecord, other: CallRecord) -> bool:
     return not first.arguments or not other.arguments or first.key == other.key
 
 
-def _ancestors(record: CallRecord, other: CallRecord) -> bool:
-    parent = record.parent
-    while parent is not None:
-        if parent is other:
-            return True
-        parent = parent.parent
-    return False
-
-
 def _settle_nested(records: list[CallRecord]) -> None:
-    """Of searches inside one another one counts: the inner one that has results, else the outer."""
-    inner: dict[int, list[CallRecord]] = {}
-    for record in records:
-        if record.is_search:
-            parent = record.parent
-            while parent is not None and parent.account == "duplicate":
-                parent = parent.parent
-            if parent is not None:
-                inner.setdefault(id(parent), []).append(record)
-    for record in reversed(records):  # the innermost first
-        children = [c for c in inner.get(id(record), ()) if c.is_search]
-        if not children or record.account == "duplicate":
-            continue
-        queries = {(c.query or "").casefold() for c in children}
-        outer_counts = record.is_search and (
-            not any(c.has_results for c in children)
-            if len(queries) == len(children)
-            else record.has_results
-        )
-        if outer_counts and (record.has_results or len(children) == 1):
-            for child in children:
-                child.set_aside("wrapped", "inside a search that counts")
+    """Of records inside one another one counts: the one with results, the inner one if both have."""
+    inside: dict[int, list[CallRecord]] = {}
+    for record in reversed(records):  # the innermost first: an outer record starts before it
+        within = [r for r in reversed(inside.get(id(record), ())) if r.is_search]
+        if record.account == "duplicate":
+            counted = within
+        elif within:
+            counted = _settle_pair(record, within)
         else:
-            record.set_aside("wrapped", "around a search that counts")
-            if record.parent is not None:
-                inner.setdefault(id(record.parent), []).extend(children)
+            counted = [record] if record.is_search else []
+        if record.parent is not None:
+            inside.setdefault(id(record.parent), []).extend(reversed(counted))
+
+
+def _settle_pair(outer: CallRecord, within: list[CallRecord]) -> list[CallRecord]:
+    """The searches that count among an outer record and the searches inside it."""
+    queries = {(r.query or "").casefold() for r in within}
+    is_one = len(within) == 1 or len(queries) == 1  # one question, to one retriever or to several
+    with_results = [r for r in within if r.has_results]
+    if not outer.is_search:
+        inner_count = True
+    elif with_results:
+        inner_count = not is_one or len(within) == 1 or not outer.has_results
+    else:
+        inner_count = not is_one or _RANK[within[0].account] < _RANK[outer.account]
+    if not inner_count:
+        for record in within:
+            record.set_aside("wrapped", "inside a search that is counted")
+        return [outer]
+    outer_was_search = outer.is_search
+    outer.set_aside("wrapped", "around a search that is counted")
+    if not outer_was_search:
+        return within
+    if is_one and len(within) > 1:  # what several retrievers returned to one question
+        first = (with_results or within)[0]
+        results = [result for r in with_results for result in r.results]
+        first.finding = Finding(results, "result", "") if results else first.finding
+        for record in within:
+            if record is not first:  # its results count, itself it does not
+                record.account, record.rule = "wrapped", "part of a search that is counted"
+        within = [first]
+    if len(within) == 1:
+        within[0].take_from(outer)
+    return within
+
+
+_RANK = {"search": 0, "empty": 1, "failed": 2, "unread": 3}
 
 
 def _settle_retries(records: list[CallRecord]) -> None:
-    """A call repeated after it failed, with no generation between, is one search; its last try counts."""
-    failed: dict[str, CallRecord] = {}
+    """A call repeated after it failed, with no generation between, is one search: its last try."""
+    failed: dict[tuple[tuple[int, int], str], CallRecord] = {}
     for record in records:
         if not record.is_search:
             continue
-        earlier = failed.pop(record.key, None)
-        if earlier is not None and earlier.place == record.place:
+        earlier = failed.pop((record.place, record.key), None)
+        if earlier is not None:
             record.tries += earlier.tries
             if earlier.seconds is not None:
                 record.seconds = round(earlier.seconds + (record.seconds or 0), 9)
             earlier.set_aside("duplicate", "failed and was tried again")
         if record.account == "failed":
-            failed[record.key] = record
+            failed[record.place, record.key] = record

@@ -6,10 +6,13 @@ are kept apart, so that an item that falls through the cracks shows as a differe
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
 
 Kind = Literal["conversation", "message", "span", "event", "call", "output", "result"]
@@ -106,14 +109,21 @@ class Ledger:
 
     @property
     def is_exact(self) -> bool:
-        """Whether everything is accounted for and no search is unread."""
-        return not self.unread and not self.differences()
+        """Whether everything is accounted for and no search and no output is unread."""
+        unread = self.unread or self.count("output", "unread")
+        return not unread and not self.differences()
 
     def differences(self) -> dict[str, int]:
         """Items met minus items entered, by kind, where the two differ: none in a sound reader."""
         kinds = (*KINDS, *self.met)
         differences = {kind: self.met[kind] - self.count(kind) for kind in kinds}  # type: ignore[arg-type]
         return {kind: n for kind, n in differences.items() if n}
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is unread, unusable or unaccounted for."""
+        unusable = sum(n for (_, account), n in self.counts.items() if account == "unusable")
+        return self.is_exact and not unusable
 
     def merge(self, other: Ledger) -> None:
         """Add the counts of another ledger."""
@@ -151,3 +161,105 @@ class Ledger:
     def __repr__(self) -> str:
         read = f"{self.count('conversation', 'read'):,} conversations, {self.searches:,} searches"
         return f"Ledger({read}, {self.count('result'):,} results, {self.unread:,} unread)"
+
+
+# --- as text ---
+
+_MEANINGS = {
+    "search": "with results",
+    "empty": "empty",
+    "failed": "failed",
+    "unread": "unread",
+}
+
+
+def render_ledger(name: str, ledger: Ledger) -> str:
+    """The ledger of a file: one line when all is well, a table when not."""
+    if ledger.is_well:
+        return ledger_line(name, ledger)
+    from goodgain.results.text import render
+
+    rows = [
+        [kind, account, n, rule, (ledger.examples.get((kind, account, rule)) or [""])[0]]
+        for (kind, account, rule), n in sorted(ledger.rules.items(), key=_place)
+        if n
+    ]
+    problems = [
+        f"{number:+,} {kind} items are not accounted for, which is a defect of the reader"
+        for kind, number in ledger.differences().items()
+    ]
+    if ledger.unread:
+        problems.insert(
+            0, f"{ledger.unread:,} of {ledger.searches:,} searches are unread: figures are bounds"
+        )
+    table = render("table", ["item", "account", "number", "why", "for example"], rows)
+    return "\n".join([ledger_line(name, ledger), *problems, table.rstrip("\n")])
+
+
+def _place(row: tuple[tuple[str, str, str], int]) -> tuple[int, int, int]:
+    (kind, account, _), number = row
+    return KINDS.index(kind), ACCOUNTS.index(account), -number
+
+
+def ledger_line(name: str, ledger: Ledger) -> str:
+    """The ledger of a file in one line."""
+    outcomes = [
+        f"{ledger.count('call', account):,} {meaning}"
+        for account, meaning in _MEANINGS.items()
+        if ledger.count("call", account)
+    ]
+    searches = counted(ledger.searches, "search", "searches")
+    facts = [counted(ledger.count("conversation", "read"), "conversation")]
+    facts.append(f"{searches} ({', '.join(outcomes)})" if len(outcomes) > 1 else searches)
+    facts.append(counted(ledger.count("result", "result", "duplicate"), "result"))
+    if unusable := ledger.count("conversation", "unusable"):
+        facts.append(f"{unusable:,} unusable")
+    others = _tools(ledger, "open", "opens") + _tools(ledger, "not a search", "not searches")
+    return f"{name}: {', '.join(facts)}" + "".join(f"; {text}" for text in others)
+
+
+def _tools(ledger: Ledger, account: str, meaning: str) -> list[str]:
+    tools = sorted(
+        ((n, tool) for (tool, seen), n in ledger.tools.items() if seen == account and n),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    if not tools:
+        return []
+    named = [f"{tool} {n:,}" for n, tool in tools[:3]]
+    more = [f"{len(tools) - 3:,} more tools"] if len(tools) > 3 else []
+    return [f"{meaning}: {', '.join(named + more)}"]
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """A number with its noun: 1 search, 2 searches."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+class LedgerFile:
+    """A file of items, one JSON line each, collected beside it and put in place when complete."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = path
+        self._lines = None if path is None else tempfile.TemporaryFile()  # noqa: SIM115
+
+    def sink(self, name: str) -> Callable[[dict[str, Any]], None] | None:
+        """What takes the items of a file of traces; None if no ledger is wanted."""
+        if self._lines is None:
+            return None
+        write = self._lines.write
+
+        def add(item: dict[str, Any]) -> None:
+            text = json.dumps({"file": name, **item}, ensure_ascii=False) + "\n"
+            write(text.encode("utf-8", "surrogatepass"))
+
+        return add
+
+    def write(self) -> None:
+        """Write the file, whole or not at all."""
+        from goodgain.io.atomic import write_files
+
+        file = self._lines
+        if file is not None and self.path is not None:
+            file.seek(0)
+            write_files({str(self.path): iter(lambda: file.read(1 << 20), b"")})
+            file.close()

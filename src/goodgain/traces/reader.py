@@ -12,7 +12,7 @@ from goodgain.traces.formats.canonical import account_for
 from goodgain.traces.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from goodgain.traces.files import OpenedTraces
 
@@ -24,16 +24,19 @@ def read_traces(
     search_tools: tuple[str, ...] = (),
     not_search_tools: tuple[str, ...] = (),
     search_rules: str | os.PathLike[str] | None = None,
+    prices: str | os.PathLike[str] | None = None,
     merge_adjacent: bool = False,
     skip_bad: bool = False,
     max_gain: float = 4,
+    sink: Callable[[dict[str, Any]], None] | None = None,
 ) -> TraceReader:
     """Read traces from a file in any format, or from dictionaries, one at a time.
 
-    Each is validated; with `skip_bad` invalid ones are left out and counted.
+    Each is validated; with `skip_bad` invalid ones are left out and counted. The reader's `ledger` says
+    what became of every item; `sink` gets them one by one.
     """
     if not isinstance(source, str | os.PathLike):
-        return TraceReader(iter(source), "traces", skip_bad, max_gain)
+        return TraceReader(iter(source), "traces", skip_bad, max_gain, sink=sink)
     from goodgain.traces.files import open_traces
 
     opened = open_traces(
@@ -42,6 +45,8 @@ def read_traces(
         search_tools,
         not_search_tools=not_search_tools,
         search_rules=search_rules,
+        prices=prices,
+        sink=sink,
         merge_adjacent=merge_adjacent,
         skip_bad=skip_bad,
     )
@@ -58,6 +63,7 @@ class TraceReader:
         skip_bad: bool,
         max_gain: float,
         opened: OpenedTraces | None = None,
+        sink: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self._items = items
         self._name = name
@@ -65,7 +71,7 @@ class TraceReader:
         self._max_gain = max_gain
         self._opened = opened
         self._number = self._invalid = 0
-        self._ledger = opened.ledger if opened else Ledger()
+        self._ledger = opened.ledger if opened else Ledger(sink)
 
     def __iter__(self) -> TraceReader:
         return self

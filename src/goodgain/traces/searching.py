@@ -6,6 +6,7 @@ Decided by evidence, in this order: the user's lists, what the source itself say
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -84,7 +85,7 @@ def split_name(tool: str) -> Name:
 def _words(text: str) -> list[str]:
     joined = [_singular(w.casefold()) for w in _WORD.findall(text)]
     # context7 and web2 are one word, too
-    pairs = [a + b for a, b in zip(joined, joined[1:], strict=False) if b.isdigit()]
+    pairs = [a + b for a, b in itertools.pairwise(joined) if b.isdigit()]
     return joined + pairs
 
 
@@ -93,7 +94,7 @@ def _singular(word: str) -> str:
 
 
 def _whole(text: str) -> str:
-    return "_".join(_singular(w.casefold()) for w in _WORD.findall(text))
+    return "_".join(w.casefold() for w in _WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def seconds_between(start: Any, end: Any) -> float | None:
             seconds = (int(end) - int(start)) / 1e9
         else:
             seconds = (_moment(str(end)) - _moment(str(start))).total_seconds()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     return round(seconds, 9) if seconds >= 0 else None
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.errors import InputError
 from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.telemetry import text_in
 from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
@@ -22,8 +24,11 @@ def _mismatch(document: Any) -> str:
 def _read(documents: Documents, context: Context) -> Conversations:
     """One iteration per call; with `merge_adjacent`, calls with nothing between them share one."""
     for where, document in documents:
+        if problem := _mismatch(document):
+            context.skip(InputError(f"not a BrowseComp-Plus run: {problem}", where=where))
+            continue
         metadata = document.get("metadata")
-        system = metadata.get("model") if isinstance(metadata, dict) else None
+        system = text_in(metadata, "model") if isinstance(metadata, dict) else None
         builder = Builder(document["query_id"], system, context)
         query = document.get("query")
         builder.start_turn(query if isinstance(query, str) else None)

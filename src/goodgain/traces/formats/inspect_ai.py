@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.traces.builder import Builder
 from goodgain.traces.chat import add_messages
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.telemetry import text_in
 from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ def _mismatch(document: Any) -> str:
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per sample and epoch."""
     for where, log in documents:
-        system = (log.get("eval") or {}).get("model")
-        for sample in dicts(log["samples"]):
+        facts = log if isinstance(log, dict) else {}
+        evaluation = facts.get("eval")
+        system = text_in(evaluation, "model") if isinstance(evaluation, dict) else None
+        for sample in dicts(facts.get("samples")):
             builder = Builder(
                 name := f"{sample.get('id')}/{sample.get('epoch', 1)}", system, context
             )
-            messages = _with_attachments(sample.get("messages"), sample.get("attachments") or {})
+            attachments = sample.get("attachments")
+            attachments = attachments if isinstance(attachments, dict) else {}
+            messages = _with_attachments(sample.get("messages"), attachments)
             add_messages(messages, builder, f"{where} sample {name}")
             yield builder.build()
 

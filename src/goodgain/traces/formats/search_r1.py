@@ -55,6 +55,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
             default = where if len(chats) == 1 else f"{where}/{number}"
             name = facts.get("id", facts.get("query_id", default))
             builder = Builder(name, facts.get("model"), context)
+            builder.add_item("message", default)
             question = _QUESTION.search(prompt or reply)
             builder.start_turn(facts.get("question") or (question[1] if question else None))
             for number, pair in enumerate(_SEARCH.finditer(reply), 1):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+_STRING_TEXT = r"""[bBuUrRfF]{0,2}(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")"""
 _TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<string>[bBuUrRfF]{0,2}(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))
+    rf"""\s*(?:
+      (?P<string>{_STRING_TEXT})
     | (?P<number>[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)
     | (?P<name>-?[A-Za-z_][\w.]*)
-    | (?P<mark>[][(){},:=])
-    | (?P<other><[^<>\n]{0,500}>|\.\.\.)
+    | (?P<mark>[][(){{}},:=])
+    | (?P<other><[^<>\n]{{0,500}}>|\.\.\.)
     )""",
     re.X | re.S,
 )
@@ -22,6 +23,7 @@ _CONSTANTS = {
     "None": None, "True": True, "False": False, "null": None, "true": True, "false": False, "nan": None,
     "NaN": None, "inf": None, "-inf": None, "Infinity": None, "-Infinity": None, "undefined": None,
 }  # fmt: skip
+_DEPTH = 20_000
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\n)|(.))", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "a": "\a", "v": "\v"}
@@ -81,6 +83,8 @@ def parse_prefix(text: str, start: int) -> tuple[Any, int]:
         if kind == "mark":
             mark = token["mark"]
             if mark in "[({":
+                if len(stack) > _DEPTH or (stack and stack[-1].ready and mark != "("):
+                    return None, 0
                 top = stack[-1] if stack else None
                 name = (
                     top.value.text if top and isinstance(top.value, _Name) and mark == "(" else None
@@ -120,8 +124,11 @@ def parse_prefix(text: str, start: int) -> tuple[Any, int]:
         top = stack[-1]
         if kind == "string":
             piece = _unquote(token["string"])
-            joined = top.ready and isinstance(top.value, str)
-            top.value = top.value + piece if joined else piece
+            if top.ready and not isinstance(top.value, str):
+                return None, 0
+            top.value = top.value + piece if top.ready else piece
+        elif top.ready:
+            return None, 0
         elif kind == "number":
             top.value = _number(token["number"])
         elif kind == "name":
@@ -170,3 +177,12 @@ def _unescape(match: re.Match[str]) -> str:
     if match[4]:
         return ""
     return _ESCAPES.get(match[5], match[5])
+
+
+_STRING = re.compile(_STRING_TEXT, re.S)
+
+
+def parse_string(text: str, start: int) -> tuple[str, int]:
+    """The string literal that begins at a position, and where it ends; ("", 0) if there is none."""
+    token = _STRING.match(text, start)
+    return (_unquote(token[0]), token.end()) if token else ("", 0)
