@@ -165,7 +165,8 @@ void bind_traces(nb::module_& m) {
                parameters.append(nb::make_tuple(to_python(p.name), to_python(p.value)));
              return nb::make_tuple(to_python(reduced.page), parameters, to_python(rules.urls.names(reduced.aliases)));
            })
-      .def("label_key", [](const Rules& rules, const std::string& name) { return to_python(label_key(name, rules.urls)); })
+      .def("label_keys",
+           [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
       .def(
           "counted",
           [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {

@@ -2,17 +2,13 @@
 
 namespace gg {
 
-std::string label_key(Bytes name, const UrlRules& rules) { return rules.id_form({}, name); }
-
-namespace {
-
-/// example.com/a: a URL without its scheme, or an id like one.
-bool is_bare_url(Bytes name) {
+std::vector<std::string> label_keys(Bytes name, const UrlRules& rules) {
+  std::vector<std::string> keys{rules.id_form({}, name)};
   const size_t slash = name.find('/');
-  return slash != Bytes::npos && name.substr(0, slash).find('.') != Bytes::npos && !is_url(name);
+  if (slash != Bytes::npos && name.substr(0, slash).find('.') != Bytes::npos && !is_url(name))
+    keys.push_back(rules.reduce(name).key());
+  return keys;
 }
-
-}  // namespace
 
 void LabelIndex::use(const QueryJudgments* judged) {
   judged_ = judged;
@@ -22,16 +18,21 @@ void LabelIndex::use(const QueryJudgments* judged) {
   differs_.clear();
   if (!judged) return;
   for (uint32_t d = 0; d < judged->docs.size(); ++d) {
-    const auto [at, is_new] = groups_.try_emplace(label_key(judged->docs[d], rules_), static_cast<uint32_t>(best_.size()));
-    of_label_.push_back(at->second);
-    if (is_bare_url(judged->docs[d])) groups_.try_emplace(rules_.reduce(judged->docs[d]).key(), at->second);
+    auto keys = label_keys(judged->docs[d], rules_);
+    auto group = none;
+    for (const std::string& key : keys)
+      if (const auto known = groups_.find(key); known != groups_.end()) group = known->second;
+    const bool is_new = group == none;
+    if (is_new) group = static_cast<uint32_t>(best_.size());
+    for (std::string& key : keys) groups_.try_emplace(std::move(key), group);
+    of_label_.push_back(group);
     if (is_new) {
       best_.push_back(d);
       differs_.push_back(false);
       continue;
     }
-    uint32_t& best = best_[at->second];
-    if (judged->gains[d] != judged->gains[best]) differs_[at->second] = true;
+    uint32_t& best = best_[group];
+    if (judged->gains[d] != judged->gains[best]) differs_[group] = true;
     if (judged->gains[d] > judged->gains[best]) best = d;
   }
   found_.assign(best_.size(), false);

@@ -9,8 +9,9 @@
 
 namespace gg {
 
-/// The form in which the name of a label is looked up: a reduced URL, or an id as ids are compared.
-std::string label_key(Bytes name, const UrlRules& rules);
+/// The forms in which the name of a label is looked up: a reduced URL, or an id as ids are compared; both for
+/// example.com/a, which may be either.
+std::vector<std::string> label_keys(Bytes name, const UrlRules& rules);
 
 /// The labels of one conversation. Labels whose names have one key are one piece of evidence.
 class LabelIndex {

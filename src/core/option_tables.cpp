@@ -239,7 +239,7 @@ const OptionTable<FieldOptions>& field_table() {
 /// A list of dictionaries, each read by a table.
 template <class Target, class Part>
 Option<Target> records(std::string_view name, std::vector<Part> Target::* member, const OptionTable<Part>& table,
-                     const char* owner) {
+                       const char* owner) {
   return {name,
           [member, &table, owner](Target& target, nb::handle list) {
             for (nb::handle item : nb::cast<nb::list>(list))

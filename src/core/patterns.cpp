@@ -189,8 +189,9 @@ void Pattern::capture(Bytes inside, char separator, Slots& slots) {
     else if (kind == "salesforce") node.set = word_set;
     else if (kind == "guid") node.set = guid_set;
     else
-      bad_pattern(inside, "unknown class " + in_quotes(kind),
-                  "one of: segment, any, digits, hex, letters, word, token, number, base64, opaque, guid, salesforce, url");
+      bad_pattern(
+          inside, "unknown class " + in_quotes(kind),
+          "one of: segment, any, digits, hex, letters, word, token, number, base64, opaque, guid, salesforce, url");
     node.check = kind == "opaque"       ? Check::opaque
                  : kind == "url"        ? Check::url
                  : kind == "guid"       ? Check::guid
@@ -219,7 +220,8 @@ void Pattern::capture(Bytes inside, char separator, Slots& slots) {
 bool Pattern::passes(Check check, Bytes text) {
   if (check == Check::none) return true;
   if (check == Check::opaque) return is_opaque(text);
-  if (check == Check::guid) return std::count_if(text.begin(), text.end(), [](char c) { return hex_value(c) >= 0; }) == 32;
+  if (check == Check::guid)
+    return std::count_if(text.begin(), text.end(), [](char c) { return hex_value(c) >= 0; }) == 32;
   if (check == Check::salesforce) return is_salesforce(text);
   const std::string start = lower_ascii(percent_decoded(percent_decoded(text.substr(0, 40))));
   return start.starts_with("http://") || start.starts_with("https://");
@@ -254,9 +256,8 @@ bool Pattern::run(size_t node, Bytes text, size_t at, Captures& captures, int& s
         const size_t limit = std::min(n.most, text.size() - at);
         while (longest < limit && n.set[static_cast<unsigned char>(text[at + longest])]) ++longest;
         steps -= static_cast<int>(std::min<size_t>(longest, 1 << 24) / 16);  // however long the text is
-        const Bytes next = node + 1 < nodes_.size() && nodes_[node + 1].kind == Kind::literal
-                               ? Bytes(nodes_[node + 1].text)
-                               : Bytes();
+        const Bytes next =
+            node + 1 < nodes_.size() && nodes_[node + 1].kind == Kind::literal ? Bytes(nodes_[node + 1].text) : Bytes();
         const bool last = node + 1 == nodes_.size();
         for (size_t length = longest; length >= n.least; --length) {
           if (last && at + length != text.size()) return false;
@@ -377,9 +378,9 @@ struct Filter {
   const char* name;
   void (*apply)(std::string&);
 };
-constexpr Filter filters[] = {{"lower", to_lower},     {"decode", decode},  {"url", decode_url},
-                              {"base64", base64},      {"wiki", wiki},      {"plain", plain},
-                              {"package", package},    {"exchange", exchange}, {"salesforce", salesforce},
+constexpr Filter filters[] = {{"lower", to_lower},       {"decode", decode},     {"url", decode_url},
+                              {"base64", base64},        {"wiki", wiki},         {"plain", plain},
+                              {"package", package},      {"exchange", exchange}, {"salesforce", salesforce},
                               {"proofpoint", proofpoint}};
 
 }  // namespace

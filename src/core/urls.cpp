@@ -210,7 +210,8 @@ void UrlRules::index(const Alias& alias, uint16_t number) {
     } else if (!form.parameters.empty()) {
       by_parameter_[form.parameters.front().first].push_back(number);
     } else {
-      bad_input("a path for any host needs a literal segment or a parameter", {}, "for example '{page:any}/index.html'");
+      bad_input("a path for any host needs a literal segment or a parameter", {},
+                "for example '{page:any}/index.html'");
     }
   }
 }
@@ -254,9 +255,8 @@ std::vector<uint16_t> UrlRules::candidates(const Parts& url) const {
 
 bool UrlRules::matches(const Alias& alias, const Parts& url, Captures& captures, int& steps) const {
   captures.assign(alias.slots.size(), {});
-  if (!alias.hosts.empty() && std::none_of(alias.hosts.begin(), alias.hosts.end(), [&](const Pattern& host) {
-        return host.match(url.host, captures, steps);
-      }))
+  if (!alias.hosts.empty() && std::none_of(alias.hosts.begin(), alias.hosts.end(),
+                                           [&](const Pattern& host) { return host.match(url.host, captures, steps); }))
     return false;
   captures[0] = url.host;
   captures[1] = url.query;

@@ -90,8 +90,14 @@ READERS: dict[str, tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = 
     "a counted line": (lambda o: rules().counted(LINE, None, o), GAIN),
     "a profile": (lambda o: _core.IdentityRules.of([o], "document", URLS), PROFILE),
     "URL rules": (lambda o: _core.IdentityRules.of([PROFILE], "document", o), URLS),
-    "an alias": (lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "aliases": [o]}), ALIAS),
-    "an id rule": (lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "ids": [o]}), ID_RULE),
+    "an alias": (
+        lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "aliases": [o]}),
+        ALIAS,
+    ),
+    "an id rule": (
+        lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "ids": [o]}),
+        ID_RULE,
+    ),
     "columns": (lambda o: arrow().qrels(o), NAMES),
     "a packer": (lambda o: _core.Packer(o, False, 0), NAMES),
 }

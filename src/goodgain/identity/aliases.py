@@ -1,7 +1,7 @@
-"""URLs and ids: which parameters matter, and which forms are aliases of one page. The rules are in aliases.toml.
+"""URLs and ids: which parameters matter, and which forms are aliases. The rules are in aliases.toml.
 
-Parsing is by ada, the WHATWG parser that Node.js uses (third_party/ada), and the rules are applied in C++, because a
-URL is read for every result. They are looked up by host, so their number does not matter.
+Parsing is by ada, the WHATWG parser that Node.js uses (third_party/ada), and the rules are applied in
+C++, because a URL is read for every result. They are looked up by host, so their number does not matter.
 """
 
 from __future__ import annotations

@@ -79,8 +79,9 @@ class Clusters:
 class Identity:
     """Profiles, URL rules and a unit: with `unit="document"` two chunks of a document are one result.
 
-    `rules` are profiles, or a TOML file with any of `[[profile]]`, `[[alias]]`, `[[id]]` and `[parameters]`; `aliases`
-    are further aliases as dictionaries. All of them come before the built-in ones, and their examples must hold.
+    `rules` are profiles, or a TOML file with any of `[[profile]]`, `[[alias]]`, `[[id]]` and
+    `[parameters]`; `aliases` are further aliases as dictionaries. All of them come before the built-in
+    ones, and their examples must hold.
     """
 
     __slots__ = ("profiles", "unit", "urls")
@@ -148,7 +149,8 @@ class Identity:
         return hash((self.profiles, self.urls, self.unit))
 
     def __repr__(self) -> str:
-        return f"Identity(unit='{self.unit}', {len(self.profiles)} profiles, {len(self.urls.aliases)} aliases)"
+        rules = f"{len(self.profiles)} profiles, {len(self.urls.aliases)} aliases"
+        return f"Identity(unit='{self.unit}', {rules})"
 
     def _check_examples(self, table: Mapping[str, Any], where: str) -> None:
         for kind in ("alias", "id"):
@@ -163,7 +165,9 @@ def wrong_examples(identity: Identity, kind: str, rule: Mapping[str, Any]) -> li
     problems = []
     for expected in ("same", "different"):
         for one, other in rule.get(expected, []):
-            a, b = ({"url": text} if kind == "alias" else _with_id(field, text) for text in (one, other))
+            a, b = (
+                {"url": text} if kind == "alias" else _with_id(field, text) for text in (one, other)
+            )
             if identity.compare(a, b).same != (expected == "same"):
                 problems.append(f"'{one}' and '{other}' should be {expected}")
     return problems
