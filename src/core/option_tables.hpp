@@ -43,6 +43,12 @@ struct ProfileOptions {
   std::vector<std::vector<std::pair<int, std::vector<std::string>>>> rules;
 };
 
+struct UrlOptions {
+  std::vector<std::string> ignore, select, fragment_select;
+  std::vector<AliasOptions> aliases;
+  std::vector<IdOptions> ids;
+};
+
 MeasureOptions read_measure(const nanobind::dict& options);
 /// A measure of a single list, which has neither a function nor a policy.
 Spec read_spec(const nanobind::dict& options);

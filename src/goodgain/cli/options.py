@@ -360,11 +360,11 @@ def add_unit(parser: Any) -> None:
 
 
 def add_identity(parser: Any) -> None:
-    """--unit, --profiles."""
+    """--unit, --identity."""
     group = parser.add_argument_group("identity")
     add_unit(group)
     group.add_argument(
-        "--profiles", metavar="FILE.toml", help="custom identity rules; see docs/identity.md"
+        "--identity", metavar="FILE.toml", help="custom identity rules; see docs/identity.md"
     )
 
 
