@@ -179,6 +179,11 @@ def add_unpaired(parser: Any, choices: Iterable[str], default: str) -> None:
     _add_listed(parser, "--unpaired", "queries that only one system has", choices, default)
 
 
+def add_seeds(parser: Any, choices: Iterable[str], default: str) -> None:
+    """--seeds."""
+    _add_listed(parser, "--seeds", "what the seeds of a system are", choices, default)
+
+
 def _add_listed(
     parser: Any, option: str, text: str, choices: Iterable[str], default: str | None
 ) -> None:

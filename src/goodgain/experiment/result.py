@@ -161,6 +161,7 @@ class ExperimentResult(Reportable):
     def comparison(self) -> Comparison | None:
         """All systems against the baseline; None with a single system."""
         from goodgain.comparison import compare
+        from goodgain.comparison.replicates import COVERS_SEEDS
 
         if len(self.systems) < 2:
             return None
@@ -169,6 +170,7 @@ class ExperimentResult(Reportable):
             baseline=self.plan.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
+            seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
 

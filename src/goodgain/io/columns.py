@@ -91,6 +91,14 @@ TABLES: dict[str, Layout] = {
                 required=False,
             ),
             "seed": Role("seed", (("seed",),), required=False),
+            "repeat": Role(
+                "repeat",
+                _ordered("repeat", "repetition", "replicate", "trial"),
+                required=False,
+            ),
+            "annotator": Role(
+                "annotator", _ordered("annotator", "rater", "assessor", "worker"), required=False
+            ),
             "measure": Role("measure", _ordered("measure", "metric"), required=False),
             "value": Role("value", _ordered("value", "score"), required=False),
             "lower": Role("lower bound", (("lower",),), required=False),
