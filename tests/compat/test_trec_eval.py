@@ -141,7 +141,9 @@ def test_depth_is_a_shorter_run(collection, depth):
         [("map", None), ("num_ret", None), ("ndcg", None), ("relstring", None)]
     )
     core = _core.Qrels.from_dict(qrels, "qrels", True)
-    cut, whole = (_core.Plan(list(request.specs), {**policy, "depth": d}) for d in (depth, 0))
+    cut, whole = (
+        _core.Plan(list(request.specs), {**policy, **more}) for more in ({"depth": depth}, {})
+    )
     one = _core.Prepared(core, cut, 1).dict(run, "r", True)
     other = _core.Prepared(core, whole, 1).dict(short, "r", True)
     for i in range(4):

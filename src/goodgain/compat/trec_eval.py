@@ -111,9 +111,10 @@ def _read_run(
         "unjudged": "remove-negative" if settings.judged_only else "nonrelevant",
         "duplicates": "error",
         "scores": "double",
-        "depth": settings.depth or 0,
         "may_be_disjoint": True,
     }
+    if settings.depth is not None:
+        policy["depth"] = settings.depth
     # The last column counts gains above 0, whatever the level: -c sums it for num_rel.
     with core_errors():
         plan = _core.Plan([*request.specs, {"kernel": "num_rel"}], policy)
