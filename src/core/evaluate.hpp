@@ -148,6 +148,7 @@ struct LineFormat {
   ColumnNames keys;
   size_t skip = 0;  // bytes before the first line: the header
   bool as_trec_eval = false;
+  bool has_aspects = false;  // TREC qrels: the second column is certainly an aspect
 };
 
 Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,

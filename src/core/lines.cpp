@@ -136,9 +136,10 @@ inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) 
   };
   if (!starts) return false;
   line.query = take();
+  if (as_trec_eval_ && line.query[0] == '#') return false;
   skip();
   if (!starts) return false;
-  if (table_ == Table::qrels) line.aspect = take();
+  if (table_ == Table::qrels && !as_trec_eval_) line.aspect = take();
   skip();
   if (!starts) return false;
   line.doc = take();
@@ -155,6 +156,7 @@ inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) 
     skip();
   }
   if (starts) return false;
+  if (table_ == Table::qrels && as_trec_eval_) line.value = std::trunc(line.value);
   p += length + 1;
   return true;
 }

@@ -163,6 +163,15 @@ NB_MODULE(_core, m) {
       .def_prop_ro("max_gain", &Qrels::max_gain)
       .def_prop_ro("has_targets", &Qrels::has_targets)
       .def_prop_ro("has_aspects", &Qrels::has_aspects)
+      // (kind, message, where, hint) of a document judged in two iterations, or None.
+      .def_prop_ro("repeated",
+                   [](const Qrels& q) -> nb::object {
+                     if (!q.repeated()) return nb::none();
+                     const Error& e = *q.repeated();
+                     return nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where),
+                                           to_python(e.hint));
+                   })
+      .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
       .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
         const uint32_t i = q.find(query);

@@ -139,6 +139,7 @@ const OptionTable<LineFormat>& trec_table() {
       choice("kind", &LineFormat::kind, line_kinds).required(),
       field("skip", &LineFormat::skip),
       field("as_trec_eval", &LineFormat::as_trec_eval),
+      field("has_aspects", &LineFormat::has_aspects),
   };
   return table;
 }

@@ -78,7 +78,7 @@ def converted_bytes(
     """The bytes of the new file, and a summary of them."""
     table = _table_kind(source, kind)
     resolved = resolve(source, table, columns)
-    rows = _without_constant_aspect(rows_of(resolved, table))
+    rows = _without_iterations(rows_of(resolved, table), form)
     if not rows:
         raise InputError("there are no rows to convert", where=resolved.name)
     losses = _losses(rows, table, form, resolved)
@@ -163,11 +163,14 @@ def _kinds_of_line(line: str) -> set[TableKind]:
 # --- what cannot be held ---
 
 
-def _without_constant_aspect(rows: Rows) -> Rows:
-    """One value in all rows, such as the 0 of TREC qrels, carries no information."""
-    if len(set(rows.aspect)) == 1:
-        return rows._replace(aspect=[None] * len(rows.aspect))
-    return rows
+def _without_iterations(rows: Rows, form: str) -> Rows:
+    """The rows without aspects that are none.
+
+    One value in all rows, such as the 0 of TREC qrels, carries no information; 0.5 or -1 is the round in
+    which something was judged, and only TREC has a column for it.
+    """
+    constant = len(set(rows.aspect)) == 1
+    return rows.without_aspects() if constant or (form != "trec" and rows.by_round()) else rows
 
 
 def _losses(rows: Rows, table: TableKind, form: str, source: Source) -> list[str]:

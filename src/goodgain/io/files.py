@@ -137,7 +137,22 @@ def _line_format(
                 "skip": mark + len(first) + 1,
                 **{role: names.index(name) for role, name in roles.items()},
             }
-    return {"kind": "trec", "skip": mark}
+    return {"kind": "trec", "skip": mark, **_trec_columns(where, table, columns)}
+
+
+def _trec_columns(
+    where: str, table: TableKind, columns: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """TREC files have no names of columns; only the second one of qrels may be chosen, as the aspect."""
+    if table == "run" or "aspect" not in (columns or {}):
+        return {}
+    if columns and columns["aspect"] == "iteration":
+        return {"has_aspects": True}
+    raise InputError(
+        f"column '{(columns or {})['aspect']}' not found",
+        where=where,
+        hint="the columns of TREC qrels are: query iteration doc gain",
+    )
 
 
 def _fields(line: str, delimiter: str) -> list[str]:

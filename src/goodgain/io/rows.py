@@ -26,6 +26,33 @@ class Rows(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.query)
 
+    @classmethod
+    def of(cls, table: dict[str, dict[str, float]]) -> Rows:
+        """The rows of a dictionary {query: {document: value}}."""
+        listed = list(dict_rows(table))
+        return cls(
+            [row[0] for row in listed],
+            [row[1] for row in listed],
+            [row[2] for row in listed],
+            [None] * len(listed),
+            [None] * len(listed),
+        )
+
+    def by_round(self) -> bool:
+        """Whether a number among the aspects is no whole one: then they are rounds of judging."""
+        for aspect in set(self.aspect):
+            try:
+                number = float(aspect or "0")
+            except ValueError:
+                continue
+            if number < 0 or not number.is_integer():
+                return True
+        return False
+
+    def without_aspects(self) -> Rows:
+        """The same rows, with aspects left out."""
+        return self._replace(aspect=[None] * len(self.aspect))
+
 
 def rows_of(source: Source, table: TableKind) -> Rows:
     """The rows in the order of the source."""

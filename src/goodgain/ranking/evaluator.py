@@ -113,7 +113,7 @@ def _first_values(table: Any) -> list[Any]:
 class Evaluator:
     """Judgments and measures prepared once for any number of runs, as in training loops."""
 
-    __slots__ = ("measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
 
     def __init__(
         self,
@@ -135,7 +135,10 @@ class Evaluator:
             prepared_recipe.missing,
             prepared_recipe.places,
         )
-        self.prepared = Prepared(self.qrels.core, plan, thread_count(threads))
+        self.core = self.qrels.for_measures(
+            aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
+        )
+        self.prepared = Prepared(self.core, plan, thread_count(threads))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -155,6 +158,11 @@ class Evaluator:
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
+
+
+def by_aspect(measures: Iterable[Measure]) -> bool:
+    """Whether a measure counts aspects, so that judgments may differ by aspect."""
+    return any(m.definition.by_aspect for m in measures)
 
 
 class _CoreValues(ValuesInMemory):
@@ -287,7 +295,7 @@ class Recipe:
 def _build_recipe(
     measures: Measures, policy: Policy, preset: str, explicit: frozenset[str], skip_bad: bool
 ) -> Recipe:
-    parsed = parse_all(measures)
+    parsed = parse_all(measures, preset)
     in_core = [m for m in parsed if m.definition.column is None]
     places: dict[str, int | str] = {
         m.label: m.definition.column or in_core.index(m) for m in parsed
@@ -329,8 +337,17 @@ def _recipe(
 
 
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
-    """One run or several; equal names are numbered."""
+    """One run or several, each with a name of its own; what the caller passed is never changed."""
+    if hasattr(runs, "__next__"):  # an iterator of runs or of rows
+        runs = list(runs)
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
+        names: dict[str, Any] = {}
+        for name in runs:
+            if names.setdefault(str(name), name) is not name:
+                raise InputError(
+                    f"two runs are called '{name}'",
+                    hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
+                )
         return [Run.of(run, str(name), columns) for name, run in runs.items()]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
@@ -347,10 +364,12 @@ def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) ->
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
     """{name: run} rather than {query: {document: score}}."""
     for first in value.values():
+        if isinstance(first, Mapping | list | tuple) and not first:
+            continue  # an empty run, or a query without documents: the next one tells
         if isinstance(first, Mapping):
             return any(isinstance(inner, Mapping | list | tuple) for inner in first.values())
         if isinstance(first, list | tuple):
-            return bool(first) and _is_row(first[0]) and len(first[0]) > 2
+            return _is_row(first[0]) and len(first[0]) > 2
         return True
     return False
 
@@ -359,7 +378,9 @@ def _is_row(item: Any) -> bool:
     """A row of a run, (query, doc, score) or an object with such fields, rather than a run."""
     if isinstance(item, tuple | list):
         return not item or not isinstance(item[0], tuple | list | Mapping)
-    return isinstance(item, Mapping) and not any(isinstance(v, Mapping) for v in item.values())
+    return isinstance(item, Mapping) and not all(
+        isinstance(v, Mapping | list | tuple) for v in item.values()
+    )
 
 
 def _is_plain_run(value: dict[Any, Any]) -> bool:

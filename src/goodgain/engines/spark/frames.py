@@ -130,6 +130,11 @@ def read(spark: Any, path: str, table: TableKind) -> Any:
         ) from None
 
 
+def is_trec(path: str) -> bool:
+    """Whether a path is that of a TREC file."""
+    return _format(path)[0] == "trec"
+
+
 def _format(path: str) -> tuple[str, str]:
     """The format of a path, and the path without its prefix."""
     prefix, colon, rest = path.partition(":")
