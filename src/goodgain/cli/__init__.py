@@ -41,6 +41,8 @@ GROUPS = {
         "measures": "list the measures, or describe one in full",
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
+        "selftest": "recompute your own numbers from definitions and with other tools",
+        "audit": "find the conventions that reproduce a published table",
     },
 }
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}

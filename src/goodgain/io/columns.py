@@ -175,6 +175,27 @@ TABLES: dict[str, Layout] = {
         },
         _CHOICE,
     ),
+    "published": Layout(  # values as printed, by run and measure; wide or long
+        {
+            "system": Role(
+                "run",
+                _ordered(
+                    "run",
+                    "system",
+                    "method",
+                    "model",
+                    "retriever",
+                    "variant",
+                    "name",
+                    "runid",
+                    "run_id",
+                ),
+                required=False,
+            ),
+            "measure": Role("measure", _ordered("measure", "metric"), required=False),
+            "value": Role("value", _ordered("value", "score"), required=False),
+        }
+    ),
     "preferences": Layout(
         {
             "query": _QUERY,
