@@ -30,6 +30,8 @@ STAGES = (
     "fusion",
     "labels",
     "compat",
+    "verification",
+    "auditing",
     "engines",
     "spark",
     "experiment",
@@ -192,10 +194,10 @@ def test_exported_names_are_locked():
     assert goodgain.__all__ == [
         "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
         "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
-        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg", "check", "compare",
+        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "audit", "calibrate", "cg", "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "selftest", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

@@ -51,6 +51,7 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
   plan->policy = options.policy;
   plan->may_be_disjoint = options.may_be_disjoint;
   plan->skip_bad = options.skip_bad;
+  plan->by_rank = options.by_rank;
   for (nb::handle item : measures) {
     const MeasureOptions measure = read_measure(nb::cast<nb::dict>(item));
     plan->measures.push_back(measure.spec);
@@ -196,6 +197,13 @@ NB_MODULE(_core, m) {
              plan->lists = lists.get();
              return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
            })
+      // The same for a run whose values are ranks.
+      .def("by_rank",
+           [](const Prepared& p) {
+             auto plan = std::make_shared<Plan>(*p.plan);
+             plan->by_rank = true;
+             return Prepared{p.qrels, std::move(plan), p.threads, p.lists};
+           })
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
@@ -260,6 +268,17 @@ NB_MODULE(_core, m) {
              nb::list flags;
              for (const uint8_t f : s.in_run) flags.append(f != 0);
              return flags;
+           })
+      // Queries in which documents share a rank, ranks are left out, and the first rank is 0.
+      .def("rank_facts",
+           [](const Scores& s) {
+             uint64_t shared = 0, gaps = 0, from_zero = 0;
+             for (const QueryCounts& c : s.counts) {
+               shared += c.ranks.shared;
+               gaps += c.ranks.gaps;
+               from_zero += c.ranks.from_zero;
+             }
+             return nb::make_tuple(shared, gaps, from_zero);
            })
       .def("totals",
            [](const Scores& s) {

@@ -106,6 +106,7 @@ const OptionTable<PlanOptions>& plan_table() {
       OptionTable<PlanOptions>{
           field("may_be_disjoint", &PlanOptions::may_be_disjoint),
           field("skip_bad", &PlanOptions::skip_bad),
+          field("by_rank", &PlanOptions::by_rank),
       }
           .with(&PlanOptions::policy, policy_table());
   return table;
@@ -117,7 +118,7 @@ const OptionTable<ColumnNames>& column_table() {
   static const OptionTable<ColumnNames> table{
       field("query", &ColumnNames::query).required(), field("doc", &ColumnNames::doc).required(),
       field("value", &ColumnNames::value).required(), field("target", &ColumnNames::target),
-      field("aspect", &ColumnNames::aspect),
+      field("aspect", &ColumnNames::aspect),          field("refused", &ColumnNames::refused),
   };
   return table;
 }

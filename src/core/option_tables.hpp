@@ -27,6 +27,7 @@ struct PlanOptions {
   Policy policy;
   bool may_be_disjoint = false;
   bool skip_bad = false;
+  bool by_rank = false;
 };
 
 struct FieldOptions {

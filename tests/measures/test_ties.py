@@ -6,19 +6,16 @@ import math
 from collections import Counter
 
 import pytest
-import reference
-import reference_binary  # noqa: F401 - adds its measures to the reference
-import reference_labels  # noqa: F401 - so does this
 from collections_ import REAL_GAINS, query
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import judged_from, orders, supposed, value
 from specs import ALL, FAMILIES, label
 
 from goodgain import evaluate, parse
 from goodgain._core import kernels
 from goodgain.errors import UsageError
 from goodgain.measures import definitions
+from goodgain.verification.definitions import by_docid, judged_from, names, orders, supposed, value
 
 TOLERANCE = 1e-12
 LABELS = {"targets": "target", "aspects": "aspect", "targets and aspects": "both"}
@@ -85,7 +82,7 @@ def over_orders(item, specs):
 
 def test_reference_has_every_measure():
     measured = {d.name for d in definitions("ranked")}
-    assert reference.names() == measured == {name for name, _, _ in ALL}
+    assert names() == measured == {name for name, _, _ in ALL}
 
 
 @pytest.mark.parametrize("family", CASES)
@@ -106,7 +103,7 @@ def test_ties_docid(family, data):
     """Equal scores: the larger id in byte order stands first."""
     item = data.draw(random_queries(family))
     specs, q = CASES[family], judged_from(item.rows)
-    ranking = reference.by_docid(item.run)
+    ranking = by_docid(item.run)
     expected = [value(name, ranking, q, k, **params) for name, params, k in specs]
     scores = evaluated(item, specs)
     check(item, specs, point(scores, specs), expected)
@@ -171,7 +168,7 @@ def test_unjudged_bounds(item):
     """The true extremes over all gains that unjudged documents could have."""
     unknown = [pair for pair in item.run if pair[0] not in item.gains]
     item.run = [pair for pair in item.run if pair not in unknown[3:]]
-    q, ranking = judged_from(item.rows), reference.by_docid(item.run)
+    q, ranking = judged_from(item.rows), by_docid(item.run)
     worlds = list(supposed(ranking, q))
     scores = evaluated(item, BOUNDED, unjudged="bounds")
     values = [[value(n, ranking, w, k, **p) for w in worlds] for n, p, k in BOUNDED]

@@ -47,6 +47,8 @@ GROUPS = {
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
         "doctor": "examine judgments, runs or traces before believing numbers",
+        "selftest": "recompute your own numbers from definitions and with other tools",
+        "audit": "find the conventions that reproduce a published table",
     },
 }
 # Options and arguments that name files to write.

@@ -78,7 +78,7 @@ def add_columns(parser: Any) -> None:
     """--columns."""
     parser.add_argument(
         "--columns", metavar="ROLE=NAME,...", default="",
-        help="column names in tables: query=, doc=, score=, gain=, target=, aspect=",
+        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=",
     )  # fmt: skip
 
 

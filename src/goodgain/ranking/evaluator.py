@@ -12,14 +12,15 @@ from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
-from goodgain.io.columns import columns_of
+from goodgain.io.columns import columns_of, looks_like_header
 from goodgain.io.naming import unique_names
+from goodgain.io.result_lists import is_query_row
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
+from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -223,6 +224,7 @@ class _CoreValues(ValuesInMemory):
             judged_at_10=top_judged / top if top else math.nan,
             bad_rows=scores.bad[0],
             bad_example=scores.bad[1],
+            **dict(zip(RANK_FACTS, scores.rank_facts(), strict=True)),
         )
 
 
@@ -271,6 +273,10 @@ class CoreRequest:
 
     measures: list[dict[str, Any]]
     policy: dict[str, Any]
+
+    def by_rank(self) -> CoreRequest:
+        """The same for a run whose values are ranks."""
+        return CoreRequest(self.measures, {**self.policy, "by_rank": True})
 
     def plan(self, **options: Any) -> Plan:
         """The plan for the core."""
@@ -369,9 +375,17 @@ def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
         if isinstance(first, Mapping):
             return any(isinstance(inner, Mapping | list | tuple) for inner in first.values())
         if isinstance(first, list | tuple):
-            return _is_row(first[0]) and len(first[0]) > 2
+            return bool(first) and _is_row_of_run(first[0])
         return True
     return False
+
+
+def _is_row_of_run(item: Any) -> bool:
+    """A row with a query of its own, rather than a result of one: (query, doc, score) or such fields."""
+    if isinstance(item, Mapping):
+        names = [str(name) for name in item]
+        return looks_like_header(names, "run") or is_query_row(item)
+    return _is_row(item) and len(item) > 2
 
 
 def _is_row(item: Any) -> bool:

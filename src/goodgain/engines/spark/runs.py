@@ -151,7 +151,7 @@ def _measure(
 
 def _job(run: Frame, judgments: Judgments, recipe: Recipe, qrels: ShippedQrels | None) -> Job:
     return Job(
-        request=recipe.request,
+        request=recipe.request.by_rank() if run.by_rank else recipe.request,
         name=run.name,
         width=_width(recipe),
         skips_missing=recipe.missing == "skip",
