@@ -344,7 +344,7 @@ def _recipe(
 
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
     """One run or several, each with a name of its own; what the caller passed is never changed."""
-    if hasattr(runs, "__next__"):  # an iterator of runs or of rows
+    if hasattr(runs, "__next__") and not hasattr(runs, "__arrow_c_stream__"):  # of runs or of rows
         runs = list(runs)
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
         names: dict[str, Any] = {}
