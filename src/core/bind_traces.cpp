@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "label_index.hpp"
+#include "normal_form.hpp"
 #include "option_tables.hpp"
 #include "python_values.hpp"
 #include "traces.hpp"
@@ -75,6 +77,7 @@ nb::dict verdict_dict(const Verdict& v, const Rules& rules) {
   if (evidence.empty()) evidence = rules.names(behind);
   d["fields"] = to_python(evidence);
   d["cut"] = to_python(rules.names(v.cut));
+  d["rule"] = to_python(v.rule);
   return d;
 }
 
@@ -140,6 +143,10 @@ void bind_traces(nb::module_& m) {
     return names;
   });
   m.def("normal_form", [](const std::string& text) { return to_python(normal_form(text)); });
+  m.def("without_markup", [](const std::string& text) {
+    std::string scratch;
+    return to_python(without_markup(text, scratch));
+  });
   m.def("check_trace", [](nb::bytes line, double max_gain) {
     TraceParser parser(max_gain);
     parser.parse({line.c_str(), line.size()});
@@ -152,12 +159,14 @@ void bind_traces(nb::module_& m) {
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
       .def("reduce_url",
            [](const Rules& rules, const std::string& url) {
-             const ReducedUrl reduced = reduce_url(url, rules.urls);
+             const ReducedUrl reduced = rules.urls.reduce(url);
              nb::list parameters;
-             for (const auto& [name, value] : reduced.parameters)
-               parameters.append(nb::make_tuple(to_python(name), to_python(value)));
-             return nb::make_tuple(to_python(reduced.page), parameters);
+             for (const ReducedUrl::Parameter& p : reduced.parameters)
+               parameters.append(nb::make_tuple(to_python(p.name), to_python(p.value)));
+             return nb::make_tuple(to_python(reduced.page), parameters, to_python(rules.urls.names(reduced.aliases)));
            })
+      .def("label_keys",
+           [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
       .def(
           "counted",
           [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
@@ -195,6 +204,7 @@ void bind_traces(nb::module_& m) {
       .def_ro("skipped", &TraceScores::skipped)
       .def_ro("left_out", &TraceScores::left_out)
       .def_ro("unknown_conversations", &TraceScores::unknown_conversations)
+      .def_ro("ambiguous_labels", &TraceScores::ambiguous_labels)
       .def_prop_ro("skipped_examples",
                    [](const TraceScores& s) {
                      nb::list examples;

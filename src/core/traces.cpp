@@ -7,6 +7,8 @@
 
 #include "error.hpp"
 #include "evaluate.hpp"
+#include "label_index.hpp"
+#include "normal_form.hpp"
 #include "simdjson.h"
 
 namespace gg {
@@ -359,14 +361,14 @@ struct Piece {
   std::vector<uint32_t> row_counts;
   std::vector<uint64_t> places;
   GainRows rows;
-  uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0;
+  uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0, ambiguous_labels = 0;
   std::vector<Error> examples;
 };
 
 class TraceWorker {
  public:
   TraceWorker(const Rules& rules, const Qrels* labels, const TraceOptions& options)
-      : labels_(labels), options_(options), parser_(options.gain.max_gain), clusters_(rules) {}
+      : labels_(labels), options_(options), parser_(options.gain.max_gain), clusters_(rules), index_(rules.urls) {}
 
   void score(Bytes line, uint64_t place, Piece& piece) {
     const Conversation& c = parser_.parse(line);
@@ -418,7 +420,7 @@ class TraceWorker {
       if (query == IdTable::none) ++piece.unknown_conversations;
       else judged = &(*labels_)[query];
     }
-    std::vector<bool> matched(judged ? judged->docs.size() : 0);
+    index_.use(judged);
     clusters_.clear();
     iterations_.clear();
     first_.clear();
@@ -435,7 +437,7 @@ class TraceWorker {
           ++piece.results;
           double gain = r.gain;
           bool labelled = r.labelled;
-          if (judged) label(*judged, r, matched, gain, labelled);
+          if (judged) label(r, piece, gain, labelled);
           const bool is_new = cluster == first_.size();
           of_first_.push_back(cluster);
           first_.push_back(
@@ -450,34 +452,24 @@ class TraceWorker {
       }
     }
     missed_.clear();
-    for (size_t d = 0; d < matched.size(); ++d)
-      if (!matched[d] && judged->gains[d] >= options_.gain.threshold) missed_.push_back(judged->gains[d]);
+    for (const double gain : index_.missed())
+      if (gain >= options_.gain.threshold) missed_.push_back(gain);
     piece.left_out += clusters_.left_out() - left_out_;
     left_out_ = clusters_.left_out();
   }
 
-  /// The label of the result's id, any of its other ids, or its URL.
-  void label(const QueryJudgments& judged, const Result& r, std::vector<bool>& matched, double& gain,
-             bool& labelled) const {
-    const auto look = [&](Bytes name) {
-      const int32_t d = name.empty() ? QueryJudgments::unjudged : judged.find(name, hash_bytes(name));
-      if (d == QueryJudgments::unjudged) return false;
-      const auto at = static_cast<size_t>(d);
-      matched[at] = true;
-      labelled = true;
-      gain = judged.gains[at];
-      if (!(gain >= 0 && gain <= options_.gain.max_gain)) {
-        char range[64];
-        std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
-        bad_input("the label of " + in_quotes(name) + range, labels_->name,
-                  "set max_gain (--max-gain) for another scale");
-      }
-      return true;
-    };
-    if (look(r.id)) return;
-    for (const auto& [name, id] : r.ids)
-      if (look(id)) return;
-    look(r.url);
+  /// The outside label of a result replaces its own gain.
+  void label(const Result& r, Piece& piece, double& gain, bool& labelled) {
+    const LabelIndex::Match match = index_.find(r);
+    piece.ambiguous_labels += match.ambiguous;
+    if (!match.labelled) return;
+    labelled = true;
+    gain = match.gain;
+    if (gain >= 0 && gain <= options_.gain.max_gain) return;
+    char range[64];
+    std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
+    bad_input("the label of " + in_quotes(match.name) + range, labels_->name,
+              "set max_gain (--max-gain) for another scale");
   }
 
   struct Place {
@@ -488,6 +480,7 @@ class TraceWorker {
   const TraceOptions& options_;
   TraceParser parser_;
   Clusters clusters_;
+  LabelIndex index_;
   std::vector<Iteration> iterations_;
   std::vector<Place> first_;        // the position of each result
   std::vector<uint32_t> of_first_;  // the first result identical to each
@@ -551,6 +544,7 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
     scores.skipped += p.skipped;
     scores.left_out += p.left_out;
     scores.unknown_conversations += p.unknown_conversations;
+    scores.ambiguous_labels += p.ambiguous_labels;
     for (const Error& e : p.examples)
       if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(e);
   }

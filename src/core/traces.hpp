@@ -68,6 +68,7 @@ struct TraceScores {
   std::vector<uint64_t> lines;      // line number per conversation
   GainRows rows;
   uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0;
+  uint64_t ambiguous_labels = 0;  // results that labels with different gains match
   std::vector<Error> skipped_examples;
 };
 

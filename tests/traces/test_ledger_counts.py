@@ -45,7 +45,12 @@ def chats(lists, call_names=("tool_calls",)):
         for m in messages
         if isinstance(m.get("content"), str) and m.get("role") == "user"
     )
-    return {"conversation": len(lists), "message": len(messages), "call": calls + tagged, "output": outputs + responses}
+    return {
+        "conversation": len(lists),
+        "message": len(messages),
+        "call": calls + tagged,
+        "output": outputs + responses,
+    }
 
 
 def openai_chat(text):
@@ -56,11 +61,18 @@ def openai_chat(text):
 
 def anthropic(text):
     lists = [d.get("messages") or [d] for d in documents(text)]
-    blocks = [b for one in lists for m in one if isinstance(m["content"], list) for b in m["content"]]
+    blocks = [
+        b for one in lists for m in one if isinstance(m["content"], list) for b in m["content"]
+    ]
     kinds = [b["type"] for b in blocks]
     calls = sum(k in ("tool_use", "server_tool_use") for k in kinds)
     outputs = sum(k.endswith("tool_result") for k in kinds)
-    return {"conversation": len(lists), "message": sum(map(len, lists)), "call": calls, "output": outputs}
+    return {
+        "conversation": len(lists),
+        "message": sum(map(len, lists)),
+        "call": calls,
+        "output": outputs,
+    }
 
 
 def openai_responses(text):
@@ -95,28 +107,54 @@ def browsecomp(text):
 def search_r1(text):
     replies = [r.split("<|im_start|>")[0] for r in text.split("<|im_start|>assistant")[1:]]
     calls = sum(r.count("<search>") for r in replies)
-    return {"conversation": len(replies), "message": len(replies), "call": calls, "output": sum(r.count("<information>") for r in replies)}
+    return {
+        "conversation": len(replies),
+        "message": len(replies),
+        "call": calls,
+        "output": sum(r.count("<information>") for r in replies),
+    }
 
 
 def trec_dd(text):
     rows = [line.split("\t") for line in text.splitlines()]
     steps = {(r[0], r[1]) for r in rows}
-    return {"conversation": len({r[0] for r in rows}), "call": len(steps), "output": len(steps), "result": len(rows)}
+    return {
+        "conversation": len({r[0] for r in rows}),
+        "call": len(steps),
+        "output": len(steps),
+        "result": len(rows),
+    }
 
 
 def spans(kind_of, output_of):
     def count(text):
         value = documents(text)
         if "resourceSpans" in value[0]:
-            value = [s for d in value for r in d["resourceSpans"] for c in r["scopeSpans"] for s in c["spans"]]
-        value = [o for d in value for o in (d.get("observations") or (d.get("data") or {}).get("spans") or [d])]
+            value = [
+                s
+                for d in value
+                for r in d["resourceSpans"]
+                for c in r["scopeSpans"]
+                for s in c["spans"]
+            ]
+        value = [
+            o
+            for d in value
+            for o in (d.get("observations") or (d.get("data") or {}).get("spans") or [d])
+        ]
         parents = {s.get("parentObservationId") for s in value}
         calls = [
             s
             for s in value
-            if kind_of(s) in ("TOOL", "RETRIEVER") or (kind_of(s) == "SPAN" and s["id"] not in parents)
+            if kind_of(s) in ("TOOL", "RETRIEVER")
+            or (kind_of(s) == "SPAN" and s["id"] not in parents)
         ]
-        return {"conversation": 1, "span": len(value), "call": len(calls), "output": sum(map(output_of, calls))}
+        return {
+            "conversation": 1,
+            "span": len(value),
+            "call": len(calls),
+            "output": sum(map(output_of, calls)),
+        }
 
     return count
 
@@ -129,9 +167,11 @@ def attribute(span, name):
 
 
 def otel_kind(span):
-    return {"execute_tool": "TOOL", "retrieval": "RETRIEVER", "vector_db_retrieve": "RETRIEVER"}.get(
-        attribute(span, "gen_ai.operation.name")
-    )
+    return {
+        "execute_tool": "TOOL",
+        "retrieval": "RETRIEVER",
+        "vector_db_retrieve": "RETRIEVER",
+    }.get(attribute(span, "gen_ai.operation.name"))
 
 
 def has_otel_output(span):
@@ -230,8 +270,15 @@ def write_openai_chat(chat):
     def write(m):
         if m["role"] == "tool":
             return {"role": "tool", "tool_call_id": m["call"], "content": as_text(m["content"])}
-        calls = [{"id": c, "type": "function", "function": {"name": t, "arguments": json.dumps(a)}} for c, t, a in m.get("calls", ())]
-        return {"role": m["role"], "content": m["content"], **({"tool_calls": calls} if calls else {})}
+        calls = [
+            {"id": c, "type": "function", "function": {"name": t, "arguments": json.dumps(a)}}
+            for c, t, a in m.get("calls", ())
+        ]
+        return {
+            "role": m["role"],
+            "content": m["content"],
+            **({"tool_calls": calls} if calls else {}),
+        }
 
     return {"id": "c", "messages": [write(m) for m in chat]}
 
@@ -254,17 +301,34 @@ def write_inspect(chat):
         calls = [{"id": c, "function": t, "arguments": a} for c, t, a in m.get("calls", ())]
         return {"role": m["role"], "content": m["content"], "tool_calls": calls}
 
-    return {"eval": {"model": "m"}, "samples": [{"id": 1, "epoch": 1, "messages": [write(m) for m in chat]}]}
+    return {
+        "eval": {"model": "m"},
+        "samples": [{"id": 1, "epoch": 1, "messages": [write(m) for m in chat]}],
+    }
 
 
 def write_anthropic(chat):
     def write(m):
         if m["role"] == "tool":
-            return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": m["call"], "content": as_text(m["content"])}]}
-        calls = [{"type": "tool_use", "id": c, "name": t, "input": a} for c, t, a in m.get("calls", ())]
+            return {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": m["call"],
+                        "content": as_text(m["content"]),
+                    }
+                ],
+            }
+        calls = [
+            {"type": "tool_use", "id": c, "name": t, "input": a} for c, t, a in m.get("calls", ())
+        ]
         return {"role": m["role"], "content": calls or [{"type": "text", "text": m["content"]}]}
 
-    first = {"role": "assistant", "content": [{"type": "tool_use", "id": "c0", "name": "calculator", "input": {}}]}
+    first = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "c0", "name": "calculator", "input": {}}],
+    }
     return {"id": "c", "messages": [*(write(m) for m in chat), first]}
 
 
@@ -272,9 +336,17 @@ def write_openai_responses(chat):
     items = [{"type": "reasoning", "summary": []}]
     for m in chat:
         if m["role"] == "tool":
-            items.append({"type": "function_call_output", "call_id": m["call"], "output": as_text(m["content"])})
+            items.append(
+                {
+                    "type": "function_call_output",
+                    "call_id": m["call"],
+                    "output": as_text(m["content"]),
+                }
+            )
         for c, t, a in m.get("calls", ()):
-            items.append({"type": "function_call", "call_id": c, "name": t, "arguments": json.dumps(a)})
+            items.append(
+                {"type": "function_call", "call_id": c, "name": t, "arguments": json.dumps(a)}
+            )
         if m["role"] != "tool" and not m.get("calls"):
             items.append({"type": "message", "role": m["role"], "content": m["content"]})
     return {"id": "r", "object": "response", "output": items}
@@ -283,7 +355,12 @@ def write_openai_responses(chat):
 def write_browsecomp(chat):
     outputs = {m["call"]: m["content"] for m in chat if m["role"] == "tool"}
     items = [
-        {"type": "tool_call", "tool_name": t, "arguments": json.dumps(a), "output": as_text(outputs[c]) if c in outputs else None}
+        {
+            "type": "tool_call",
+            "tool_name": t,
+            "arguments": json.dumps(a),
+            "output": as_text(outputs[c]) if c in outputs else None,
+        }
         for m in chat
         for c, t, a in m.get("calls", ())
     ]
@@ -326,7 +403,10 @@ def random_tree(rng):
         name = rng.choice(TOOLS)
         node = Node("tool", name, arguments, rng.choice(OUTPUTS[:6]), call=call)
         if depth < 2 and rng.random() < 0.5:
-            documents = [{"id": f"d{n}", "content": f"Document {n}, with words."} for n in range(rng.randint(1, 3))]
+            documents = [
+                {"id": f"d{n}", "content": f"Document {n}, with words."}
+                for n in range(rng.randint(1, 3))
+            ]
             query = arguments["query"] if rng.random() < 0.7 else "other"
             node.children.append(Node("retriever", "Retriever", query, documents))
         return node
@@ -339,7 +419,9 @@ def random_tree(rng):
             calls.append(tool(f"c{number}"))
         made = tuple((c.call, c.name, c.input) for c in calls)
         children += [Node("model", "Model", calls=made, tokens=(rng.randint(1, 99), 5)), *calls]
-    return numbered(Node("agent", "Agent", children=[*children, Node("model", "Model", tokens=(3, 4))]))
+    return numbered(
+        Node("agent", "Agent", children=[*children, Node("model", "Model", tokens=(3, 4))])
+    )
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -181,3 +181,31 @@ def test_calls_without_spans_are_read_from_messages(written):
     assert search["query"] == "paris"
     assert search["unread"]  # its output is nowhere
     assert ledger.unread == 1 and not ledger.is_exact
+
+
+def test_events_that_create_and_update_a_span_are_one(tmp_path):
+    def event(kind, number, **body):
+        body = {"id": f"o{number}", "traceId": "t1", **body}
+        return {
+            "id": f"e{number}{kind}",
+            "type": kind,
+            "timestamp": "2026-01-01T00:00:00Z",
+            "body": body,
+        }
+
+    def moment(second):
+        return f"2026-01-01T00:00:{second:02}Z"
+
+    batch = [
+        event("trace-create", 0, sessionId="s") | {"body": {"id": "t1", "sessionId": "s"}},
+        event("generation-create", 1, name="m", startTime=moment(1)),
+        event("generation-update", 1, endTime=moment(2), usageDetails={"input": 5, "output": 2}),
+        event("span-create", 2, name="web_search", startTime=moment(3), input={"query": "paris"}),
+        event("span-update", 2, endTime=moment(4), output=[{"url": "https://x.org/p"}]),
+    ]
+    traces, ledger = read(tmp_path, {"batch": batch})
+    (search,) = searches(traces)
+    assert search["query"] == "paris" and len(search["results"]) == 1 and search["latency"] == 1
+    assert traces[0]["conversation"] == "s"
+    assert (ledger.count("span", "read"), ledger.count("span", "duplicate")) == (2, 2)
+    assert traces[0]["turns"][0]["iterations"][0]["tokens"] == 7

@@ -198,6 +198,20 @@ def test_lines_with_the_same_id_are_one_conversation(key, tmp_path):
     assert traces[0]["conversation"] == "s1"
 
 
+def test_runs_and_systems_over_the_same_conversation_stay_apart(tmp_path):
+    other = [USER, assistant(call("d1", "rome")), tool("d1"), assistant(text="Rome.")]
+    lines = [
+        {"conversation_id": "c", "system": "a", "messages": LOOP},
+        {"conversation_id": "c", "system": "b", "messages": LOOP},
+        {"conversation_id": "c", "system": "a", "messages": other},
+        {"conversation_id": "c", "system": "a", "messages": other},
+    ]
+    traces, ledger = read(tmp_path, *lines)
+    assert [(t["conversation"], t["system"]) for t in traces] == [("c", s) for s in "abaa"]
+    assert [steps(t) for t in traces] == [[[1, 1]], [[1, 1]], [[1]], [[1]]]
+    assert ledger.count("message", "duplicate") == 0
+
+
 def test_states_from_the_newest_to_the_oldest(tmp_path):
     states = [{"thread_id": "t", "values": {"messages": LOOP[:n]}} for n in (6, 4, 2)]
     (trace,), ledger = read(tmp_path, *states)

@@ -453,6 +453,11 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             messages.append(
                 f"{self.facts['unknown_conversations']:,} conversations are not in the labels"
             )
+        if self.facts.get("ambiguous_labels"):
+            messages.append(
+                f"{self.facts['ambiguous_labels']:,} results match labels with different gains; "
+                "that of exactly their id or URL counts, otherwise the highest"
+            )
         if self.facts.get("left_out"):
             messages.append(
                 f"{self.facts['left_out']:,} results share keys with more than 64 others and were "

@@ -55,7 +55,7 @@ def good_gain(
     `traces` is a path, several paths, `Trace` objects or dictionaries, or {system: any of these}.
     `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
     that judgments can have; they override gains in the traces. `identity` decides which results are
-    duplicates: an `Identity`, a TOML file of profiles, "document" or "passage".
+    duplicates: an `Identity`, a TOML file of rules, "document" or "passage".
     """
     rules = Identity.of(identity)
     settings = GainSettings(
@@ -232,7 +232,15 @@ class _Collected:
     def __init__(self) -> None:
         self.pieces: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
         self.counts = dict.fromkeys(
-            ("results", "searches", "skipped", "left_out", "unknown_conversations"), 0
+            (
+                "results",
+                "searches",
+                "skipped",
+                "left_out",
+                "unknown_conversations",
+                "ambiguous_labels",
+            ),
+            0,
         )
         self.examples: list[str] = []
 

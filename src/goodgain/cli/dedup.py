@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     add_traces(p)
     p.add_argument(
         "--audit", action="store_true",
-        help="show every merge and every rejected candidate, with key, step and fields",
+        help="show every merge and every rejected candidate: both results, key, rule, step and fields",
     )  # fmt: skip
     add_turn(p)
     add_identity(p)
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.traces import read_traces
     from goodgain.traces.ledger import LedgerFile, render_ledger
 
-    identity = Identity(args.profiles or (), unit=args.unit)
+    identity = Identity(args.identity or (), unit=args.unit)
     rows: list[list[Any]] = []
     skipped, notes = 0, []
     items = LedgerFile(args.ledger)
@@ -63,7 +63,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 _CLUSTERS = ["system", "conversation", "cluster", "size", "at", "result"]
-_AUDIT = ["system", "conversation", "result", "other", "key", "verdict", "step", "fields", "merged"]
+_AUDIT = [
+    "system", "conversation", "result", "other", "key", "rule", "verdict", "step", "fields", "merged",
+    "title", "other title", "url", "other url",
+]  # fmt: skip
 
 
 def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
@@ -113,6 +116,7 @@ def _audit_rows(
             places[d.result][0],
             places[d.other][0],
             d.key,
+            d.rule,
             d.verdict,
             d.step,
             d.fields,
@@ -121,13 +125,19 @@ def _audit_rows(
             else "no, contradicts the first of its cluster"
             if d.contradicted
             else "no",
+            *(_one_line(places[n][1].title) for n in (d.result, d.other)),
+            *(_one_line(places[n][1].url) for n in (d.result, d.other)),
         ]
         for d in clusters.decisions
     ]
 
 
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
 def _preview(result: Result) -> str:
     text = result.title or result.url or result.id or next(iter(result.ids.values()), None)
     text = text or result.snippet or result.content or "(empty)"
-    text = " ".join(str(text).split())
+    text = _one_line(str(text))
     return text if len(text) <= 60 else text[:59] + "…"

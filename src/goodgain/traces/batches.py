@@ -18,11 +18,13 @@ def split_batch(record: CallRecord) -> list[tuple[str, list[dict[str, Any]]]]:
     if not record.has_results:
         return []
     text = next((o.value for o in record.outputs if o.account == "result"), None)
-    headings = list(_HEADING.finditer(text)) if isinstance(text, str) else []
+    if not isinstance(text, str) or "search for '" not in text:
+        return []
+    headings = list(_HEADING.finditer(text))
     if len(headings) < 2:
         return []
-    ends = [h.start() for h in headings[1:]] + [len(str(text))]
+    ends = [h.start() for h in headings[1:]] + [len(text)]
     return [
-        (heading["query"], find_results(str(text)[heading.end() : end]).results)
+        (heading["query"], find_results(text[heading.end() : end]).results)
         for heading, end in zip(headings, ends, strict=True)
     ]

@@ -144,8 +144,9 @@ class Builder:
         self.context.ledger.meet("output")
         record = call if isinstance(call, CallRecord) else self._by_id.get(str(call))
         if record is None:
+            has_results = output.find().account == "result"
             rule = "no call has the id that it answers"
-            self._items.append(("output", where, "unusable", rule, 1))
+            self._items.append(("output", where, "unread" if has_results else "unusable", rule, 1))
             return
         record.outputs.append(output)
         if record.seconds is None:

@@ -54,14 +54,15 @@ def _piece(where: str, document: Any) -> Piece:
     messages = messages_of(document) or []
     items = [Item(value=m, where=f"{where} messages[{n}]") for n, m in enumerate(messages)]
     items += reply_items(facts, where)
-    system = facts.get("system")
+    system = facts["system"] if isinstance(facts.get("system"), str) and not request else None
     name = next((facts[n] for n in ("id", "query_id") if isinstance(facts.get(n), str | int)), None)
     return Piece(
         where=where,
         items=items,
         key=key_of(document),
         name=None if name is None else str(name),
-        system=system if isinstance(system, str) and not request else None,
+        of=system or "",
+        system=system,
     )
 
 

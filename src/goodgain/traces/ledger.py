@@ -109,8 +109,9 @@ class Ledger:
 
     @property
     def is_exact(self) -> bool:
-        """Whether everything is accounted for and no search is unread."""
-        return not self.unread and not self.differences()
+        """Whether everything is accounted for and no search and no output is unread."""
+        unread = self.unread or self.count("output", "unread")
+        return not unread and not self.differences()
 
     def differences(self) -> dict[str, int]:
         """Items met minus items entered, by kind, where the two differ: none in a sound reader."""
@@ -122,7 +123,7 @@ class Ledger:
     def is_well(self) -> bool:
         """Whether nothing is unread, unusable or unaccounted for."""
         unusable = sum(n for (_, account), n in self.counts.items() if account == "unusable")
-        return self.is_exact and not unusable and not self.count("output", "unread")
+        return self.is_exact and not unusable
 
     def merge(self, other: Ledger) -> None:
         """Add the counts of another ledger."""

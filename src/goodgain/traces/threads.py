@@ -16,7 +16,7 @@ from goodgain.traces.usage import Usage
 from goodgain.traces.values import dicts, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Documents
@@ -45,7 +45,8 @@ class Piece:
 
     where: str
     items: list[Item]
-    key: str | None = None  # the same for all of a thread
+    key: str | None = None  # the name of the conversation, the same for all of a thread
+    of: str = ""  # what else must be the same: the system
     id: str | None = None  # that a later piece may name as `previous`
     previous: str | None = None
     name: str | None = None  # of the conversation, where the key is not one
@@ -61,15 +62,49 @@ class Thread:
     name: str
     system: Any
     items: list[Item] = field(default_factory=list)
-    marks: list[bytes] = field(default_factory=list)  # of the items
     repeated: int = 0  # items that a later piece repeated
     is_keyed: bool = False
     goes_on: bool = False
+    _marks: list[bytes] = field(default_factory=list)
+
+    def marks(self) -> list[bytes]:
+        """What each item is known by; computed when another piece may repeat them."""
+        self._marks.extend(_mark(item.value) for item in self.items[len(self._marks) :])
+        return self._marks
+
+    def extend(self, piece: Piece) -> None:
+        """Add the items of a piece that the thread does not have."""
+        if self.items:
+            marks = [_mark(item.value) for item in piece.items]
+            known = _repeated(self.marks(), marks)
+            self._marks.extend(marks[known:])
+        else:
+            known = 0
+        self.repeated += known
+        self.items.extend(piece.items[known:])
+        self.system = self.system or piece.system
+        self.goes_on = piece.goes_on
+
+    def is_continued_by(self, piece: Piece) -> bool:
+        """Whether a piece repeats all items and adds to them; of another system it does not."""
+        if self.system and piece.system and self.system != piece.system:
+            return False
+        return len(piece.items) > len(self.items) and all(
+            mark == _mark(item.value) for mark, item in zip(self.marks(), piece.items, strict=False)
+        )
+
+    def is_run_again_by(self, piece: Piece) -> bool:
+        """Whether a piece asks the same question anew: several runs of an agent over a conversation."""
+        if not self.items or _question(self.items) != _question(piece.items):
+            return False
+        marks = [_mark(item.value) for item in piece.items]
+        known = _repeated(self.marks(), marks)
+        return known == 0 or known == len(marks) == len(self.items)
 
     @property
-    def mark(self) -> bytes:
-        """A digest of all items."""
-        return _chain(self.marks)[-1] if self.marks else b""
+    def has_reply(self) -> bool:
+        """Whether anything but the question is in it."""
+        return any(_is_reply(item.value) for item in self.items)
 
 
 def threads(
@@ -92,13 +127,16 @@ class _Collector:
         self.context = context
         self.open: OrderedDict[int, Thread] = OrderedDict()
         self.by_link: dict[str, int] = {}  # keys and ids of responses
-        self.by_mark: dict[bytes, int] = {}
+        self.by_question: dict[bytes, list[int]] = {}
+        self.links: dict[int, list[str]] = {}  # the other way round, for threads that are closed
+        self.questions: dict[int, bytes] = {}
         self.closed: set[str] = set()
         self.count = 0
 
     def add(self, piece: Piece) -> Iterator[Thread]:
-        marks = [_mark(item.value) for item in piece.items]
-        number = self._thread_of(piece, marks)
+        """Add a piece to its thread, or begin one; yields a thread that must make room."""
+        question = None if piece.key is not None else _question(piece.items)
+        number = self._thread_of(piece, question)
         if number is None:
             self.count += 1
             number = self.count
@@ -108,55 +146,64 @@ class _Collector:
                 system=piece.system,
                 is_keyed=piece.key is not None,
             )
-        thread = self.open[number]
+            if question is not None:
+                self.questions[number] = question
+                self.by_question.setdefault(question, []).append(number)
+        self.open[number].extend(piece)
         self.open.move_to_end(number)
-        self.by_mark.pop(thread.mark, None)
-        _extend(thread, piece, marks)
-        if thread.marks and not thread.is_keyed:
-            self.by_mark[thread.mark] = number
-        for link in (_link("key", piece.key), _link("id", piece.id)):
+        for link in (_link(f"key {piece.of}", piece.key), _link("id", piece.id)):
             if link:
                 self.by_link[link] = number
+                self.links.setdefault(number, []).append(link)
         if len(self.open) > OPEN_THREADS:
             yield self._close()
 
-    def _thread_of(self, piece: Piece, marks: list[bytes]) -> int | None:
+    def _thread_of(self, piece: Piece, question: bytes | None) -> int | None:
         if piece.key is not None:
-            link = _link("key", piece.key)
+            link = _link(f"key {piece.of}", piece.key)
             if link in self.closed:
                 self.context.note(
                     f"{self.context.name}: conversation '{piece.key}' goes on after more than "
                     f"{OPEN_THREADS} others and is read as two; sort the file by conversation"
                 )
-            return self.by_link.get(link or "")
+            number = self.by_link.get(link or "")
+            is_new = number is not None and self.open[number].is_run_again_by(piece)
+            return None if is_new else number
         if piece.previous is not None:
             return self.by_link.get(_link("id", piece.previous) or "")
         last = next(reversed(self.open), None)
         if last is not None and self.open[last].goes_on:
             return last
-        numbers = (self.by_mark.get(mark) for mark in reversed(_chain(marks)[:-1]))
-        number = next((n for n in numbers if n is not None), None)
-        return number if number is not None and self._is_continued(number, piece, last) else None
-
-    def _is_continued(self, number: int, piece: Piece, last: int | None) -> bool:
-        """Whether a line that repeats a thread and adds to it belongs to it.
-
-        The same question asked again, of another system or without any reply between, does not.
-        """
-        thread = self.open[number]
-        if thread.system and piece.system and thread.system != piece.system:
-            return False
-        return number == last or any(_is_reply(item.value) for item in thread.items)
+        for number in reversed(self.by_question.get(question or b"", ())):
+            thread = self.open[number]
+            # A question asked again without any reply between is another conversation.
+            if (number == last or thread.has_reply) and thread.is_continued_by(piece):
+                return number
+        return None
 
     def _close(self) -> Thread:
         """The thread that was continued longest ago."""
         number, thread = self.open.popitem(last=False)
-        for link in [link for link, n in self.by_link.items() if n == number]:
-            del self.by_link[link]
+        for link in self.links.pop(number, ()):
+            if self.by_link.get(link) == number:
+                del self.by_link[link]
             if thread.is_keyed:
                 self.closed.add(link)
-        self.by_mark = {mark: n for mark, n in self.by_mark.items() if n != number}
+        question = self.questions.pop(number, None)
+        if question is not None:
+            self.by_question[question].remove(number)
+            if not self.by_question[question]:
+                del self.by_question[question]
         return thread
+
+
+def _question(items: list[Item]) -> bytes | None:
+    """The first item that is not a system prompt: threads that differ in it are different."""
+    for item in items:
+        value = item.value
+        if not isinstance(value, dict) or value.get("role") not in ("system", "developer"):
+            return _mark(value)
+    return None
 
 
 def _is_reply(value: Any) -> bool:
@@ -172,16 +219,6 @@ def _is_reply(value: Any) -> bool:
 
 def _link(kind: str, value: str | None) -> str | None:
     return None if value is None else f"{kind} {value}"
-
-
-def _extend(thread: Thread, piece: Piece, marks: list[bytes]) -> None:
-    """Add the items of a piece that the thread does not have."""
-    known = _repeated(thread.marks, marks)
-    thread.repeated += known
-    thread.items.extend(piece.items[known:])
-    thread.marks.extend(marks[known:])
-    thread.system = thread.system or piece.system
-    thread.goes_on = piece.goes_on
 
 
 def _repeated(before: list[bytes], marks: list[bytes]) -> int:
@@ -209,16 +246,6 @@ def _repeated(before: list[bytes], marks: list[bytes]) -> int:
     return last if position == len(before) or last == len(marks) else 0
 
 
-def _chain(marks: Iterable[bytes]) -> list[bytes]:
-    """Digests of the first item, the first two, and so on."""
-    digest = hashlib.blake2b(digest_size=16)
-    chain = []
-    for mark in marks:
-        digest.update(mark)
-        chain.append(digest.digest())
-    return chain
-
-
 def _mark(value: Any) -> bytes:
     """What makes a message or item the same in a response and in the next request: its content."""
     if not isinstance(value, dict):
@@ -236,12 +263,17 @@ def _mark(value: Any) -> bytes:
     answered = inner.get("tool_call_id") or inner.get("call_id")
     if not (text or blocks or calls or answered):
         blocks = [{k: v for k, v in inner.items() if k not in ("status", "usage")}]
-    return _digest([kind, text, blocks, calls, answered, inner.get("output")])
+    output = inner.get("output")
+    if isinstance(output, str):
+        text, output = text + output, None
+    return _digest([kind, blocks, calls, answered, output], text)
 
 
-def _digest(value: Any) -> bytes:
-    text = json.dumps(value, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()
+def _digest(value: Any, text: str = "") -> bytes:
+    head = json.dumps(value, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(head, digest_size=16)
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def key_of(document: Any) -> str | None:

@@ -53,6 +53,8 @@ def read_usage(*sources: Any) -> Usage:
     tokens: Usage | None = None
     cost: float | None = None
     for source in sources:
+        if not source:
+            continue
         fields = _fields(source)
         if tokens is None and (counted := _tokens(fields)).tokens is not None:
             tokens = counted

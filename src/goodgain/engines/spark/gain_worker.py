@@ -21,7 +21,14 @@ SCORED = (
     "place bigint, system string, conversation string, iteration int, "
     "value array<double>, lower array<double>, upper array<double>, report string"
 )
-COUNTS = ("results", "searches", "skipped", "left_out", "unknown_conversations")
+COUNTS = (
+    "results",
+    "searches",
+    "skipped",
+    "left_out",
+    "unknown_conversations",
+    "ambiguous_labels",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.format import TraceFormat
@@ -44,6 +45,8 @@ def _observations(document: Any) -> Iterator[dict[str, Any]]:
                     "traceId": trace.get("id"),
                     **o,
                 }
+        elif isinstance(document.get("batch"), list):
+            yield from _ingested(document["batch"])
         elif (
             ("traceId" in document or "trace_id" in document)
             and ("startTime" in document or "start_time" in document)
@@ -51,6 +54,26 @@ def _observations(document: Any) -> Iterator[dict[str, Any]]:
             and "run_type" not in document
         ):
             yield document
+
+
+_EVENT = re.compile(r"(?P<kind>[a-z]+)-(?:create|update)$")
+
+
+def _ingested(batch: list[Any]) -> Iterator[dict[str, Any]]:
+    """Observations as clients send them: events that create and update one, by its id."""
+    events = [e for e in dicts(batch) if isinstance(e.get("body"), dict)]
+    sessions = {
+        str(e["body"].get("id")): e["body"].get("sessionId")
+        for e in events
+        if e.get("type") == "trace-create"
+    }
+    for event in events:
+        kind = _EVENT.match(str(event.get("type")))
+        if kind is None or kind["kind"] == "trace":
+            continue
+        body = event["body"]
+        type_ = body.get("type") if kind["kind"] == "observation" else kind["kind"].upper()
+        yield {"sessionId": sessions.get(str(body.get("traceId"))), **body, "type": type_}
 
 
 def _read(documents: Documents, context: Context) -> Conversations:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from goodgain.traces.format import Conversations, Documents
 
 _CALLS = ("function_call", "custom_tool_call", "web_search_call", "file_search_call", "mcp_call")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_call_output")
 _TYPES = (*_CALLS, "function_call_output", "reasoning")
 
 
@@ -123,10 +122,10 @@ def _add_items(items: list[Item], builder: Builder) -> None:
             is_new = is_new or not item.is_reply
             if value.get("phase") != "commentary":
                 builder.add_answer(text_of(value.get("content")), citations_of(value))
-        elif kind in _OUTPUTS:
+        elif str(kind).endswith("_call_output"):
             builder.add_output(value.get("call_id"), value.get("output"), where=item.where)
             is_new = True
-        elif kind in _CALLS:
+        elif str(kind).endswith("_call"):
             if is_new:
                 builder.start_iteration()
             is_new = False
@@ -153,11 +152,21 @@ def _add_call(kind: str, item: dict[str, Any], builder: Builder, where: str) -> 
         record = builder.add_call(
             item.get("id"), "web_search", query, where=where, kind="hosted search"
         )
-        if action.get("sources") is not None:
+        if item.get("status") == "failed":
+            builder.add_output(record, None, where=where, error="the search failed")
+        elif action.get("sources") is not None:
             sources = find_results(action["sources"]).results
             results = [{**r, "type": "web"} for r in sources]
             builder.add_output(record, action["sources"], where=where, results=results)
-    else:  # file_search_call
+    elif kind != "file_search_call":  # code_interpreter_call, computer_call, ...
+        arguments = first_of(item, "arguments", "action", "code", "input", "operation")
+        record = builder.add_call(
+            call or item.get("id"), name or kind.removesuffix("_call"), arguments, where=where
+        )
+        output = first_of(item, "output", "outputs", "result")
+        if output is not None:
+            builder.add_output(record, output, where=where)
+    else:
         record = builder.add_call(
             item.get("id"), "file_search", item.get("queries"), where=where, kind="hosted search"
         )

@@ -53,7 +53,9 @@ class _Frame:
 
     def build(self) -> Any:
         """The value that the bracket holds."""
-        if self.call is not None:  # Document(page_content='...'), datetime(2024, 1, 1), OrderedDict([...])
+        if (
+            self.call is not None
+        ):  # Document(page_content='...'), datetime(2024, 1, 1), OrderedDict([...])
             if self.pairs:
                 return self.pairs
             return self.items[0] if len(self.items) == 1 else self.items or None
@@ -84,7 +86,9 @@ def parse_prefix(text: str, start: int) -> tuple[Any, int]:
                 if len(stack) > _DEPTH or (stack and stack[-1].ready and mark != "("):
                     return None, 0
                 top = stack[-1] if stack else None
-                name = top.value.text if top and isinstance(top.value, _Name) and mark == "(" else None
+                name = (
+                    top.value.text if top and isinstance(top.value, _Name) and mark == "(" else None
+                )
                 stack.append(_Frame(mark, name))
                 continue
             if not stack:

@@ -1,41 +1,50 @@
-"""The slow binary and coverage measures; importing it adds them to `reference`."""
+"""Binary and coverage measures."""
 
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
-from reference import NAN, measure, measure_named
+from goodgain.verification.definitions.common import (
+    NAN,
+    Cutoff,
+    Docs,
+    Judged,
+    measure,
+    measure_named,
+)
 
 # --- binary ---
 
 
-def flags(docs, q, rel):
+def flags(docs: Docs, q: Judged, rel: float) -> list[bool]:
     return [d in q.gains and q.gains[d] >= rel for d in docs]
 
 
-def total_relevant(q, rel):
+def total_relevant(q: Judged, rel: float) -> int:
     return sum(g >= rel for g in q.gains.values())
 
 
 @measure
-def P(docs, q, k, rel=1):  # noqa: N802
-    return sum(flags(docs[:k], q, rel)) / k
+def P(docs: Docs, q: Judged, k: int, rel: float = 1, denominator: str = "k") -> float:
+    depth = min(k, len(docs)) if denominator == "returned" else k
+    return sum(flags(docs[:k], q, rel)) / depth if depth else 0.0
 
 
 @measure
-def R(docs, q, k, rel=1):  # noqa: N802
+def R(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     n = total_relevant(q, rel)
     return sum(flags(docs[:k], q, rel)) / n if n else 0.0
 
 
 @measure
-def R_cap(docs, q, k, rel=1):  # noqa: N802
+def R_cap(docs: Docs, q: Judged, k: int, rel: float = 1) -> float:
     n = total_relevant(q, rel)
     return sum(flags(docs[:k], q, rel)) / min(n, k) if n else 0.0
 
 
 @measure
-def F(docs, q, k, rel=1, beta=1):  # noqa: N802
+def F(docs: Docs, q: Judged, k: Cutoff, rel: float = 1, beta: float = 1) -> float:
     hits, n, depth = sum(flags(docs[:k], q, rel)), total_relevant(q, rel), k or len(docs)
     if not hits:
         return 0.0
@@ -44,7 +53,7 @@ def F(docs, q, k, rel=1, beta=1):  # noqa: N802
 
 
 @measure
-def AP(docs, q, k, rel=1):  # noqa: N802
+def AP(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     hits, total, n = 0, 0.0, total_relevant(q, rel)
     for i, is_relevant in enumerate(flags(docs[:k], q, rel), 1):
         if is_relevant:
@@ -54,52 +63,56 @@ def AP(docs, q, k, rel=1):  # noqa: N802
 
 
 @measure
-def GMAP(docs, q, k, rel=1):  # noqa: N802
+def GMAP(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     return AP(docs, q, k, rel)
 
 
 @measure
-def RR(docs, q, k, rel=1):  # noqa: N802
+def RR(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     return next((1 / i for i, f in enumerate(flags(docs[:k], q, rel), 1) if f), 0.0)
 
 
 @measure
-def Hit(docs, q, k, rel=1):  # noqa: N802
+def Hit(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     return float(any(flags(docs[:k], q, rel)))
 
 
 @measure
-def Rprec(docs, q, _, rel=1):  # noqa: N802
+def Rprec(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     n = total_relevant(q, rel)
     return sum(flags(docs[:n], q, rel)) / n if n else 0.0
 
 
 @measure
-def IPrec(docs, q, recall, rel=1, rounding="nearest"):  # noqa: N802
+def IPrec(docs: Docs, q: Judged, recall: float, rel: float = 1, rounding: str = "nearest") -> float:
     n = total_relevant(q, rel)
-    asked = recall * n
-    c = math.floor(asked + 0.9) if rounding == "up" else math.floor(asked + 0.5)
+    wanted = recall * n
+    c = math.floor(wanted + 0.9) if rounding == "up" else math.floor(wanted + 0.5)
     marks = flags(docs, q, rel)
     at = [i for i, f in enumerate(marks, 1) if f]
     if not n or c > len(at):
         return 0.0
     first = at[c - 1] if c else 1
-    return max((sum(marks[:i]) / i for i in range(first, len(docs) + 1)), default=0.0)
+    relevant = list(accumulate(marks))
+    return max((relevant[i - 1] / i for i in range(first, len(docs) + 1)), default=0.0)
 
 
 @measure
-def AP11(docs, q, _, rel=1, rounding="nearest"):  # noqa: N802
+def AP11(docs: Docs, q: Judged, _: Cutoff, rel: float = 1, rounding: str = "nearest") -> float:
     points = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     return sum(IPrec(docs, q, r, rel, rounding) for r in points) / 11
 
 
 @measure
-def Bpref(docs, q, _, rel=1):  # noqa: N802
-    n, others = total_relevant(q, rel), sum(0 <= g < rel for g in q.gains.values())
+def Bpref(docs: Docs, q: Judged, _: Cutoff, rel: float = 1, negative: str = "unjudged") -> float:
+    lowest = 0.0 if negative == "unjudged" else -math.inf
+    n, others = total_relevant(q, rel), sum(lowest <= g < rel for g in q.gains.values())
+    if negative == "nonrelevant" and n and not others:
+        return NAN if any(flags(docs, q, rel)) else 0.0
     total, above = 0.0, 0
     for doc in docs:
         g = q.gains.get(doc)
-        if g is None or g < 0:
+        if g is None or g < lowest:
             continue
         if g < rel:
             above += 1
@@ -109,7 +122,7 @@ def Bpref(docs, q, _, rel=1):  # noqa: N802
 
 
 @measure
-def infAP(docs, q, _, rel=1):  # noqa: N802
+def infAP(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     e, total, n = 0.00001, 0.0, total_relevant(q, rel)
     relevant = nonrelevant = pooled_only = 0
     for i, doc in enumerate(docs, 1):
@@ -132,38 +145,42 @@ def infAP(docs, q, _, rel=1):  # noqa: N802
 
 
 @measure
-def SetP(docs, q, _, rel=1):  # noqa: N802
+def SetP(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     return sum(flags(docs, q, rel)) / len(docs) if docs else 0.0
 
 
 @measure
-def SetR(docs, q, _, rel=1):  # noqa: N802
+def SetR(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     return R(docs, q, None, rel)
 
 
 @measure
-def SetF(docs, q, _, rel=1, beta=1):  # noqa: N802
+def SetF(docs: Docs, q: Judged, _: Cutoff, rel: float = 1, beta: float = 1) -> float:
     return F(docs, q, None, rel, beta)
 
 
 @measure
-def SetAP(docs, q, _, rel=1):  # noqa: N802
+def SetAP(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     return SetP(docs, q, None, rel) * SetR(docs, q, None, rel)
 
 
-def rbo(a, b, p, depth=1000):
+def rbo(a: Docs, b: Docs, p: float, depth: int = 1000) -> float:
     """The sum of p^(i-1) x overlap at i / i; lists shorter than i stay as they are."""
     longest = min(depth, max(len(a), len(b)))
-    total = math.fsum(
-        p ** (i - 1) * len(set(a[:i]) & set(b[:i])) / i for i in range(1, longest + 1)
-    )
-    return total + len(set(a) & set(b)) * _tail(p, longest, depth)
+    ours: set[str] = set()
+    theirs: set[str] = set()
+    terms = []
+    for i in range(1, longest + 1):
+        ours.update(a[i - 1 : i])
+        theirs.update(b[i - 1 : i])
+        terms.append(p ** (i - 1) * len(ours & theirs) / i)
+    return math.fsum(terms) + len(ours & theirs) * _tail(p, longest, depth)
 
 
 _TAILS: dict[tuple[float, int, int], float] = {}
 
 
-def _tail(p, longest, depth):
+def _tail(p: float, longest: int, depth: int) -> float:
     key = (p, longest, depth)
     if key not in _TAILS:
         _TAILS[key] = math.fsum(p ** (i - 1) / i for i in range(longest + 1, depth + 1))
@@ -171,20 +188,21 @@ def _tail(p, longest, depth):
 
 
 @measure
-def Compat(docs, q, _, p=0.95):  # noqa: N802
+def Compat(docs: Docs, q: Judged, _: Cutoff, p: float = 0.95, depth: float = 1000) -> float:
     place = {d: i for i, d in enumerate(docs)}
     ideal = [d for d, g in q.gains.items() if g > 0]
     ideal.sort(key=lambda d: (-q.gains[d], place.get(d, math.inf)))
-    return rbo(docs, ideal, p) / rbo(ideal, ideal, p) if ideal else 0.0
+    end = int(depth) or max(len(docs), len(ideal))
+    return rbo(docs, ideal, p, end) / rbo(ideal, ideal, p, end) if ideal else 0.0
 
 
 @measure
-def Accuracy(docs, q, k, rel=1):  # noqa: N802
+def Accuracy(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     marks = flags(docs[:k], q, rel)
     pairs = sum(marks) * (len(marks) - sum(marks))
     if not pairs:
         return NAN
-    right = sum(a and not b for i, a in enumerate(marks) for b in marks[i + 1 :])
+    right = sum(marks[i + 1 :].count(False) for i, mark in enumerate(marks) if mark)
     return right / pairs
 
 
@@ -192,32 +210,32 @@ def Accuracy(docs, q, k, rel=1):  # noqa: N802
 
 
 @measure_named("Judged")
-def share_judged(docs, q, k):
+def share_judged(docs: Docs, q: Judged, k: Cutoff) -> float:
     seen = docs[:k]
     return sum(map(q.is_judged, seen)) / len(seen) if seen else NAN
 
 
 @measure
-def Unjudged(docs, q, k):  # noqa: N802
+def Unjudged(docs: Docs, q: Judged, k: Cutoff) -> float:
     depth = k or len(docs)
     return sum(not q.is_judged(d) for d in docs[:k]) / depth if depth else NAN
 
 
 @measure
-def NumRet(docs, q, k):  # noqa: N802
+def NumRet(docs: Docs, q: Judged, k: Cutoff) -> float:
     return len(docs[:k])
 
 
 @measure
-def NumRel(docs, q, _, rel=1):  # noqa: N802
+def NumRel(docs: Docs, q: Judged, _: Cutoff, rel: float = 1) -> float:
     return total_relevant(q, rel)
 
 
 @measure
-def NumRelRet(docs, q, k, rel=1):  # noqa: N802
+def NumRelRet(docs: Docs, q: Judged, k: Cutoff, rel: float = 1) -> float:
     return sum(flags(docs[:k], q, rel))
 
 
 @measure
-def NumQ(docs, q, _):  # noqa: N802
+def NumQ(docs: Docs, q: Judged, _: Cutoff) -> float:
     return 1
