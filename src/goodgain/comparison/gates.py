@@ -13,6 +13,7 @@ from goodgain.comparison.pairing import (
     choose_columns,
     direction_notes,
     missing_labels,
+    open_reason,
 )
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
@@ -382,17 +383,19 @@ def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Res
         extremes = {
             _verdict(values, margin, test, alpha, resampling)[0]
             for values in (cell.worst_improvements, cell.best_improvements)
+            if not cell.is_unbounded
         }
         if extremes != {verdict}:
             low, high = (
                 sign * float(v.mean()) for v in (cell.worst_improvements, cell.best_improvements)
             )
-            reason = f"missing labels allow a difference of {min(low, high):+.4g} to {max(low, high):+.4g}"
+            span = f"{min(low, high):+.4g} to {max(low, high):+.4g}"
+            reason = f"{open_reason(cell.is_unbounded)} allow a difference of {span}"
             verdict = "open"
     if test == "t":
-        span = effect.t_interval(improvements, 1 - 2 * alpha)
+        interval = effect.t_interval(improvements, 1 - 2 * alpha)
     else:
-        span = paired.bca_interval(improvements, 1 - 2 * alpha, resampling)
+        interval = paired.bca_interval(improvements, 1 - 2 * alpha, resampling)
     needed = None
     if verdict == "not shown":
         needed = effect.queries_needed(improvements, float(improvements.mean()) + margin, alpha)
@@ -402,7 +405,7 @@ def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Res
         mean=float(cell.b.mean()),
         difference=float((cell.b - cell.a).mean()),
         margin=margin,
-        bound=None if span is None else sign * span[0],
+        bound=None if interval is None else sign * interval[0],
         p=p,
         verdict=verdict,
         queries=len(improvements),

@@ -65,7 +65,7 @@ class Paired:
     units: tuple[str, ...]
     a: Floats
     b: Floats
-    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where labels are missing
+    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where something is unknown
     b_limits: tuple[Floats, Floats] | None = None
     group: str | None = None
 
@@ -105,6 +105,16 @@ class Paired:
             for limits in (self.a_limits, self.b_limits)
         )
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether unread searches leave any of the values without a bound."""
+        import numpy as np
+
+        return any(
+            limits is not None and not np.isfinite(limits).all()
+            for limits in (self.a_limits, self.b_limits)
+        )
+
     def only(self, group: str, members: Mapping[str, str]) -> Paired | None:
         """The queries of one group; None if there are none."""
         rows = [i for i, unit in enumerate(self.units) if members.get(unit, "") == group]
@@ -125,6 +135,11 @@ class Paired:
             b_limits=pick(self.b_limits),
             group=group,
         )
+
+
+def open_reason(is_unbounded: bool) -> str:
+    """What leaves a verdict open: only unread searches leave values without a bound."""
+    return "unread searches and missing labels" if is_unbounded else "missing labels"
 
 
 def choose_columns(

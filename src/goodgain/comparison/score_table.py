@@ -71,6 +71,8 @@ def read_scores(
                 hint="several seeds need a column 'seed', or name it (--seed-column COLUMN)",
             )
         column[units[i]] = value
+        if is_agentic and low == low and high != high and "upper" in roles:
+            high = math.inf  # as JSON writes an upper bound that does not exist
         if low == low and high == high and low != high:
             own = limits.setdefault(systems[i], {}).setdefault(seeds[i], {})
             own.setdefault(name, {})[units[i]] = (low, high)

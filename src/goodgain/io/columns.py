@@ -90,7 +90,7 @@ TABLES: dict[str, Layout] = {
                 _ordered("system", "run", "method", "model", "retriever", "variant", "name"),
                 required=False,
             ),
-            "seed": Role("seed", (("seed",),), required=False),
+            "seed": Role("seed", _ordered("seed", "repeat"), required=False),
             "measure": Role("measure", _ordered("measure", "metric"), required=False),
             "value": Role("value", _ordered("value", "score"), required=False),
             "lower": Role("lower bound", (("lower",),), required=False),
