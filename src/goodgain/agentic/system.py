@@ -283,6 +283,11 @@ class SystemGain(Frozen):
         return len(self.conversations) < len(self.runs.conversations)
 
     @cached_property
+    def _searching(self) -> frozenset[str]:
+        """The conversations with a search; of the others, what is undefined is left out."""
+        return frozenset(c for c, n in zip(self.runs.conversations, self.lengths, strict=True) if n)
+
+    @cached_property
     def _last_rows(self) -> Numbers:
         return self.first_row[1:] - 1
 
@@ -338,7 +343,7 @@ class SystemGain(Frozen):
     def final_bounds(self, measure: str | Measure) -> dict[str, tuple[float, float]]:
         """{conversation: (lower, upper)} after its last iteration, over what is not known of it."""
         low, high = (self._final(matrix, measure) for matrix in (self.lower, self.upper))
-        return {unit: (low[unit], high[unit]) for unit in low}
+        return {unit: (low[unit], high[unit]) for unit in low if unit in high}
 
     def final_of_repeats(self, measure: str | Measure) -> list[dict[str, float]]:
         """`final` of each repeat; a single one unless every conversation has equally many."""
@@ -369,13 +374,18 @@ class SystemGain(Frozen):
         for (conversation, repeat), value in zip(runs, values, strict=True):
             place = slots.index(repeat) if by_name else places.get(conversation, 0)
             places[conversation] = place + 1
-            listed[place][conversation] = value
+            if value == value or conversation in self._searching:
+                listed[place][conversation] = value
         return listed
 
     def _final(self, matrix: Matrix, measure: str | Measure) -> dict[str, float]:
         values = matrix[self._last_rows, self.column(measure)]
-        means = self._over_repeats(values, None)
-        return dict(zip(self.conversations, means.tolist(), strict=True))
+        means = self._over_repeats(values, None).tolist()
+        return {
+            conversation: value
+            for conversation, value in zip(self.conversations, means, strict=True)
+            if value == value or conversation in self._searching
+        }
 
     def _over_repeats(self, values: Matrix, runs: Numbers | None) -> Matrix:
         """The mean over the runs of each conversation, undefined if any of them is."""

@@ -34,7 +34,7 @@ class SparkGoodGain:
 
     `per_iteration` has the columns system, conversation, repeat and iteration, and one column per
     measure (three where labels are missing or searches unread); it stays cached on the cluster until
-    `release`.
+    `release`. A conversation without a search has iteration 0.
     """
 
     per_iteration: Any
@@ -272,6 +272,6 @@ def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:
         if bounded:
             columns += [sql.col(b)[i].alias(f"{measure}:{b}") for b in ("lower", "upper")]
     system = sql.when(sql.col("system") == "", default).otherwise(sql.col("system")).alias("system")
-    return cached.where("report is null and iteration > 0").select(
+    return cached.where("report is null").select(
         system, "conversation", "repeat", "iteration", *columns
     )
