@@ -71,7 +71,9 @@ fuzz: $(VENV)/tested-with
 # process killed 500 times (50 in the tests).
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
+	$(BIN)/python scripts/error_rates.py --check
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	$(BIN)/python scripts/check_errors.py
 
 # Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.
 docs: $(VENV)/tested-with

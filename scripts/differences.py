@@ -95,13 +95,14 @@ EXAMPLES = (
     Example(
         "RBP",
         "The default persistence is .8; in trec_eval 10 it is .9. A graded document counts as its grade "
-        "divided by the highest grade of the collection; in trec_eval by the highest of the query; in ranx "
-        "the grade itself counts, so values above 1 are possible.",
+        "divided by the highest grade of the collection, but at least 1; in trec_eval by the highest of the "
+        "query; in ranx the grade itself counts, so values above 1 are possible.",
         {"q": {"a": 1}, "r": {"b": 3}}, {"q": {"a": 1.0}, "r": {"b": 1.0}}, "RBP RBP(p=0.5) RBP(rel=1)",
     ),
     Example(
         "ERR",
-        "The highest grade is that of the collection; in ir_measures (gdeval) it is always 4.",
+        "The highest grade is that of the collection, but at least 1; in ir_measures (gdeval) it is "
+        "always 4.",
         {"q": {"a": 1}}, {"q": {"a": 1.0}}, "ERR@10",
     ),
     Example(

@@ -76,12 +76,19 @@ def query(
     docs=DOCS,
     distinct=False,
 ):
-    """One query; `labels` is None, "target" or "aspect"; `distinct` leaves no ties."""
+    """One query; `labels` is None, "target", "aspect" or "both"; `distinct` leaves no ties."""
     pool = st.permutations(docs)
     retrieved = draw(pool)[: draw(st.integers(min_run, max_docs))]
     judged = draw(pool)[: draw(st.integers(min_rows, max_docs + 2))]
     if labels is None:
         rows = [(doc, draw(st.sampled_from(grades)), None, None) for doc in judged]
+    elif labels == "both":
+        pairs = st.tuples(st.sampled_from("abc"), st.sampled_from("123"))
+        rows = [
+            (doc, draw(st.sampled_from(grades)), *pair)
+            for doc in judged
+            for pair in draw(st.lists(pairs, min_size=1, max_size=3, unique=True))
+        ]
     else:
         rows = []
         for doc in judged:

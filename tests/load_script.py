@@ -1,4 +1,4 @@
-"""Import scripts by path: on sys.path, scripts/reference.py would shadow tests/reference.py."""
+"""Import scripts by path, under names that shadow nothing."""
 
 from __future__ import annotations
 

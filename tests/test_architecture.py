@@ -30,9 +30,12 @@ STAGES = (
     "fusion",
     "labels",
     "compat",
+    "verification",
+    "auditing",
     "engines",
     "spark",
     "experiment",
+    "checks",
     "reports",
     "cli",
 )
@@ -189,12 +192,12 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "GSB", "Calibration", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
+        "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
         "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
-        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "calibrate", "cg", "compare",
+        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "audit", "calibrate", "cg", "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "selftest", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
@@ -245,6 +248,15 @@ def test_help_lists_every_command(capsys):
 
 
 def test_every_command_module_is_listed():
-    shared = {"__init__", "conversations", "options", "output", "parser", "runs"}
+    shared = {
+        "__init__",
+        "conversations",
+        "crash",
+        "options",
+        "output",
+        "parser",
+        "redaction",
+        "runs",
+    }
     files = {p.stem for p in (PACKAGE / "cli").glob("*.py")} - shared
     assert {name.replace("_", "-") for name in files} == set(COMMANDS)

@@ -58,9 +58,54 @@ Bytes text_at(const ArrowArray& array, int64_t row) {
   return {text ? text + offsets[0] : "", static_cast<size_t>(offsets[1] - offsets[0])};
 }
 
+template <class Offset>
+void check_offsets(const ArrowArray& array, const std::string& place) {
+  const Offset* offsets = static_cast<const Offset*>(array.buffers[1]) + array.offset;
+  bool ordered = offsets[0] >= 0;
+  for (int64_t i = 0; i < array.length; ++i) ordered &= offsets[i] <= offsets[i + 1];
+  if (!ordered) bad_input("damaged Arrow data: the offsets of texts are not in order", place);
+}
+
 bool is_text_format(const char* f) {
   return !std::strcmp(f, "u") || !std::strcmp(f, "U") || !std::strcmp(f, "vu") || !std::strcmp(f, "z") ||
          !std::strcmp(f, "Z") || !std::strcmp(f, "vz");
+}
+
+/// Refuses what would be read outside its buffers. Sizes of buffers are not part of the C interface: whoever makes
+/// the data answers for them, and files are validated before they come here.
+void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& place) {
+  const auto damaged = [&](const char* what) { bad_input(std::string("damaged Arrow data: ") + what, place); };
+  if (array.length < 0 || array.offset < 0) damaged("a negative length");
+  if (!array.length) return;
+  const char* f = schema.format;
+  const bool is_view = f[0] == 'v', is_plain_text = !is_view && is_text_format(f);
+  if (array.n_buffers < (is_plain_text ? 3 : is_view ? 3 : 2) || !array.buffers[1]) damaged("a buffer is missing");
+  if (f[0] == 'u' || f[0] == 'z') check_offsets<int32_t>(array, place);
+  if (f[0] == 'U' || f[0] == 'Z') check_offsets<int64_t>(array, place);
+  if (is_view) {
+    for (int64_t i = 0; i < array.length; ++i) {
+      const auto* view = static_cast<const char*>(array.buffers[1]) + 16 * (i + array.offset);
+      int32_t length, buffer, offset;
+      std::memcpy(&length, view, 4);
+      std::memcpy(&buffer, view + 8, 4);
+      std::memcpy(&offset, view + 12, 4);
+      // The last buffer holds the sizes of the others.
+      if (!valid(array, i) || (length >= 0 && length <= 12)) continue;
+      if (length < 0 || buffer < 0 || buffer >= array.n_buffers - 3 || offset < 0) damaged("a view leads nowhere");
+      const auto* sizes = static_cast<const int64_t*>(array.buffers[array.n_buffers - 1]);
+      if (sizes && int64_t{offset} + length > sizes[buffer]) damaged("a view leads nowhere");
+    }
+  }
+  if (!schema.dictionary) return;
+  if (!array.dictionary) damaged("the dictionary is missing");
+  if (!is_integer_format(f)) damaged("a dictionary's index is not an integer");
+  for (int64_t i = 0; i < array.length; ++i)
+    if (valid(array, i)) {
+      const int64_t place_in_dictionary = *integer_at(f[0], array, i);
+      if (place_in_dictionary < 0 || place_in_dictionary >= array.dictionary->length)
+        damaged("an index is outside its dictionary");
+    }
+  check_array(*schema.dictionary, *array.dictionary, place);
 }
 
 }  // namespace
@@ -98,16 +143,21 @@ struct ArrowTable::Numbers {
   Table table;
 
   double get(int64_t row, int64_t row_number) const {
-    double value = std::nan("");
-    if (valid(array, row)) {
-      if (schema.format[0] == 'g') value = at<double>(array, row);
-      else if (schema.format[0] == 'f') value = static_cast<double>(at<float>(array, row));
-      else value = static_cast<double>(*integer_at(schema.format[0], array, row));
-    }
+    const double value = at_row(schema, array, row);
     if (!std::isfinite(value))
       bad_input(std::string("the ") + (table == Table::run ? "score" : "gain") + " is missing or not a finite number",
                 place + ", row " + std::to_string(row_number));
     return value;
+  }
+
+ private:
+  static double at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row) {
+    if (!valid(in, row)) return std::nan("");
+    if (of.dictionary) return at_row(*of.dictionary, *in.dictionary, *integer_at(of.format[0], in, row));
+    if (of.format[0] == 'g') return at<double>(in, row);
+    if (of.format[0] == 'f') return static_cast<double>(at<float>(in, row));
+    if (of.format[0] == 'L') return static_cast<double>(at<uint64_t>(in, row));
+    return static_cast<double>(*integer_at(of.format[0], in, row));
   }
 };
 
@@ -117,19 +167,38 @@ ArrowTable::ArrowTable(ArrowArrayStream& stream, std::string name) : name_(std::
     const char* why = stream.get_last_error(&stream);
     bad_input("cannot read the data: " + std::string(why ? why : "unknown error"), name_);
   };
-  check(stream.get_schema(&stream, &schema_));
-  while (true) {
-    ArrowArray batch{};
-    check(stream.get_next(&stream, &batch));
-    if (!batch.release) break;
-    batches_.push_back(batch);
+  try {
+    check(stream.get_schema(&stream, &schema_));
+    while (true) {
+      ArrowArray batch{};
+      check(stream.get_next(&stream, &batch));
+      if (!batch.release) break;
+      batches_.push_back(batch);
+      if (batch.n_children != schema_.n_children) bad_input("damaged Arrow data: columns are missing", name_);
+    }
+  } catch (...) {  // a stream that fails midway leaves nothing behind
+    release();
+    throw;
   }
 }
 
-ArrowTable::~ArrowTable() {
+ArrowTable::~ArrowTable() { release(); }
+
+void ArrowTable::release() {
   for (ArrowArray& batch : batches_)
     if (batch.release) batch.release(&batch);
+  batches_.clear();
   if (schema_.release) schema_.release(&schema_);
+}
+
+void ArrowTable::check_columns(std::initializer_list<size_t> columns) const {
+  for (const ArrowArray& batch : batches_)
+    for (const size_t c : columns) {
+      const ArrowArray& array = *batch.children[c];
+      if (batch.length < 0 || batch.offset < 0 || array.length < batch.length + batch.offset)
+        bad_input("damaged Arrow data: a column is shorter than its batch", place_of(c));
+      check_array(*schema_.children[c], array, place_of(c));
+    }
 }
 
 std::vector<std::string> ArrowTable::column_names() const {
@@ -162,7 +231,8 @@ IdKind ArrowTable::kind(size_t c) const {
 }
 
 void ArrowTable::require_numbers(size_t c) const {
-  const char* format = schema_.children[c]->format;
+  const ArrowSchema* schema = schema_.children[c];
+  const char* format = schema->dictionary ? schema->dictionary->format : schema->format;
   if (is_integer_format(format) || !std::strcmp(format, "f") || !std::strcmp(format, "g")) return;
   bad_input("column " + in_quotes(schema_.children[c]->name) + " must hold numbers", name_,
             "its Arrow type is " + std::string(format));
@@ -175,6 +245,7 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
   const size_t aspect = names.aspect.empty() ? query : column(names.aspect);
   for (const size_t c : {query, doc, target, aspect}) kind(c);
   require_numbers(value);
+  check_columns({query, doc, target, aspect, value});
   int64_t number = 0;
   Arena arena;
   for (const ArrowArray& batch : batches_) {
@@ -209,6 +280,7 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
 
 void ArrowTable::for_each_piece(const std::function<void(Bytes, int64_t, int64_t, Bytes)>& use) const {
   const size_t query = column("query"), kind = column("kind"), place = column("place"), piece = column("piece");
+  check_columns({query, kind, place, piece});
   Arena arena;  // stays empty: both columns are bytes already
   int64_t number = 0;
   for (const ArrowArray& batch : batches_) {
@@ -243,6 +315,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   Scores scores = empty_scores(qrels, plan);
   require_numbers(value);
   const IdKind query_kind = kind(query), doc_kind = kind(doc);
+  check_columns({query, doc, value});
 
   struct Segment {
     uint32_t query, batch;

@@ -1,6 +1,7 @@
 // Arrow data from any library, through the C stream interface, read without a copy.
 #pragma once
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +72,8 @@ class ArrowTable {
   IdKind kind(size_t column) const;
   void require_numbers(size_t column) const;
   std::string place_of(size_t column) const;  // for messages
+  void check_columns(std::initializer_list<size_t> columns) const;
+  void release();
 
   std::string name_;
   ArrowSchema schema_{};

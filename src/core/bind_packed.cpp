@@ -89,6 +89,9 @@ void bind_packed(nb::module_& m) {
              all["unjudged"] = e.unjudged;
              all["top"] = e.top;
              all["top_judged"] = e.top_judged;
+             all["shared_ranks"] = e.shared_ranks;
+             all["rank_gaps"] = e.rank_gaps;
+             all["ranks_from_zero"] = e.ranks_from_zero;
              return all;
            })
       .def_prop_ro("unjudged_example", [](const PackedEvaluation& e) { return to_python(e.unjudged_example); });

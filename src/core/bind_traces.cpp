@@ -9,6 +9,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "label_index.hpp"
+#include "normal_form.hpp"
 #include "option_tables.hpp"
 #include "python_values.hpp"
 #include "trace_scores.hpp"
@@ -78,6 +80,7 @@ nb::dict verdict_dict(const Verdict& v, const Rules& rules) {
   if (evidence.empty()) evidence = rules.names(behind);
   d["fields"] = to_python(evidence);
   d["cut"] = to_python(rules.names(v.cut));
+  d["rule"] = to_python(v.rule);
   return d;
 }
 
@@ -165,6 +168,7 @@ nb::dict totals_dict(const TraceTotals& t) {
       {"opens", t.opens},
       {"citations", t.citations},
       {"turns", t.turns},
+      {"ambiguous_labels", t.ambiguous_labels},
       {"lent", t.lent},
       {"conflicting", t.conflicting},
       {"identical", t.identical},
@@ -220,6 +224,10 @@ void bind_traces(nb::module_& m) {
     return names;
   });
   m.def("normal_form", [](const std::string& text) { return to_python(normal_form(text)); });
+  m.def("without_markup", [](const std::string& text) {
+    std::string scratch;
+    return to_python(without_markup(text, scratch));
+  });
   m.def("check_trace", [](nb::bytes line, double max_gain) {
     TraceParser parser(max_gain);
     parser.parse({line.c_str(), line.size()});
@@ -232,12 +240,14 @@ void bind_traces(nb::module_& m) {
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
       .def("reduce_url",
            [](const Rules& rules, const std::string& url) {
-             const ReducedUrl reduced = reduce_url(url, rules.urls);
+             const ReducedUrl reduced = rules.urls.reduce(url);
              nb::list parameters;
-             for (const auto& [name, value] : reduced.parameters)
-               parameters.append(nb::make_tuple(to_python(name), to_python(value)));
-             return nb::make_tuple(to_python(reduced.page), parameters);
+             for (const ReducedUrl::Parameter& p : reduced.parameters)
+               parameters.append(nb::make_tuple(to_python(p.name), to_python(p.value)));
+             return nb::make_tuple(to_python(reduced.page), parameters, to_python(rules.urls.names(reduced.aliases)));
            })
+      .def("label_keys",
+           [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
       .def(
           "counted",
           [](const Rules& rules, nb::list lines, std::shared_ptr<const Qrels> labels, nb::dict options) {

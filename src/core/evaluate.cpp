@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <set>
@@ -18,6 +19,29 @@ namespace gg {
 void Worker::duplicate(const QueryJudgments& query, const Row& row, std::string where) {
   duplicate_input("duplicate document " + in_quotes(row.doc) + " for query " + in_quotes(query.id), std::move(where),
                   "set the policy duplicates=first or duplicates=best to keep one of them");
+}
+
+void Worker::bad_rank(const QueryJudgments& query, const Row& row, std::string where) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", row.score);
+  bad_input(std::string("the rank ") + text + " of document " + in_quotes(row.doc) + " for query " +
+                in_quotes(query.id) + " must be a non-negative integer",
+            std::move(where), "ranks count from 1; for scores, name their column 'score'");
+}
+
+RankFacts Worker::rank_facts(const std::vector<Row>& rows) {
+  ranks_.clear();
+  for (const Row& row : rows) ranks_.push_back(row.score);
+  std::sort(ranks_.begin(), ranks_.end());
+  RankFacts facts;
+  if (ranks_.empty()) return facts;
+  facts.from_zero = ranks_[0] == 0;
+  facts.gaps = ranks_[0] > 1;
+  for (size_t i = 1; i < ranks_.size(); ++i) {
+    if (ranks_[i] == ranks_[i - 1]) facts.shared = 1;
+    if (ranks_[i] > ranks_[i - 1] + 1) facts.gaps = 1;
+  }
+  return facts;
 }
 
 QueryCounts Worker::counts(const Ranked& ranked) {
@@ -89,6 +113,12 @@ std::string as_example(const Error& error) {
 
 namespace {
 
+void count_bad_ranks(Scores& scores) {
+  for (size_t q = 0; q < scores.counts.size(); ++q)
+    if (const uint32_t n = scores.counts[q].ranks.bad)
+      scores.bad.join({n, "invalid rank for query " + in_quotes((*scores.qrels)[q].id)});
+}
+
 void count_repeats(Scores& scores, const Plan& plan) {
   if (!plan.repeats_are_bad) return;
   for (size_t q = 0; q < scores.counts.size(); ++q)
@@ -127,6 +157,7 @@ Scores empty_scores(std::shared_ptr<const Qrels> qrels, const Plan& plan) {
 }
 
 Scores complete(Scores scores, const Plan& plan, const std::string& run_name) {
+  count_bad_ranks(scores);
   count_repeats(scores, plan);
   require_common_queries(scores, plan, run_name);
   fill_missing(scores, plan);
@@ -466,6 +497,7 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
   QrelsBuilder builder;
+  if (format.kind == LineFormat::Kind::trec && !format.has_aspects) builder.aspects_may_be_iterations();
   builder.expect(static_cast<size_t>(std::count(file.data(), file.data() + file.size(), '\n')) + 1);
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);

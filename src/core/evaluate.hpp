@@ -1,5 +1,6 @@
 // Evaluation: ranks and measures every judged query of a run, on all threads.
 #pragma once
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +34,7 @@ struct Plan {
   TopLists* lists = nullptr;     // collects the top ranks of every query, if not null
   bool skip_bad = false;         // bad rows are skipped and counted; of duplicate documents the first counts
   bool repeats_are_bad = false;  // with skip_bad: the policy makes duplicate documents an error
+  bool by_rank = false;          // the values of a run are ranks: the smallest is best
 
   /// Adds the last measure to the group of its policy.
   void group_next(const Policy& of_measure);
@@ -41,10 +43,17 @@ struct Plan {
   size_t width() const { return measures.size() * (policy.bounds() ? 3 : 1); }
 };
 
+/// What the ranks of one query look like if they are not 1, 2, 3, ...
+struct RankFacts {
+  uint8_t shared = 0, gaps = 0, from_zero = 0;  // whether documents share a rank, ranks are left out, the first is 0
+  uint32_t bad = 0;                             // rows dropped because their rank is not one, under skip_bad
+};
+
 /// Counts of one query.
 struct QueryCounts {
   uint32_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;  // top: in the first ten
   uint32_t repeated = 0;                                          // rows dropped because their document came before
+  RankFacts ranks;                                                // only of runs with ranks in place of scores
 };
 
 /// Rows that were skipped as unusable, with the reason for the first of them.
@@ -90,6 +99,8 @@ class Worker {
   QueryCounts measure(const QueryJudgments& query, std::vector<Row>& rows, bool may_repeat, double* out,
                       Where&& where) {
     QueryCounts query_counts;
+    RankFacts ranks;
+    if (plan_.by_rank) ranks = ranks_to_scores(query, rows, where);
     TopList list;
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       const bool last = g + 1 == plan_.groups.size();
@@ -106,6 +117,7 @@ class Worker {
       if (plan_.lists) add_to(list, g, ranked, own);
     }
     if (plan_.lists) plan_.lists->keep(static_cast<size_t>(&query - &(*qrels_)[0]), std::move(list));
+    query_counts.ranks = ranks;
     return query_counts;
   }
 
@@ -113,6 +125,24 @@ class Worker {
   void measure_missing(const QueryJudgments& query, double* out);
 
  private:
+  /// Replaces ranks by scores that order documents in the same way.
+  template <class Where>
+  RankFacts ranks_to_scores(const QueryJudgments& query, std::vector<Row>& rows, Where&& where) {
+    uint32_t bad = 0;
+    for (const Row& row : rows)
+      if (!is_rank(row.score)) {
+        if (!plan_.skip_bad) bad_rank(query, row, where(row));
+        ++bad;
+      }
+    if (bad) std::erase_if(rows, [](const Row& row) { return !is_rank(row.score); });
+    RankFacts facts = rank_facts(rows);
+    facts.bad = bad;
+    for (Row& row : rows) row.score = -row.score;
+    return facts;
+  }
+  static bool is_rank(double value) { return value >= 0 && value == std::floor(value); }
+  RankFacts rank_facts(const std::vector<Row>& rows);
+  [[noreturn]] static void bad_rank(const QueryJudgments& query, const Row& row, std::string where);
   [[noreturn]] static void duplicate(const QueryJudgments& query, const Row& row, std::string where);
   static QueryCounts counts(const Ranked& ranked);
   void measure(const Plan::Group& group, const Ranked& ranked, const std::vector<Row>& rows, double* out);
@@ -123,7 +153,7 @@ class Worker {
   const Plan& plan_;
   Ranker ranker_;
   std::vector<Row> copy_;
-  std::vector<double> gains_;
+  std::vector<double> gains_, ranks_;
 };
 
 /// Scores without values, to be filled in.
@@ -148,6 +178,7 @@ struct LineFormat {
   ColumnNames keys;
   size_t skip = 0;  // bytes before the first line: the header
   bool as_trec_eval = false;
+  bool has_aspects = false;  // TREC qrels: the second column is certainly an aspect
 };
 
 Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,

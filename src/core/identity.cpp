@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "error.hpp"
+#include "likeness.hpp"
+#include "normal_form.hpp"
 
 namespace gg {
 
@@ -97,6 +99,8 @@ Bytes Clusters::keep_normal(Bytes text) {
   return arena_.keep(scratch_);
 }
 
+Bytes Clusters::keep_text(Bytes text) { return keep_normal(without_markup(text, markup_)); }
+
 Item Clusters::prepare(const Result& result) {
   Item item;
   if (!result.type.empty()) {
@@ -115,7 +119,7 @@ Item Clusters::prepare(const Result& result) {
     switch (rules_.fields[field].kind) {
       case FieldKind::people: value.text = arena_.keep(normal_people(raw)); break;
       case FieldKind::time: value.moment = parse_moment(raw); [[fallthrough]];
-      default: value.text = keep_normal(raw);
+      default: value.text = keep_text(raw);
     }
     if (value.text.empty()) return;
     value.hash = hash_bytes(value.text);
@@ -132,20 +136,21 @@ Item Clusters::prepare(const Result& result) {
 
   for (const auto& [name, raw] : result.ids) {
     if (is_citation_marker(raw)) continue;
-    const Bytes value = keep_normal(raw);
+    const Bytes value = arena_.keep(rules_.urls.id_form(name, raw));
     if (value.empty()) continue;
     item.ids.push_back({arena_.keep(name), hash_bytes(value), check_hash(value), value});
     mixed_in(hash_bytes(name), item.ids.back().hash);
   }
   if (item.ids.empty() && !is_citation_marker(result.id)) {
-    item.generic_id = keep_normal(result.id);
+    item.generic_id = arena_.keep(rules_.urls.id_form("id", result.id));
     mixed_in(1000, hash_bytes(item.generic_id));
   }
-  if (!result.url.empty() && !is_citation_marker(result.url)) {
-    item.url = reduce_url(result.url, rules_.urls);
+  const Bytes url = result.url.empty() && item.ids.empty() && is_url(result.id) ? result.id : result.url;
+  if (!url.empty() && !is_citation_marker(url)) {
+    item.url = rules_.urls.reduce(url);
     item.has_url = true;
-    mixed_in(1001, hash_bytes(item.url.page));
-    for (const auto& [name, value] : item.url.parameters) mixed_in(hash_bytes(name), hash_bytes(value));
+    mixed_in(1001, hash_bytes(item.url.page) ^ item.url.form);
+    for (const ReducedUrl::Parameter& p : item.url.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
   }
   item.signature = signature;
   return item;
@@ -243,8 +248,37 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
   return false;
 }
 
-bool Clusters::compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const {
-  const auto decide = [&](Outcome outcome, const char* evidence) {
+FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& profile) const {
+  const auto both = [&](uint32_t field, const Item::Value*& x, const Item::Value*& y) {
+    if (!(profile.rejecting & bit(field))) return false;
+    x = a.value(field);
+    y = b.value(field);
+    return x && y;
+  };
+  const Item::Value *x = nullptr, *y = nullptr;
+  const Bytes host = Bytes(a.url.page).substr(0, a.url.page.find('|'));
+  const bool titled = both(rules_.title, x, y);
+  const FieldMask title = titled && !alike_titles(x->text, y->text, host) ? bit(rules_.title) : 0;
+  if (titled && !title) return 0;
+  const bool likely = a.url.form != b.url.form;
+  if (titled && likely) return title;
+  FieldMask texts = 0;
+  for (const uint32_t field : {rules_.snippet, rules_.content}) {
+    if (!both(field, x, y)) continue;
+    if (alike_texts(x->text, y->text)) return 0;
+    texts |= bit(field);
+  }
+  if (!texts) return 0;
+  for (const auto& [p, q] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+    const Item::Value *snippet = p->value(rules_.snippet), *content = q->value(rules_.content);
+    if (snippet && content && alike_texts(snippet->text, content->text)) return 0;
+  }
+  return titled || likely ? title | texts : 0;
+}
+
+bool Clusters::compare_urls(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& equal,
+                            bool explain) const {
+  const auto decide = [&](Outcome outcome, const std::string& evidence) {
     verdict = {.outcome = outcome, .step = 2, .evidence = explain ? evidence : ""};
     return true;
   };
@@ -254,13 +288,20 @@ bool Clusters::compare_urls(const Item& a, const Item& b, Verdict& verdict, bool
   }
   if (a.url.parameters == b.url.parameters) {
     equal = true;
-    return rules_.unit == Unit::document && decide(Outcome::duplicate, "url");
+    if (rules_.unit != Unit::document) return false;
+    if (const FieldMask differ = contradiction(a, b, profile)) {
+      verdict = {.outcome = Outcome::different, .step = 3, .differ = differ};
+      return true;
+    }
+    return decide(Outcome::duplicate, "url");
   }
-  std::vector<std::pair<std::string, std::string>> differing;
+  std::vector<ReducedUrl::Parameter> differing;
   std::set_symmetric_difference(a.url.parameters.begin(), a.url.parameters.end(), b.url.parameters.begin(),
                                 b.url.parameters.end(), std::back_inserter(differing));
-  for (const auto& [name, value] : differing)
-    if (rules_.urls.selects(name)) return decide(Outcome::different, ("url parameter " + name).c_str());
+  const auto routes = std::count_if(differing.begin(), differing.end(), [](const auto& p) { return p.name == "#"; });
+  if (routes == 2) return decide(Outcome::different, "url fragment");  // of one application
+  for (const ReducedUrl::Parameter& p : differing)
+    if (p.selects) return decide(Outcome::different, explain ? "url parameter " + p.name : "");
   return false;
 }
 
@@ -281,12 +322,26 @@ bool Clusters::rules_met(const Profile& profile, FieldMask agree, FieldMask cut)
 
 Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
   const Profile& profile = rules_.profiles[a.typed ? a.profile : b.profile];
+  Verdict verdict = compared(a, b, profile, explain);
+  if (!explain) return verdict;
+  if (verdict.step != 2) {
+    verdict.rule = profile.name;
+    return verdict;
+  }
+  std::vector<uint16_t> aliases = a.url.aliases;
+  for (const uint16_t alias : b.url.aliases)
+    if (std::find(aliases.begin(), aliases.end(), alias) == aliases.end()) aliases.push_back(alias);
+  verdict.rule = rules_.urls.names(aliases);
+  return verdict;
+}
+
+Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile, bool explain) const {
   Verdict verdict;
   bool comparable = false, hint = false, url_equal = false;
   if (compare_ids(a, b, profile, verdict, comparable, hint, explain)) return verdict;
   if (a.has_url && b.has_url) {
     comparable = true;
-    if (compare_urls(a, b, verdict, url_equal, explain)) return verdict;
+    if (compare_urls(a, b, profile, verdict, url_equal, explain)) return verdict;
     if (url_equal) verdict.agree |= bit(rules_.url);
   }
   if (a.typed && b.typed && (a.profile != b.profile || (a.profile == 0 && a.type != b.type)))

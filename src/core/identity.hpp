@@ -11,6 +11,7 @@
 
 #include "bytes.hpp"
 #include "text_keys.hpp"
+#include "urls.hpp"
 
 namespace gg {
 
@@ -80,6 +81,7 @@ struct Verdict {
   int step = 3;
   FieldMask agree = 0, cut = 0, differ = 0;
   std::string evidence = {};  // ids or URL components; only filled in for an audit
+  std::string rule = {};      // the aliases or the profile behind it; only filled in for an audit
 };
 
 /// A result prepared for comparison.
@@ -100,7 +102,7 @@ struct Item {
   Bytes type;  // normal form
   std::vector<Value> values;
   std::vector<Id> ids;
-  Bytes generic_id;  // normal form; empty if there is none or other ids replace it
+  Bytes generic_id;  // in the form that is compared; empty if there is none or other ids replace it
   bool has_url = false;
   ReducedUrl url;
   uint64_t signature = 0;  // equal for results that are equal in every respect
@@ -175,9 +177,14 @@ class Clusters {
 
  private:
   Bytes keep_normal(Bytes text);
+  Bytes keep_text(Bytes text);  // without markup
   bool compare_ids(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& comparable, bool& hint,
                    bool explain) const;
-  bool compare_urls(const Item& a, const Item& b, Verdict& verdict, bool& equal, bool explain) const;
+  bool compare_urls(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& equal,
+                    bool explain) const;
+  /// The fields by which two results with equal URLs are different pages nevertheless.
+  FieldMask contradiction(const Item& a, const Item& b, const Profile& profile) const;
+  Verdict compared(const Item& a, const Item& b, const Profile& profile, bool explain) const;
   bool rules_met(const Profile& profile, FieldMask agree, FieldMask cut) const;
   void propose(const std::vector<Key>& keys);
 
@@ -186,7 +193,7 @@ class Clusters {
 
   const Rules& rules_;
   Arena arena_;
-  std::string scratch_;
+  std::string scratch_, markup_;
   std::vector<Item> items_;
   std::vector<uint32_t> cluster_;
   KeyIndex index_;

@@ -18,8 +18,10 @@ std::span<const Kernel> trec_eval_kernels();
 inline double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
 inline double unweighted(uint32_t, const Spec&) { return 1; }
 
-/// The number of relevant documents among the judged ones.
-inline uint32_t relevant_judged(const Ranked& r, const Spec& s) { return r.query->count_at_least(s.rel); }
+/// The number of relevant documents among the judged ones; a negative grade is not judged, whatever the level.
+inline uint32_t relevant_judged(const Ranked& r, const Spec& s) {
+  return r.query->count_at_least(std::max(s.rel, 0.0));
+}
 
 /// A measure that sums worth(document) x weight(rank).
 template <class Worth, class Weight>

@@ -16,8 +16,11 @@ class Labels {
   Labels(const Ranked& r, std::span<const Link> links, uint32_t labels, bool document_is_label, const Spec& s)
       : of_(r.query->docs.size()), documents_(std::max<size_t>(labels, 1), 0) {
     if (!links.empty()) {
+      // A document may have several rows for a label: one for each aspect of a target, or the other way round.
       for (const Link& link : links)
-        if (link.gain >= s.rel) of_[link.judgment].push_back(link.label);
+        if (auto& own = of_[link.judgment];
+            link.gain >= s.rel && std::find(own.begin(), own.end(), link.label) == own.end())
+          own.push_back(link.label);
     } else {
       if (document_is_label) documents_.assign(r.query->docs.size(), 0);
       for (uint32_t d = 0; d < of_.size(); ++d)

@@ -1,5 +1,6 @@
 #include "lines.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -136,9 +137,10 @@ inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) 
   };
   if (!starts) return false;
   line.query = take();
+  if (as_trec_eval_ && line.query[0] == '#') return false;
   skip();
   if (!starts) return false;
-  if (table_ == Table::qrels) line.aspect = take();
+  if (table_ == Table::qrels && !as_trec_eval_) line.aspect = take();
   skip();
   if (!starts) return false;
   line.doc = take();
@@ -155,6 +157,7 @@ inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) 
     skip();
   }
   if (starts) return false;
+  if (table_ == Table::qrels && as_trec_eval_) line.value = std::trunc(line.value);
   p += length + 1;
   return true;
 }
@@ -281,7 +284,13 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
                    : key == keys_.target ? &row.target
                    : key == keys_.aspect ? &row.aspect
                                          : nullptr;
-    if (!place) continue;
+    if (!place) {
+      if (!keys_.refused.empty() && std::find(keys_.refused.begin(), keys_.refused.end(), key) != keys_.refused.end() &&
+          !held.is_null().value_unsafe())
+        return fail({"the line " + in_quotes(text) + " has a score, but the first line has only a rank",
+                     "a run has scores in all lines or in none"});
+      continue;
+    }
     simdjson::ondemand::json_type type;
     if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
     std::string_view content;

@@ -93,6 +93,7 @@ class DelimitedReader : public LineReader {
 /// The names of the columns or JSON fields to use; empty for absent ones.
 struct ColumnNames {
   std::string query, doc, value, target, aspect;
+  std::vector<std::string> refused;  // of scores, where the first line has a rank only
 };
 
 /// One JSON object per line.

@@ -51,6 +51,7 @@ std::shared_ptr<Plan> make_plan(nb::list measures, nb::dict policy) {
   plan->policy = options.policy;
   plan->may_be_disjoint = options.may_be_disjoint;
   plan->skip_bad = options.skip_bad;
+  plan->by_rank = options.by_rank;
   for (nb::handle item : measures) {
     const MeasureOptions measure = read_measure(nb::cast<nb::dict>(item));
     plan->measures.push_back(measure.spec);
@@ -163,6 +164,15 @@ NB_MODULE(_core, m) {
       .def_prop_ro("max_gain", &Qrels::max_gain)
       .def_prop_ro("has_targets", &Qrels::has_targets)
       .def_prop_ro("has_aspects", &Qrels::has_aspects)
+      // (kind, message, where, hint) of a document judged in two iterations, or None.
+      .def_prop_ro("repeated",
+                   [](const Qrels& q) -> nb::object {
+                     if (!q.repeated()) return nb::none();
+                     const Error& e = *q.repeated();
+                     return nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where),
+                                           to_python(e.hint));
+                   })
+      .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
       .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
         const uint32_t i = q.find(query);
@@ -186,6 +196,13 @@ NB_MODULE(_core, m) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->lists = lists.get();
              return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
+           })
+      // The same for a run whose values are ranks.
+      .def("by_rank",
+           [](const Prepared& p) {
+             auto plan = std::make_shared<Plan>(*p.plan);
+             plan->by_rank = true;
+             return Prepared{p.qrels, std::move(plan), p.threads, p.lists};
            })
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
@@ -251,6 +268,17 @@ NB_MODULE(_core, m) {
              nb::list flags;
              for (const uint8_t f : s.in_run) flags.append(f != 0);
              return flags;
+           })
+      // Queries in which documents share a rank, ranks are left out, and the first rank is 0.
+      .def("rank_facts",
+           [](const Scores& s) {
+             uint64_t shared = 0, gaps = 0, from_zero = 0;
+             for (const QueryCounts& c : s.counts) {
+               shared += c.ranks.shared;
+               gaps += c.ranks.gaps;
+               from_zero += c.ranks.from_zero;
+             }
+             return nb::make_tuple(shared, gaps, from_zero);
            })
       .def("totals",
            [](const Scores& s) {

@@ -106,6 +106,7 @@ const OptionTable<PlanOptions>& plan_table() {
       OptionTable<PlanOptions>{
           field("may_be_disjoint", &PlanOptions::may_be_disjoint),
           field("skip_bad", &PlanOptions::skip_bad),
+          field("by_rank", &PlanOptions::by_rank),
       }
           .with(&PlanOptions::policy, policy_table());
   return table;
@@ -117,7 +118,7 @@ const OptionTable<ColumnNames>& column_table() {
   static const OptionTable<ColumnNames> table{
       field("query", &ColumnNames::query).required(), field("doc", &ColumnNames::doc).required(),
       field("value", &ColumnNames::value).required(), field("target", &ColumnNames::target),
-      field("aspect", &ColumnNames::aspect),
+      field("aspect", &ColumnNames::aspect),          field("refused", &ColumnNames::refused),
   };
   return table;
 }
@@ -139,6 +140,7 @@ const OptionTable<LineFormat>& trec_table() {
       choice("kind", &LineFormat::kind, line_kinds).required(),
       field("skip", &LineFormat::skip),
       field("as_trec_eval", &LineFormat::as_trec_eval),
+      field("has_aspects", &LineFormat::has_aspects),
   };
   return table;
 }
@@ -238,6 +240,18 @@ const OptionTable<FieldOptions>& field_table() {
   return table;
 }
 
+/// A list of dictionaries, each read by a table.
+template <class Target, class Part>
+Option<Target> records(std::string_view name, std::vector<Part> Target::* member, const OptionTable<Part>& table,
+                       const char* owner) {
+  return {name,
+          [member, &table, owner](Target& target, nb::handle list) {
+            for (nb::handle item : nb::cast<nb::list>(list))
+              (target.*member).push_back(table.read(nb::cast<nb::dict>(item), owner));
+          },
+          "expected a list of dictionaries"};
+}
+
 const OptionTable<ProfileOptions>& profile_table() {
   static const OptionTable<ProfileOptions> table{
       field("name", &ProfileOptions::name).required(),
@@ -245,24 +259,50 @@ const OptionTable<ProfileOptions>& profile_table() {
       field("definitive", &ProfileOptions::definitive).required(),
       field("container", &ProfileOptions::container).required(),
       field("hint", &ProfileOptions::hint).required(),
-      Option<ProfileOptions>{"fields",
-                             [](ProfileOptions& p, nb::handle list) {
-                               for (nb::handle item : nb::cast<nb::list>(list))
-                                 p.fields.push_back(
-                                     field_table().read(nb::cast<nb::dict>(item), "a field of an identity profile"));
-                             },
-                             "expected a list of dictionaries"}
-          .required(),
+      records("fields", &ProfileOptions::fields, field_table(), "a field of an identity profile").required(),
       field("rules", &ProfileOptions::rules).required(),
   };
   return table;
 }
 
-const OptionTable<UrlRules>& url_table() {
-  static const OptionTable<UrlRules> table{
-      field("ignored_prefixes", &UrlRules::ignored_prefixes).required(),
-      field("ignored", &UrlRules::ignored).required(),
-      field("selectors", &UrlRules::selectors).required(),
+const OptionTable<AliasOptions>& alias_table() {
+  static const OptionTable<AliasOptions> table{
+      field("name", &AliasOptions::name).required(),
+      field("hosts", &AliasOptions::hosts).required(),
+      field("paths", &AliasOptions::paths),
+      field("key", &AliasOptions::key),
+      field("url", &AliasOptions::url),
+      field("host", &AliasOptions::host),
+      field("path", &AliasOptions::path),
+      field("variant", &AliasOptions::variant),
+      field("keep", &AliasOptions::keep),
+      field("ignore", &AliasOptions::ignore),
+      field("select", &AliasOptions::select),
+      field("any_case", &AliasOptions::any_case),
+      field("drop_fragment", &AliasOptions::drop_fragment),
+      choice("certainty", &AliasOptions::certainty,
+             {{"certain", Certainty::certain}, {"likely", Certainty::likely}, {"possible", Certainty::possible}}),
+  };
+  return table;
+}
+
+const OptionTable<IdOptions>& id_table() {
+  static const OptionTable<IdOptions> table{
+      field("name", &IdOptions::name).required(),
+      field("fields", &IdOptions::fields),
+      field("patterns", &IdOptions::patterns).required(),
+      field("key", &IdOptions::key).required(),
+  };
+  return table;
+}
+
+const OptionTable<UrlOptions>& url_table() {
+  static const OptionTable<UrlOptions> table{
+      field("ignore", &UrlOptions::ignore).required(),
+      field("select", &UrlOptions::select).required(),
+      field("fragment_select", &UrlOptions::fragment_select).required(),
+      records("aliases", &UrlOptions::aliases, alias_table(), "an alias").required(),
+      records("ids", &UrlOptions::ids, id_table(), "an id rule").required(),
   };
   return table;
 }
@@ -298,7 +338,10 @@ ColumnNames read_columns(const nb::dict& options) { return column_table().read(o
 Fusion read_fusion(const nb::dict& options) { return fusion_table().read(options, "fusion"); }
 TraceOptions read_traces(const nb::dict& options) { return trace_table().read(options, "Good Gain"); }
 ProfileOptions read_profile(const nb::dict& options) { return profile_table().read(options, "an identity profile"); }
-UrlRules read_urls(const nb::dict& options) { return url_table().read(options, "the URL rules"); }
+UrlRules read_urls(const nb::dict& options) {
+  const UrlOptions o = url_table().read(options, "the URL rules");
+  return {o.ignore, o.select, o.fragment_select, o.aliases, o.ids};
+}
 
 Unit read_unit(nb::handle name) {
   static const Choices<Unit> units{{"document", Unit::document}, {"passage", Unit::passage}};
@@ -324,6 +367,8 @@ nb::dict option_names() {
   add("profile", profile_table().names());
   add("field", field_table().names());
   add("urls", url_table().names());
+  add("alias", alias_table().names());
+  add("id", id_table().names());
   return all;
 }
 

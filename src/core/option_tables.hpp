@@ -27,6 +27,7 @@ struct PlanOptions {
   Policy policy;
   bool may_be_disjoint = false;
   bool skip_bad = false;
+  bool by_rank = false;
 };
 
 struct FieldOptions {
@@ -41,6 +42,12 @@ struct ProfileOptions {
   std::vector<std::string> types, definitive, container, hint;
   std::vector<FieldOptions> fields;
   std::vector<std::vector<std::pair<int, std::vector<std::string>>>> rules;
+};
+
+struct UrlOptions {
+  std::vector<std::string> ignore, select, fragment_select;
+  std::vector<AliasOptions> aliases;
+  std::vector<IdOptions> ids;
 };
 
 MeasureOptions read_measure(const nanobind::dict& options);

@@ -235,6 +235,10 @@ void PackedEvaluation::count(const QueryCounts& counts) {
   unjudged += counts.unjudged;
   top += counts.top;
   top_judged += counts.top_judged;
+  shared_ranks += counts.ranks.shared;
+  rank_gaps += counts.ranks.gaps;
+  ranks_from_zero += counts.ranks.from_zero;
+  if (counts.ranks.bad) bad.join({counts.ranks.bad, "invalid rank for query " + in_quotes(query_)});
   if (plan_->repeats_are_bad && counts.repeated)
     bad.join({counts.repeated, "duplicate document for query " + in_quotes(query_)});
 }

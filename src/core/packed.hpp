@@ -105,6 +105,7 @@ class PackedEvaluation {
   size_t waiting() const { return measured_.places.size(); }
   uint64_t judged = 0, in_run = 0, unjudged_queries = 0, documents = 0;
   uint64_t retrieved = 0, unjudged = 0, top = 0, top_judged = 0;
+  uint64_t shared_ranks = 0, rank_gaps = 0, ranks_from_zero = 0;
   std::string unjudged_example;
   bool scattered = false;  // a query that was measured where it was read has more rows elsewhere
   BadRows bad;

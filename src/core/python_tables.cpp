@@ -113,27 +113,60 @@ std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name)
   bad_input("expected a (document, score) pair, got " + python_repr(item), name);
 }
 
-/// Calls use(doc, value) for the documents of one query, in a dictionary or as pairs, after expect(count).
-/// Returns whether documents may repeat.
+bool is_id(PyObject* item) { return PyUnicode_Check(item) || (PyIndex_Check(item) && !PyBool_Check(item)); }
+
+/// Whether the documents of a dictionary have scores; some with and some without is an error.
+class Scored {
+ public:
+  explicit Scored(const std::string& name) : name_(name) {}
+
+  void see(PyObject* query, PyObject* docs, bool scored) {
+    if (!query_) query_ = query, scored_ = scored;
+    if (scored == scored_) return;
+    const std::string which = query == query_ ? "document " + python_repr(docs) + " of query " + python_repr(query)
+                                              : "query " + python_repr(query);
+    bad_input(which + (scored ? " has scores, but " : " has no scores, but ") +
+                  (query == query_ ? "the first one" : "query " + python_repr(query_)) +
+                  (scored ? " has none" : " has them"),
+              name_, "a run has scores for all of its documents, or lists in rank order");
+  }
+
+ private:
+  const std::string& name_;
+  PyObject* query_ = nullptr;  // the first one with documents
+  bool scored_ = true;
+};
+
+/// Calls use(doc, value) for the documents of one query, in a dictionary, as pairs, or as ids in rank order, after
+/// expect(count). Returns whether documents may repeat.
 template <class Expect, class Use>
-bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Expect&& expect, Use&& use) {
+bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Scored& scored, Expect&& expect,
+                       Use&& use) {
   if (is_mapping(docs)) {
     expect(static_cast<size_t>(PyDict_Size(docs)));
+    if (PyDict_Size(docs)) scored.see(query, docs, true);
     PyObject *doc, *value;
     Py_ssize_t place = 0;
     while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
     return false;
   }
-  if (PyList_Check(docs)) {
-    expect(static_cast<size_t>(PyList_Size(docs)));
-    for (Py_ssize_t i = 0; i < PyList_Size(docs); ++i) {
-      const auto [doc, value] = pair_of(PyList_GetItem(docs, i), name);
-      use(doc, value);
+  if (PyList_Check(docs) || PyTuple_Check(docs)) {
+    expect(static_cast<size_t>(PySequence_Size(docs)));
+    for (Py_ssize_t i = 0; i < PySequence_Size(docs); ++i) {
+      PyObject* item = PyList_Check(docs) ? PyList_GetItem(docs, i) : PyTuple_GetItem(docs, i);
+      scored.see(query, item, !is_id(item));
+      if (is_id(item)) {
+        const nb::float_ score(-static_cast<double>(i + 1));
+        use(item, score.ptr());
+      } else {
+        const auto [doc, value] = pair_of(item, name);
+        use(doc, value);
+      }
     }
     return true;
   }
   bad_input("expected the documents of query " + python_repr(query) + ", got " + python_repr(docs), name,
-            "a run is {query: {document: score}} or {query: [(document, score), ...]}");
+            "a run is {query: {document: score}}, {query: [(document, score), ...]} or {query: [document, ...]}");
 }
 
 /// Joins the rows of a query with its judgments and measures them.
@@ -314,6 +347,7 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
           Arena& arena, Use&& use) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   const Qrels& qrels = *scores.qrels;
+  Scored scored(name);
   PyObject *query, *docs;
   Py_ssize_t place = 0;
   while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
@@ -321,7 +355,7 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
     const uint32_t q = qrels.find(id);
     const size_t begin = rows.size();
     const bool may_repeat = for_each_document(
-        query, docs, name,
+        query, docs, name, scored,
         [&](size_t n) {
           if (rows.capacity() < begin + n) rows.reserve(std::max(begin + n, 2 * rows.capacity()));
         },

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <unordered_map>
 
 #include "error.hpp"
+#include "lines.hpp"
 
 namespace gg {
 
@@ -36,9 +38,34 @@ class LocalLabels {
 
 }  // namespace
 
+/// Whole numbers or names; 0.5 or -1 is the round in which something was judged.
+bool QrelsBuilder::look_like_subtopics() const {
+  for (size_t i = 0; i < aspects_.size(); ++i)
+    if (double value = 0; parse_number(aspects_[i], value) && (value < 0 || value != std::floor(value))) return false;
+  return true;
+}
+
 std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines) {
   // A single aspect for all rows carries no information.
   return finish(std::move(name), places_are_lines, 0, targets_.size() > 0, aspects_.size() > 1);
+}
+
+std::unique_ptr<Qrels> Qrels::merged(bool first) const {
+  std::vector<double> gains(gains_);
+  if (first)
+    for (const auto& [doc, gain] : first_gains_) gains[doc] = gain;
+  QrelsBuilder builder;
+  builder.expect(docs_.size());
+  uint64_t number = 0;
+  for (const QueryJudgments& query : queries_)
+    for (const Bytes doc : query.docs) {
+      builder.add(query.id, doc, gains[number], number + 1);
+      ++number;
+    }
+  auto qrels = builder.finish(name, false);
+  qrels->query_kind = query_kind;
+  qrels->doc_kind = doc_kind;
+  return qrels;
 }
 
 std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
@@ -69,7 +96,12 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     size_t docs, docs_end, slots, slots_end, targets, targets_end, aspects, aspects_end;
   };
   std::vector<Extent> extents(n_queries);
-  std::vector<uint64_t> places;
+  std::vector<uint32_t> first_rows;                                  // of each judged document
+  std::unordered_map<uint32_t, std::vector<uint32_t>> further_rows;  // of those with several
+  const bool subtopics = !iterations_ || look_like_subtopics();
+  const auto same_labels = [&](const QrelsRow& a, const QrelsRow& b) {
+    return (!has_targets || a.target == b.target) && (!has_aspects || a.aspect == b.aspect);
+  };
 
   for (size_t i = 0; i < n_queries; ++i) {
     Extent& e = extents[i];
@@ -80,7 +112,8 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     const size_t size = slots_for(i);
     q.slots_.resize(e.slots + size);
     QueryJudgments::Slot* slots = q.slots_.data() + e.slots;
-    places.clear();
+    first_rows.clear();
+    further_rows.clear();
     LocalLabels target_numbers, aspect_numbers;
 
     for (size_t r = begin[i]; r < begin[i + 1]; ++r) {
@@ -97,29 +130,33 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
         slots[s] = {tag, static_cast<int32_t>(judgment)};
         q.docs_.push_back(row.doc);
         q.gains_.push_back(row.gain);
-        places.push_back(row.place);
+        first_rows.push_back(order[r]);
       } else {  // judged before, for another target or aspect or by mistake
         judgment = static_cast<uint32_t>(slots[s].judgment);
-        const auto same_label = [&](const std::vector<Link>& links, size_t first, uint32_t label) {
-          return std::any_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(),
-                             [&](const Link& l) { return l.judgment == judgment && l.label == label; });
-        };
-        const bool new_target = has_targets && row.target != IdTable::none &&
-                                !same_label(q.targets_, e.targets, target_numbers(row.target));
-        const bool new_aspect = has_aspects && row.aspect != IdTable::none &&
-                                !same_label(q.aspects_, e.aspects, aspect_numbers(row.aspect));
-        if (!new_target && !new_aspect)
-          duplicate_input("duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[i]),
-                          (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
-                          "the first one is in " + std::string(places_are_lines ? "line " : "row ") +
-                              std::to_string(places[judgment]) + "; keep one of the two");
+        const QrelsRow& first = rows_[first_rows[judgment]];
+        std::vector<uint32_t>& further = further_rows[judgment];
+        const bool repeated =
+            same_labels(first, row) ||
+            std::any_of(further.begin(), further.end(), [&](uint32_t other) { return same_labels(rows_[other], row); });
+        if (repeated || (iterations_ && !q.repeated_)) {
+          const Error duplicate(
+              ErrorKind::duplicate,
+              "duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[i]),
+              (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
+              "the first one is in " + std::string(places_are_lines ? "line " : "row ") + std::to_string(first.place) +
+                  "; keep one of the two");
+          if (repeated) throw duplicate;
+          q.repeated_ = duplicate;
+        }
+        if (iterations_ && further.empty()) q.first_gains_.emplace_back(e.docs + judgment, first.gain);
+        further.push_back(order[r]);
         double& gain = q.gains_[e.docs + judgment];
         gain = std::max(gain, row.gain);
       }
       if (has_targets)  // a row without a target has its document as target
         q.targets_.push_back(
             {judgment, row.target == IdTable::none ? IdTable::none : target_numbers(row.target), row.gain});
-      if (has_aspects && row.aspect != IdTable::none)
+      if (has_aspects && subtopics && row.aspect != IdTable::none)
         q.aspects_.push_back({judgment, aspect_numbers(row.aspect), row.gain});
     }
 

@@ -1,10 +1,13 @@
 // Judgments, built once and then only read, by any number of threads.
 #pragma once
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bytes.hpp"
+#include "error.hpp"
 
 namespace gg {
 
@@ -77,6 +80,12 @@ class Qrels {
   bool has_targets() const { return !targets_.empty(); }
   bool has_aspects() const { return !aspects_.empty(); }
 
+  /// A document that TREC qrels judge twice, in two iterations. Nobody said that an iteration is an aspect: only
+  /// measures over aspects may read it so; to others it is a duplicate judgment.
+  const std::optional<Error>& repeated() const { return repeated_; }
+  /// The judgments without aspects, with the first gain of every document or its highest.
+  std::unique_ptr<Qrels> merged(bool first) const;
+
   std::string name;  // the file, for messages
   IdKind query_kind = IdKind::untyped;
   IdKind doc_kind = IdKind::untyped;
@@ -91,12 +100,17 @@ class Qrels {
   std::vector<Link> targets_, aspects_;
   std::vector<QueryJudgments::Slot> slots_;
   double max_gain_ = 0;
+  std::optional<Error> repeated_;
+  std::vector<std::pair<size_t, double>> first_gains_;  // of repeated documents, by their place in docs_
 };
 
 /// Takes rows in any order and builds the table. Raises an error on a duplicate (query, document)
 /// unless the two rows name different targets or aspects.
 class QrelsBuilder {
  public:
+  /// The aspects come from TREC's second column, which may also hold the iteration of a judgment: they are aspects if
+  /// they look like subtopics, and a document with two of them is noted in `Qrels::repeated`.
+  void aspects_may_be_iterations() { iterations_ = true; }
   /// `place` is the line or row number, for messages.
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
@@ -110,8 +124,11 @@ class QrelsBuilder {
  private:
   std::unique_ptr<Qrels> qrels_ = std::make_unique<Qrels>();
   std::vector<QrelsRow> rows_;
+  bool look_like_subtopics() const;
+
   IdTable targets_, aspects_;
   uint32_t last_query_ = IdTable::none;
+  bool iterations_ = false;
 };
 
 }  // namespace gg

@@ -84,6 +84,8 @@ void Ranker::sort(const std::vector<Row>& rows, const Policy& policy) {
 }
 
 void Ranker::cut(std::vector<Row>& rows, const Policy& policy) {
+  if (policy.score32)
+    for (Row& row : rows) row.score = static_cast<double>(static_cast<float>(row.score));
   sort(rows, policy);
   order_.resize(policy.depth);
   std::sort(order_.begin(), order_.end());
@@ -95,7 +97,6 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
   if (policy.score32)
     for (Row& row : rows) row.score = static_cast<double>(static_cast<float>(row.score));
   if (policy.drop_same_id) std::erase_if(rows, [&query](const Row& row) { return row.doc == query.id; });
-  if (policy.depth && rows.size() > policy.depth) cut(rows, policy);
   if (policy.unjudged == Unjudged::remove)
     std::erase_if(rows, [](const Row& row) { return row.judgment == QueryJudgments::unjudged; });
   if (policy.drop_negative)

@@ -57,6 +57,7 @@ class Ranker {
   template <class OnDuplicate>
   Ranked rank(const Qrels& qrels, const QueryJudgments& query, std::vector<Row>& rows, const Policy& policy,
               bool may_repeat, OnDuplicate&& on_duplicate) {
+    if (rows.size() > policy.depth) cut(rows, policy);  // a duplicate further down does not count
     distinct_ = rows.size();
     if (may_repeat) {
       const size_t repeated = drop_duplicates(rows, policy.duplicates);

@@ -9,7 +9,7 @@ namespace gg {
 
 struct Ranked;
 
-/// What RBP divides a grade by: the highest of all queries, that of the query if above 1, or nothing.
+/// What RBP divides a grade by: the highest of all queries or of the query, each at least 1, or nothing.
 enum class Scale { collection, query, none };
 
 /// The parameters of one measure; each kernel reads those it needs.
@@ -23,7 +23,7 @@ struct Spec {
   double p = 0.8;
   double alpha = 0.5;
   double beta = 1;
-  double max_grade = std::numeric_limits<double>::quiet_NaN();  // NaN: the highest judged gain
+  double max_grade = std::numeric_limits<double>::quiet_NaN();  // NaN: the highest judged gain, at least 1
   double recall = 0;
   bool recall_ceil = false;  // trec_eval 9's rounding of recall points
   double fp_penalty = 1;
@@ -52,10 +52,10 @@ struct Policy {
   Missing missing = Missing::zero;
   Unjudged unjudged = Unjudged::nonrelevant;
   Duplicates duplicates = Duplicates::error;
-  bool score32 = false;        // scores as 32-bit floats, like trec_eval 9
-  bool drop_negative = false;  // drop documents of negative gain, like trec_eval -J
-  bool drop_same_id = false;   // drop a document with the query's own id, like BEIR
-  uint32_t depth = 0;          // only the top ranks count; 0: all
+  bool score32 = false;                                   // scores as 32-bit floats, like trec_eval 9
+  bool drop_negative = false;                             // drop documents of negative gain, like trec_eval -J
+  bool drop_same_id = false;                              // drop a document with the query's own id, like BEIR
+  uint32_t depth = std::numeric_limits<uint32_t>::max();  // only the top ranks count
 
   bool bounds() const { return ties == Ties::bounds || unjudged == Unjudged::bounds; }
   bool operator==(const Policy&) const = default;

@@ -1,16 +1,10 @@
-// Texts and URLs in the form in which identity compares them.
+// Texts, times and people in the form in which identity compares them.
 #pragma once
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bytes.hpp"
 
 namespace gg {
-
-/// Appends the normal form of a text: full Unicode case folding, white space collapsed and trimmed.
-void append_normal_form(Bytes text, std::string& out);
-std::string normal_form(Bytes text);
 
 /// The first characters (not bytes) of UTF-8 text.
 Bytes first_characters(Bytes text, size_t count);
@@ -33,20 +27,5 @@ std::string normal_people(Bytes text);
 
 /// Whether an id is only a citation marker, such as turn1search3.
 bool is_citation_marker(Bytes id);
-
-/// Which URL parameters are irrelevant to the content, and which select it.
-struct UrlRules {
-  std::vector<std::string> ignored_prefixes, ignored, selectors;
-
-  bool ignores(Bytes name) const;
-  bool selects(Bytes name) const;
-};
-
-/// A URL reduced for comparison: no scheme (http equals https), www., default port, fragment or trailing slash.
-struct ReducedUrl {
-  std::string page;                                             // host|path
-  std::vector<std::pair<std::string, std::string>> parameters;  // the relevant ones, sorted
-};
-ReducedUrl reduce_url(Bytes url, const UrlRules& rules);
 
 }  // namespace gg

@@ -11,6 +11,8 @@
 #include <unordered_set>
 
 #include "evaluate.hpp"
+#include "label_index.hpp"
+#include "normal_form.hpp"
 #include "traces.hpp"
 
 namespace gg {
@@ -34,7 +36,6 @@ struct Member {
   std::vector<uint32_t> first;        // the first result identical to each
   std::vector<uint32_t> new_results;  // numbers of the results that are new
   std::vector<uint32_t> in_pool;      // their entries in the pool, if there is one
-  std::vector<bool> matched;          // labels that a result has
   std::vector<Decision> decisions;
   const QueryJudgments* judged = nullptr;
   TraceTotals totals;
@@ -99,13 +100,9 @@ class Pool {
   /// Shares labels and good results among the members. A result without a label has that of an identical one; where
   /// labels differ, the highest counts for the pool, and each system keeps its own.
   void share(std::vector<Member>& members, const GainOptions& o) {
-    std::vector<bool> matched;
-    for (Member& m : members) {
+    for (Member& m : members)
       for (size_t k = 0; k < m.new_results.size(); ++k)
         if (const Returned& r = m.at(m.new_results[k]); r.labelled) entries_[m.in_pool[k]].label(r.gain);
-      if (matched.size() < m.matched.size()) matched.resize(m.matched.size());
-      for (size_t d = 0; d < m.matched.size(); ++d) matched[d] = matched[d] || m.matched[d];
-    }
     const bool any = std::any_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.labelled; });
     std::vector<size_t> good, unlabelled;
     for (size_t e = 0; e < entries_.size(); ++e) {
@@ -118,7 +115,6 @@ class Pool {
     std::sort(unlabelled.begin(), unlabelled.end());
     unlabelled.erase(std::unique(unlabelled.begin(), unlabelled.end()), unlabelled.end());
     for (Member& m : members) {
-      m.matched = matched;
       m.counted.evidence_known |= any;
       for (size_t k = 0; k < m.new_results.size(); ++k) {
         Returned& r = m.at(m.new_results[k]);
@@ -168,9 +164,18 @@ struct Piece {
 class TraceWorker {
  public:
   TraceWorker(const Rules& rules, const Qrels* labels, const TraceOptions& options)
-      : labels_(labels), options_(options), parser_(options.gain.max_gain), clusters_(rules), pool_(rules) {}
+      : labels_(labels),
+        options_(options),
+        parser_(options.gain.max_gain),
+        clusters_(rules),
+        index_(rules.urls),
+        pool_(rules) {}
 
-  void begin_group() { pool_.clear(); }
+  /// What follows are lines of one conversation, until the next call.
+  void begin_group() {
+    pool_.clear();
+    group_begins_ = true;
+  }
 
   /// Reads a line; with `pooled` its results join the pool.
   Member read(Bytes line, bool pooled, bool audited = false) {
@@ -186,11 +191,11 @@ class TraceWorker {
   /// Completes all members of one conversation.
   void finish(std::vector<Member>& members) {
     if (members.size() > 1) pool_.share(members, options_.gain);
+    const std::vector<double> missed_labels = index_.missed();  // by none of them
     for (Member& m : members) {
       m.counted.evidence_known |= m.judged || options_.gain.complete();
-      for (size_t d = 0; d < m.matched.size(); ++d)
-        if (!m.matched[d] && m.judged->gains[d] >= options_.gain.threshold)
-          m.counted.missed.push_back(m.judged->gains[d]);
+      for (const double gain : missed_labels)
+        if (gain >= options_.gain.threshold) m.counted.missed.push_back(gain);
       for (const uint32_t number : m.new_results)
         if (Returned& r = m.at(number); r.labelled) m.counted.evidence_known = true;
         else if (options_.gain.complete()) r.labelled = true, r.gain = 0, ++m.totals.taken_as_zero;
@@ -234,7 +239,8 @@ class TraceWorker {
       if (query == IdTable::none) ++member.totals.unknown_conversations;
       else member.judged = &(*labels_)[query];
     }
-    member.matched.resize(member.judged ? member.judged->docs.size() : 0);
+    if (!pooled || group_begins_) index_.use(member.judged);
+    group_begins_ = false;
     if (member.judged)
       for (const double gain : member.judged->gains) count_label(gain, member.totals);
     clusters_.clear();
@@ -277,7 +283,7 @@ class TraceWorker {
     const uint32_t cluster = clusters_.add(r);
     double gain = r.gain;
     bool labelled = r.labelled;
-    if (member.judged) label(*member.judged, r, member.matched, gain, labelled);
+    if (member.judged) label(r, member.totals, gain, labelled);
     if (labelled) count_label(gain, member.totals);
     const bool is_new = cluster == number;
     member.first.push_back(cluster);
@@ -302,35 +308,27 @@ class TraceWorker {
     totals.ones += gain == 1;
   }
 
-  /// The label of the result's id, any of its other ids, or its URL.
-  void label(const QueryJudgments& judged, const Result& r, std::vector<bool>& matched, double& gain,
-             bool& labelled) const {
-    const auto look = [&](Bytes name) {
-      const int32_t d = name.empty() ? QueryJudgments::unjudged : judged.find(name, hash_bytes(name));
-      if (d == QueryJudgments::unjudged) return false;
-      const auto at = static_cast<size_t>(d);
-      matched[at] = true;
-      labelled = true;
-      gain = judged.gains[at];
-      if (!(gain >= 0 && gain <= options_.gain.max_gain)) {
-        char range[64];
-        std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
-        bad_input("the label of " + in_quotes(name) + range, labels_->name,
-                  "set max_gain (--max-gain) for another scale");
-      }
-      return true;
-    };
-    if (look(r.id)) return;
-    for (const auto& [name, id] : r.ids)
-      if (look(id)) return;
-    look(r.url);
+  /// The outside label of a result replaces its own gain.
+  void label(const Result& r, TraceTotals& totals, double& gain, bool& labelled) {
+    const LabelIndex::Match match = index_.find(r);
+    totals.ambiguous_labels += match.ambiguous;
+    if (!match.labelled) return;
+    labelled = true;
+    gain = match.gain;
+    if (gain >= 0 && gain <= options_.gain.max_gain) return;
+    char range[64];
+    std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
+    bad_input("the label of " + in_quotes(match.name) + range, labels_->name,
+              "set max_gain (--max-gain) for another scale");
   }
 
   const Qrels* labels_;
   const TraceOptions& options_;
   TraceParser parser_;
   Clusters clusters_;
+  LabelIndex index_;
   Pool pool_;
+  bool group_begins_ = false;
   std::unordered_set<std::string> queries_;
   uint64_t left_out_ = 0;
 };
@@ -347,7 +345,10 @@ struct LinePlace {
 };
 
 /// Where all lines of a conversation are, if there are several.
-using Group = std::vector<LinePlace>;
+struct Group {
+  std::vector<LinePlace> places;
+  size_t bytes = 0;
+};
 
 class ManyTraces {
  public:
@@ -406,6 +407,7 @@ class ManyTraces {
     struct Known {
       uint64_t hash, check;
       LinePlace place;
+      size_t bytes;
       bool operator<(const Known& o) const { return std::tie(hash, check, place) < std::tie(o.hash, o.check, o.place); }
     };
     std::vector<std::vector<Known>> by_section(sections_.size());
@@ -413,7 +415,7 @@ class ManyTraces {
       TraceParser parser(options_.gain.max_gain);
       each_line(sections_[i], [&](LinePlace place, Bytes line) {
         const Bytes id = parser.id_of(line);
-        if (!id.empty()) by_section[i].push_back({hash_bytes(id), std::hash<Bytes>{}(id), place});
+        if (!id.empty()) by_section[i].push_back({hash_bytes(id), std::hash<Bytes>{}(id), place, line.size()});
       });
     });
     std::vector<Known> all;
@@ -428,12 +430,14 @@ class ManyTraces {
       if (end - i < 2) continue;
       Group& group = groups_.emplace_back();
       for (size_t k = i; k < end; ++k) {
-        group.push_back(all[k].place);
+        group.places.push_back(all[k].place);
+        group.bytes += all[k].bytes;
         grouped_[all[k].place.text].push_back(all[k].place.at);
       }
     }
     for (auto& places : grouped_) std::sort(places.begin(), places.end());
-    std::sort(groups_.begin(), groups_.end(), [](const Group& x, const Group& y) { return x.front() < y.front(); });
+    std::sort(groups_.begin(), groups_.end(),
+              [](const Group& x, const Group& y) { return x.places.front() < y.places.front(); });
   }
 
   /// Ranges of groups, each enough work for a task.
@@ -441,7 +445,7 @@ class ManyTraces {
     std::vector<std::pair<size_t, size_t>> batches;
     size_t begin = 0, bytes = 0;
     for (size_t g = 0; g < groups_.size(); ++g) {
-      for (const LinePlace& place : groups_[g]) bytes += line_at(place).size();
+      bytes += groups_[g].bytes;
       if (bytes < piece_bytes && g + 1 < groups_.size()) continue;
       batches.emplace_back(begin, g + 1);
       begin = g + 1, bytes = 0;
@@ -487,7 +491,7 @@ class ManyTraces {
   void score_group(const Group& group, TraceWorker& worker, Piece& piece) {
     // In the order of their text, so that no sum depends on the order of the input.
     std::vector<std::pair<Bytes, LinePlace>> lines;
-    for (const LinePlace& place : group) lines.emplace_back(line_at(place), place);
+    for (const LinePlace& place : group.places) lines.emplace_back(line_at(place), place);
     std::sort(lines.begin(), lines.end());
     worker.begin_group();
     std::vector<Member> members;
@@ -504,8 +508,8 @@ class ManyTraces {
       piece.totals_by_text.resize(texts_.size());
       piece.totals_by_text[places[i].text].add(members[i].totals);
     }
-    for (const LinePlace& place : group)
-      if (const MappedFile* file = texts_[place.text].file) file->release(place.at, place.at + line_at(place).size());
+    for (const auto& [line, place] : lines)
+      if (const MappedFile* file = texts_[place.text].file) file->release(place.at, place.at + line.size());
   }
 
   /// All conversations in the order of their lines.
@@ -583,14 +587,27 @@ class ManyTraces {
 }  // namespace
 
 void TraceTotals::add(const TraceTotals& other) {
-  for (uint64_t TraceTotals::* field :
-       {&TraceTotals::results,   &TraceTotals::searches,     &TraceTotals::tries,
-        &TraceTotals::failed,    &TraceTotals::unread,       &TraceTotals::empty,
-        &TraceTotals::skipped,   &TraceTotals::left_out,     &TraceTotals::unknown_conversations,
-        &TraceTotals::steps,     &TraceTotals::opens,        &TraceTotals::citations,
-        &TraceTotals::turns,     &TraceTotals::lent,         &TraceTotals::conflicting,
-        &TraceTotals::identical, &TraceTotals::labels,       &TraceTotals::zeros,
-        &TraceTotals::ones,      &TraceTotals::taken_as_zero})
+  for (uint64_t TraceTotals::* field : {&TraceTotals::results,
+                                        &TraceTotals::searches,
+                                        &TraceTotals::tries,
+                                        &TraceTotals::failed,
+                                        &TraceTotals::unread,
+                                        &TraceTotals::empty,
+                                        &TraceTotals::skipped,
+                                        &TraceTotals::left_out,
+                                        &TraceTotals::unknown_conversations,
+                                        &TraceTotals::steps,
+                                        &TraceTotals::opens,
+                                        &TraceTotals::citations,
+                                        &TraceTotals::turns,
+                                        &TraceTotals::ambiguous_labels,
+                                        &TraceTotals::lent,
+                                        &TraceTotals::conflicting,
+                                        &TraceTotals::identical,
+                                        &TraceTotals::labels,
+                                        &TraceTotals::zeros,
+                                        &TraceTotals::ones,
+                                        &TraceTotals::taken_as_zero})
     this->*field += other.*field;
   for (size_t kind = 0; kind < usage.size(); ++kind)
     for (uint64_t UsageCounts::* field :
@@ -609,6 +626,7 @@ std::vector<CountedConversation> count_conversation(const std::vector<Bytes>& li
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return lines[x] < lines[y]; });
   TraceWorker worker(rules, labels, options);
+  worker.begin_group();
   std::vector<Member> members;
   for (const size_t i : order) members.push_back(worker.read(lines[i], lines.size() > 1, true));
   worker.finish(members);

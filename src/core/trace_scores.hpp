@@ -36,9 +36,10 @@ struct TraceTotals {
   uint64_t results = 0, searches = 0, tries = 0, failed = 0, unread = 0, empty = 0;
   uint64_t skipped = 0, left_out = 0, unknown_conversations = 0;
   uint64_t steps = 0, opens = 0, citations = 0, turns = 0;
-  uint64_t lent = 0;         // unlabelled results with the label of an identical result of another system
-  uint64_t conflicting = 0;  // results with different gains in different systems
-  uint64_t identical = 0;    // lines that equal another line
+  uint64_t ambiguous_labels = 0;  // results that labels with different gains match
+  uint64_t lent = 0;              // unlabelled results with the label of an identical result of another system
+  uint64_t conflicting = 0;       // results with different gains in different systems
+  uint64_t identical = 0;         // lines that equal another line
   uint64_t labels = 0, zeros = 0, ones = 0;  // labels, and those with a gain of 0 or 1
   uint64_t taken_as_zero = 0;                // unlabelled results under `unlabelled="zero"`
   std::array<UsageCounts, 3> usage;          // of tokens, cost, seconds

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain.agentic import GoodGain, good_gain
+    from goodgain.auditing import audit
+    from goodgain.checks import CheckResult, check
     from goodgain.comparison import (
         GSB,
         Comparison,
@@ -44,12 +46,15 @@ if TYPE_CHECKING:
     from goodgain.reports import report
     from goodgain.results.loading import load
     from goodgain.traces import read_traces, record
+    from goodgain.verification import selftest
 
 __version__ = "0.1.0"
 
 # The public names by module; each is imported on first use, so that importing goodgain is instant.
 _MODULES = {
     "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.auditing": ("audit",),
+    "goodgain.checks": ("CheckResult", "check"),
     "goodgain.comparison": (
         "GSB",
         "Comparison",
@@ -87,12 +92,14 @@ _MODULES = {
     "goodgain.reports": ("report",),
     "goodgain.results.loading": ("load",),
     "goodgain.traces": ("read_traces", "record"),
+    "goodgain.verification": ("selftest",),
 }
 _PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "GSB",
     "Calibration",
+    "CheckResult",
     "Comparison",
     "Evaluation",
     "Evaluator",
@@ -113,8 +120,10 @@ __all__ = [
     "Store",
     "Trace",
     "__version__",
+    "audit",
     "calibrate",
     "cg",
+    "check",
     "compare",
     "convert",
     "dcg",
@@ -140,6 +149,7 @@ __all__ = [
     "record",
     "register",
     "report",
+    "selftest",
     "tune",
 ]
 

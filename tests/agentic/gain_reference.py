@@ -7,7 +7,7 @@ labels tell a part.
 from __future__ import annotations
 
 import math
-import random  # noqa: TC003 - used in annotations only, but plain
+import random  # noqa: TC003
 from dataclasses import dataclass, field
 
 NAN = math.nan

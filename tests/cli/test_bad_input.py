@@ -100,7 +100,7 @@ def test_line_numbers_count_quoted_line_breaks(folder, capsys):
         (("-m", "nDGC@10"), "'nDGC@10'", "nDCG"),
         (("-m", "nDCG(gain=cubic)"), "gain='cubic'", "linear, exp"),
         (("-m", "nDCG(grain=exp)"), "'grain'", "goodgain measures nDCG"),
-        (("-m", "P"), "needs a cut-off", "P@10"),
+        (("-m", "R_cap"), "needs a cut-off", "R_cap@10"),
         (("-m", "P@0"), ("cut-off of P", "got 0"), "P@10"),
         (("-m", ""), "no measure", "nDCG@10"),
         (("--policy", "ties=random"), "ties='random'", "docid"),

@@ -22,7 +22,8 @@ DIFFERENT_OBJECTS = {
     "--prompt": "the prompt to send; the labels to use",
     "--price": "of tokens; the measure on an axis",
     "--budget": "of labelling; the measure on an axis",
-    "--qrels": "pairs that need no label; judgments of an experiment",
+    "--qrels": "pairs that need no label; judgments of an experiment; judgments to start from",
+    "--baseline": "a system to compare with; a file of approved results",
 }
 
 

@@ -160,10 +160,15 @@ def test_dedup_shows_clusters_and_reasons(traces, capsys):
             "result": "2.1.2",
             "other": "1.1.1",
             "key": "id",
+            "rule": "generic",
             "verdict": "duplicate",
             "step": "4",
             "fields": "id",
             "merged": "yes",
+            "title": "",
+            "other title": "",
+            "url": "",
+            "other url": "",
         }
     ]
 

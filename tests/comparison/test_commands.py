@@ -64,7 +64,7 @@ def test_compare_seeds_groups_and_baselines(data: Path, capsys: pytest.CaptureFi
         capsys, "compare", "qrels.txt", "base.run", "dense=seed1.run", "dense=seed2.run", "new.run",
         "-m", "RR", "--by", "kind", "--queries", "queries.csv",
     )  # fmt: skip
-    assert "p over seeds" in text
+    assert "p, these seeds" in text
     assert "kind = x" in text
     assert "F test of the interaction" in text
     text = out(

@@ -226,12 +226,13 @@ def test_seeds_of_one_system() -> None:
     assert found.systems == ("base", "dense")
     pair = found["dense", "AP"]
     assert pair.mean == pytest.approx(np.mean(list(NEW.values())) + 0.01 / 3)
-    assert pair.p_seeds is not None
-    assert pair.p_seeds > pair.p
+    assert pair.seeds == 3
+    assert pair.p_these_seeds is not None
+    assert pair.p > pair.p_these_seeds
     spread = found.seeds[0]
     assert spread.seeds == 3
     assert spread.between_seeds == pytest.approx(np.std([-0.02, 0, 0.03], ddof=1))
-    assert "p over seeds" in str(found)
+    assert "p, these seeds" in str(found)
     with pytest.raises(UsageError, match="seeds of one system"):
         compare(scores(base=BASE), [scores(a=NEW, b=BAD)])
 

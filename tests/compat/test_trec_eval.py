@@ -141,7 +141,9 @@ def test_depth_is_a_shorter_run(collection, depth):
         [("map", None), ("num_ret", None), ("ndcg", None), ("relstring", None)]
     )
     core = _core.Qrels.from_dict(qrels, "qrels", True)
-    cut, whole = (_core.Plan(list(request.specs), {**policy, "depth": d}) for d in (depth, 0))
+    cut, whole = (
+        _core.Plan(list(request.specs), {**policy, **more}) for more in ({"depth": depth}, {})
+    )
     one = _core.Prepared(core, cut, 1).dict(run, "r", True)
     other = _core.Prepared(core, whole, 1).dict(short, "r", True)
     for i in range(4):
@@ -270,6 +272,107 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
         )
 
 
+# --- its corners ---
+
+
+def test_complete_resets_only_names_without_parameters(capfd, files):
+    """A query that the run lacks is a list of one unjudged document, and `relstring` alone is cleared."""
+    flags = ("-c", "-q", "-n", "-mrelstring.20", "-mutility.1,-1,0,0")
+    _, out, _ = printed(capfd, *flags, *files(QRELS, RUN))
+    assert "relstring_20          \tq10\t'-'\n" in out
+    assert "utility_1,-1,0,0      \tq10\t-1.0000\n" in out
+    _, out, _ = printed(capfd, "-J", *flags, *files(QRELS, RUN))
+    assert "relstring_20          \tq10\t''\n" in out
+
+
+def test_complete_with_zscores(capfd, files, tmp_path):
+    """The total of num_rel is counted in the judgments: no sum of z-scores."""
+    (tmp_path / "z").write_text("".join(f"{q} {m} 0 2\n" for q in ("q1", "q2", "q10") for m in
+                                        ("num_rel", "num_ret", "map")))  # fmt: skip
+    flags = ("-c", "-Z", str(tmp_path / "z"), "-q", "-mnum_rel", "-mnum_ret", "-mmap", "-mnum_q")
+    _, out, _ = printed(capfd, *flags, *files(QRELS, RUN))
+    assert "Znum_rel               \tq10\t0.5000\n" in out
+    assert out.endswith(
+        "Znum_q                 \tall\t3.0000\nZnum_ret               \tall\t3.0000\n"
+        "Znum_rel               \tall\t3.0000\nZmap                   \tall\t0.1667\n"
+    )
+
+
+def test_complete_divides_by_all_judged_queries(capfd, files):
+    _, out, _ = printed(
+        capfd, "-c", "-D", "0.q1", "-mnum_q", "-mmap", "-mgm_map", *files(QRELS, RUN)
+    )
+    assert out == (
+        "num_q                 \tall\t3\nmap                   \tall\t0.1667\n"
+        "gm_map                \tall\t0.0004\n"  # (ln .5 + 2 ln .00001) / 3
+    )
+
+
+def test_no_documents_at_all(capfd, files):
+    _, out, _ = printed(capfd, "-M", "0", "-mnum_ret", "-mmap", "-mP.5", *files(QRELS, RUN))
+    assert out == (
+        "num_ret               \tall\t0\nmap                   \tall\t0.0000\n"
+        "P_5                   \tall\t0.0000\n"
+    )
+
+
+def test_unjudged_documents_are_relevant_to_a_negative_level(capfd, files):
+    """-1 stands for a document that is not judged; see test_trec_eval_formats for NIST's own code."""
+    for flags in (["-l", "-1"], ["-l-1"], ["--level_for_rel=-1"], ["--level", "-1"]):
+        _, out, _ = printed(capfd, *flags, "-q", "-n", "-mnum_rel", "-mP.4", *files(QRELS, RUN))
+        assert out.splitlines()[:2] == [
+            "num_rel               \tq1\t2", "P_4                   \tq1\t0.7500",
+        ]  # fmt: skip
+
+
+def test_a_duplicate_beyond_the_depth(capfd, files):
+    run = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 a 3 1 t\n"
+    paths = files("q1 0 a 1\nq1 0 b 0\n", run)
+    assert printed(capfd, "-M", "2", "-m", "recip_rank", *paths)[:2] == (
+        0, "recip_rank            \tall\t0.5000\n"
+    )  # fmt: skip
+    for depth in (["-M", "3"], []):
+        status, out, err = printed(capfd, *depth, "-m", "recip_rank", *paths)
+        assert (status, out) == (4, "")
+        assert "duplicate document 'a' for query 'q1'" in err
+
+
+def test_long_options_may_be_abbreviated(capfd, files):
+    paths = files(QRELS, RUN)
+    expected = printed(capfd, "-q", "-n", "-c", "-l", "2", "-M", "3", "-m", "map", *paths)[1]
+    short = ("--query", "--nos", "--comp", "--level=2", "--Max", "3", "--meas", "map")
+    assert printed(capfd, *short, *paths, "--Output", "x")[1] == expected != ""
+    assert printed(capfd, "-qncmmap", "-l2", "-M3", *paths)[1] == expected
+
+
+def test_queries_that_the_run_lacks_are_skipped_with_a_warning(capfd, files):
+    status, out, err = printed(capfd, "-m", "num_q", *files(QRELS, RUN))
+    assert (status, out) == (0, "num_q                 \tall\t2\n")
+    assert err == (
+        "warning: 1 of 3 judged queries are not in the run and are not averaged over, for example "
+        "'q10'; -c counts them as 0 (trec_eval 10 stops with status 4)\n"
+    )
+    assert printed(capfd, "-c", "-m", "num_q", *files(QRELS, RUN))[2] == ""
+
+
+@pytest.mark.parametrize("padding", [0, 40])
+def test_odd_lines_mean_the_same_in_short_and_long_files(capfd, files, padding):
+    """Lines near the end of a file are read byte by byte, others sixteen bytes at a time."""
+    qrels = "q1 7 a 1.9\nq1 8 b 0.9\n  #2 0 c -0.5\n"
+    run = "q1 Q0 a 1 2 t\n  # no line of 6\nq1 Q0 b 2 1 t\n   #2 Q0 c 1 1 t\n"
+    qrels += "".join(f"q2 0 document-{i} 0\n" for i in range(padding))
+    run += "".join(f"q3 Q0 document-{i} 1 {i} t\n" for i in range(padding))
+    flags = ("-n", "-q", "-m", "ndcg", "-m", "relstring", "-m", "num_rel")
+    _, out, _ = printed(capfd, *flags, *files(qrels, run))
+    assert out == (
+        "num_rel               \tq1\t1\nrelstring             \tq1\t'10'\n"
+        "ndcg                  \tq1\t1.0000\n"
+    )
+    twice = "q1 0 a 1\nq1 1 a 1\n" + qrels.partition("#2")[2].partition("\n")[2]
+    status, _, err = printed(capfd, *flags, *files(twice, run))
+    assert (status, err.startswith("goodgain: duplicate judgment of document 'a'")) == (4, True)
+
+
 # --- what is wrong is said, with trec_eval's exit status ---
 
 
@@ -300,17 +403,15 @@ def test_compressed_and_other_formats(capfd, files, tmp_path):
             "goodgain: invalid parameters '1' for ndcg: not a list of level=gain\n",
         ),
         (["-m", "utility.1,2"], 2, "goodgain: utility takes 4 numbers, got 2\n"),
-        (
-            ["-m", "prefs"],
-            1,
-            "goodgain: unsupported measure 'prefs': it needs preferences",
-        ),
-        (["-R", "prefs"], 2, "goodgain: -R prefs is not supported\n"),
-        (["-R", "qrels_jg"], 2, "goodgain: -R qrels_jg is not supported\n"),
         (["-R", "foo"], 2, "goodgain: unknown format -R foo\n"),
         (["-T", "foo"], 2, "goodgain: unknown format -T foo\n"),
-        (["-M", "0"], 1, "goodgain: -M must be a positive integer, got 0\n"),
-        (["-l", "-1"], 1, "goodgain: -l must not be negative, got -1\n"),
+        (["-M", "-1"], 1, "goodgain: -M must not be negative, got -1\n"),
+        (
+            ["--R", "qrels"],
+            1,
+            "goodgain: ambiguous option: --R could match --Rel_info_format, --Results_format\n",
+        ),
+        (["--Q"], 1, "goodgain: unrecognized arguments: --Q\n"),
     ],
 )
 def test_bad_use(capfd, files, flags, status, message):
@@ -370,7 +471,6 @@ def test_every_name_is_known():
         assert expanded(nickname) == members
     with pytest.raises(MeasureError):
         expanded("all")
-    everything = parse_measures(
-        [("all_trec", None), ("yaap", None), ("dcg", None), ("ideal_dcg", None)]
-    )
+    names = ("all_trec", "yaap", "dcg", "ideal_dcg", "all_prefs", "qrels_jg")
+    everything = parse_measures([(name, None) for name in names])
     assert {v.measure.name for v in everything.values} == {m.name for m in MEASURES}

@@ -108,7 +108,7 @@ def service():
 
 
 def close(retriever):
-    retriever._connection().close()
+    retriever._service.close()
 
 
 def test_http_get_keeps_its_connection(service):

@@ -3,6 +3,7 @@
 import random
 import sys
 import time
+import unicodedata
 
 import pytest
 
@@ -15,11 +16,46 @@ from goodgain.identity.profiles import PROFILES
 LONG = "The quick brown fox jumps over the lazy dog while seven wizards watch from the hill beyond the river."
 
 
+INVISIBLE = "\u00ad\u034f\u061c\u180e\ufeff\ue000\ue001" + "".join(
+    map(
+        chr,
+        (
+            *range(0x200B, 0x2010),
+            *range(0x202A, 0x202F),
+            *range(0x2060, 0x2070),
+            *range(0xFE00, 0xFE10),
+        ),
+    )
+)
+PLAIN = {
+    **{ord(c): "" for c in INVISIBLE},
+    **{ord(c): "'" for c in "‘’‚‛′ʼ＇"},
+    **{ord(c): '"' for c in "“”„‟″＂"},
+    **{ord(c): "-" for c in "‐‑‒–—―−﹘﹣－"},
+    ord("…"): "...",
+}
+
+
+def reference(text):
+    """The normal form by Python's own tables."""
+    text = unicodedata.normalize("NFC", text).translate(PLAIN).casefold()
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
 def test_normal_form_is_that_of_python():
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code < 0xE000:
             text = f"a{chr(code)}b"
-            assert normal_form(text) == " ".join(text.casefold().split())
+            assert normal_form(text) == reference(text), hex(code)
+
+
+def test_composed_and_decomposed_texts_have_one_normal_form():
+    for code in range(0x80, sys.maxunicode + 1):
+        text = chr(code)
+        if not 0xD800 <= code < 0xE000 and unicodedata.normalize("NFD", text) != text:
+            expected = reference(f"a {text}b")
+            for form in ("NFC", "NFD"):
+                assert normal_form(unicodedata.normalize(form, f"a {text}b")) == expected, hex(code)
 
 
 def test_normal_form_of_long_texts():
@@ -43,10 +79,19 @@ def test_normal_form_of_long_texts():
         "-",
         "\x7f",
         "\x01",
+        "\u0301",
+        "\u0323",
+        "\u1100",
+        "\u1161",
+        "\u11a8",
+        "’",
+        "\u200b",
+        "Ά",
+        "ﬁ",
     ]
     for _ in range(3_000):
         text = "".join(rng.choices(alphabet, k=rng.randrange(70)))
-        assert normal_form(text) == " ".join(text.casefold().split()), repr(text)
+        assert normal_form(text) == reference(text), repr(text)
 
 
 def test_normal_form_of_invalid_unicode():
@@ -182,7 +227,10 @@ def test_invalid_profile_files(tmp_path):
     with pytest.raises(InputError, match="invalid TOML"):
         Identity(path)
     path.write_text("a = 1")
-    with pytest.raises(InputError, match=r"no \[\[profile\]\] table"):
+    with pytest.raises(InputError, match="unknown table 'a'"):
+        Identity(path)
+    path.write_text("")
+    with pytest.raises(InputError, match=r"no \[\[profile\]\] or \[\[alias\]\] table"):
         Identity(path)
 
 

@@ -162,7 +162,7 @@ def test_an_unknown_measure_names_the_nearest(text, near):
         ("AP(rel=nan)", "rel='nan'", "number"),
         ("AP(rel=inf)", "rel='inf'", "number"),
         ("alpha_nDCG(alpha=2)@5", "alpha='2'", "up to 1"),
-        ("P", "needs a cut-off", "P@10"),
+        ("P_IA", "needs a cut-off", "P_IA@10"),
         ("R_cap", "needs a cut-off", "R_cap@10"),
         ("IPrec", "needs a cut-off", "IPrec@0.5"),
         ("IPrec@1.5", "1.5", "IPrec@0.5"),

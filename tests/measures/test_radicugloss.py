@@ -7,10 +7,10 @@ import math
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from reference_labels import documented
 
 from goodgain import nrdcgl, pnrdcgl, rdcgl
 from goodgain.errors import InputError, UsageError
+from goodgain.verification.definitions.loss import documented
 
 FORMS = pytest.mark.parametrize("form", ["documented", "reference"])
 EPS = 1e-9

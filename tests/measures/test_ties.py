@@ -6,22 +6,21 @@ import math
 from collections import Counter
 
 import pytest
-import reference
-import reference_binary  # noqa: F401 - adds its measures to the reference
-import reference_labels  # noqa: F401 - so does this
 from collections_ import REAL_GAINS, query
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import judged_from, orders, supposed, value
 from specs import ALL, FAMILIES, label
 
 from goodgain import evaluate, parse
 from goodgain._core import kernels
 from goodgain.errors import UsageError
 from goodgain.measures import definitions
+from goodgain.verification.definitions import by_docid, judged_from, names, orders, supposed, value
 
 TOLERANCE = 1e-12
-LABELS = {"targets": "target", "aspects": "aspect"}
+LABELS = {"targets": "target", "aspects": "aspect", "targets and aspects": "both"}
+# Documents with several rows for a target, one for each aspect, and the other way round.
+CASES = {**FAMILIES, "targets and aspects": [*FAMILIES["targets"], *FAMILIES["aspects"]]}
 
 
 def evaluated(item, specs, **policy):
@@ -83,51 +82,51 @@ def over_orders(item, specs):
 
 def test_reference_has_every_measure():
     measured = {d.name for d in definitions("ranked")}
-    assert reference.names() == measured == {name for name, _, _ in ALL}
+    assert names() == measured == {name for name, _, _ in ALL}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CASES)
 @given(data=st.data())
 def test_point_values(family, data):
     """Without ties every measure is what its definition says."""
     item = data.draw(
         query(min_run=1, min_rows=1, labels=LABELS.get(family), distinct=True, max_docs=9)
     )
-    specs = FAMILIES[family]
+    specs = CASES[family]
     scores = evaluated(item, specs)
     check(item, specs, point(scores, specs), [v for (v,) in over_orders(item, specs)[0]])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CASES)
 @given(data=st.data())
 def test_ties_docid(family, data):
     """Equal scores: the larger id in byte order stands first."""
     item = data.draw(random_queries(family))
-    specs, q = FAMILIES[family], judged_from(item.rows)
-    ranking = reference.by_docid(item.run)
+    specs, q = CASES[family], judged_from(item.rows)
+    ranking = by_docid(item.run)
     expected = [value(name, ranking, q, k, **params) for name, params, k in specs]
     scores = evaluated(item, specs)
     check(item, specs, point(scores, specs), expected)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CASES)
 @given(data=st.data())
 def test_ties_input(family, data):
     """Equal scores: as they stand in the run."""
     item = data.draw(random_queries(family))
-    specs, q = FAMILIES[family], judged_from(item.rows)
+    specs, q = CASES[family], judged_from(item.rows)
     ranking = [doc for doc, _ in sorted(item.run, key=lambda pair: -pair[1])]
     expected = [value(name, ranking, q, k, **params) for name, params, k in specs]
     scores = evaluated(item, specs, ties="input")
     check(item, specs, point(scores, specs), expected)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CASES)
 @given(data=st.data())
 def test_ties_average(family, data):
     """The exact mean over all orders; undefined where one of them is."""
     item = data.draw(random_queries(family))
-    specs = FAMILIES[family]
+    specs = CASES[family]
     values, counts = over_orders(item, specs)
     expected = [
         math.fsum(v * n for v, n in zip(found, counts, strict=True)) / sum(counts)
@@ -137,12 +136,12 @@ def test_ties_average(family, data):
     check(item, specs, point(scores, specs), expected)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CASES)
 @given(data=st.data())
 def test_ties_bounds(family, data):
     """The true minimum and maximum over all orders where the measure is defined."""
     item = data.draw(random_queries(family))
-    specs = FAMILIES[family]
+    specs = CASES[family]
     scores = evaluated(item, specs, ties="bounds")
     values = [[v for v in found if v == v] for found in over_orders(item, specs)[0]]
     check(item, specs, lower(scores, specs), [min(v, default=math.nan) for v in values])
@@ -169,7 +168,7 @@ def test_unjudged_bounds(item):
     """The true extremes over all gains that unjudged documents could have."""
     unknown = [pair for pair in item.run if pair[0] not in item.gains]
     item.run = [pair for pair in item.run if pair not in unknown[3:]]
-    q, ranking = judged_from(item.rows), reference.by_docid(item.run)
+    q, ranking = judged_from(item.rows), by_docid(item.run)
     worlds = list(supposed(ranking, q))
     scores = evaluated(item, BOUNDED, unjudged="bounds")
     values = [[value(n, ranking, w, k, **p) for w in worlds] for n, p, k in BOUNDED]
@@ -199,3 +198,15 @@ def test_measures_without_known_bounds_refuse(spec):
 def test_two_unknowns_at_a_time_refuse(ties):
     with pytest.raises(UsageError, match="cannot be combined with"):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", unjudged="bounds", ties=ties)
+
+
+def test_a_target_with_two_aspects_is_one_target():
+    """Rows a/t1/1, a/t1/2, b/t2/1 with a, b and c tied: worked out by hand."""
+    rows = [("q", "a", 1, "t1", "1"), ("q", "a", 1, "t1", "2"), ("q", "b", 1, "t2", "1")]
+    run = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    names = "DR@1 DR@2 DR@3 Diversity@1 Diversity@2"
+    average = evaluate(rows, run, names, ties="average")["run"].means
+    assert list(average.values()) == pytest.approx([1 / 3, 2 / 3, 1, 2 / 3, 4 / 3])
+    bounds = evaluate(rows, run, names, ties="bounds")["run"]
+    expected = [(0, 1 / 2), (1 / 2, 1), (1, 1), (0, 1), (1, 2)]
+    assert [bounds.bounds(name) for name in names.split()] == expected

@@ -10,7 +10,7 @@ import pytest
 from goodgain import _core
 from goodgain.agentic.settings import GainSettings
 from goodgain.errors import MeasureError, UsageError, core_errors, from_core
-from goodgain.identity import profiles, urls
+from goodgain.identity import aliases, profiles
 from goodgain.ranking.policy import Policy
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ FUSION: dict[str, Any] = {
 GAIN = GainSettings().for_core(skip_bad=False)
 LINE = b'{"conversation": "c", "turns": []}\n'
 PROFILE = profiles.PROFILES[0].for_core("document")
-URLS = urls.for_core()
+URLS = aliases.built_in().for_core()
+ALIAS: dict[str, Any] = {"name": "a", "hosts": ["x.org"], "key": "a:b"}
+ID_RULE: dict[str, Any] = {"name": "a", "patterns": ["{id}"], "key": "{id}"}
 NAMES = {"query": "query", "doc": "doc", "value": "gain"}
 DELIMITED = {
     "kind": "delimited",
@@ -88,6 +90,14 @@ READERS: dict[str, tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = 
     "a counted line": (lambda o: rules().counted(LINE, None, o), GAIN),
     "a profile": (lambda o: _core.IdentityRules.of([o], "document", URLS), PROFILE),
     "URL rules": (lambda o: _core.IdentityRules.of([PROFILE], "document", o), URLS),
+    "an alias": (
+        lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "aliases": [o]}),
+        ALIAS,
+    ),
+    "an id rule": (
+        lambda o: _core.IdentityRules.of([PROFILE], "document", {**URLS, "ids": [o]}),
+        ID_RULE,
+    ),
     "columns": (lambda o: arrow().qrels(o), NAMES),
     "a packer": (lambda o: _core.Packer(o, False, 0), NAMES),
 }
@@ -137,7 +147,9 @@ def test_unknown_kernel() -> None:
         ("fusion", "weights"),
         ("Good Gain", "threshold"),
         ("a profile", "rules"),
-        ("URL rules", "selectors"),
+        ("URL rules", "select"),
+        ("an alias", "hosts"),
+        ("an id rule", "key"),
         ("columns", "doc"),
     ],
 )
@@ -227,4 +239,6 @@ def test_names_of_all_readers() -> None:
     assert set(names["traces"]) == set(GAIN)
     assert set(names["profile"]) == set(PROFILE)
     assert set(names["urls"]) == set(URLS)
+    assert set(names["alias"]) >= set().union(*URLS["aliases"])
+    assert set(names["id"]) == set().union(*URLS["ids"])
     assert all(len(set(n)) == len(n) for n in names.values())

@@ -24,7 +24,11 @@ Rules rules(Unit unit) {
   const uint32_t people = r.field("to", FieldKind::people, false), time = r.field("start", FieldKind::time, false);
   r.text = (FieldMask{1} << r.snippet) | (FieldMask{1} << r.content);
   r.unit = unit;
-  r.urls = {{"utm_"}, {"gclid"}, {"id", "q"}};
+  AliasOptions video{.name = "video", .hosts = {"example.com"}, .paths = {"/%7Ea", "/{a}~[{b:digits 2+}]"}};
+  video.key = "video:{a|lower}{b}";
+  AliasOptions wrapper{.name = "wrapper", .hosts = {"*"}, .paths = {"?u={target:url}"}, .url = "{target|url|decode}"};
+  IdOptions opaque{.name = "opaque", .patterns = {"{id:opaque 16+}", "{id:guid}"}, .key = "{id}"};
+  r.urls = UrlRules({"utm_*", "gclid", "a=1"}, {"id", "q"}, {"id"}, {video, wrapper}, {opaque});
   Profile p;
   p.name = "generic";
   p.sources = {{"title", r.title}, {"to", people}, {"start", time}};
@@ -42,6 +46,7 @@ const char* const pieces[] = {
     R"({"id":"turn0search1","url":"https://www.Example.com:443/%7Ea/?id=1&utm_x=2#!r","title":"T","snippet":"The quick brown fox jumps over the lazy dog and more ...","gain":3})",
     R"({"ids":{"file_id":7,"site_id":"s"},"type":"event","fields":{"to":["B <b@x>","a@x;c"],"start":"2026-03-02T10:00:00.5+02:00"},"aspects":{"x":2}})",
     R"({"content":"Stra\u00dfe \ud83d\ude42 \u3000 wide  spaces and enough characters to be a key of its own, surely"})",
+    R"({"url":"http://m.example.com/x~12?u=https%3A%2F%2Fwww.example.com%2Fb%3Fu%3Dhttp%253A%252F%252Fx.org#in/box","title":"<em>A&amp;B</em> **c**","ids":{"x":"aB3dE6gH9jK2mN5p"}})",
     ",",
     "]}]}]}]}\n",
     "[",
@@ -63,8 +68,8 @@ std::string seed(std::mt19937& random) {
   std::string text;
   for (size_t line = 1 + random() % 3; line--;) {
     text += pieces[0];
-    for (size_t n = random() % 6; n--;) text.append(pieces[1 + random() % 3]).append(n ? "," : "");
-    text += pieces[5];
+    for (size_t n = random() % 6; n--;) text.append(pieces[1 + random() % 4]).append(n ? "," : "");
+    text += pieces[6];
   }
   return text;
 }

@@ -10,9 +10,11 @@ from collections_ import collections
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from goodgain import evaluate, parse
+from goodgain import evaluate
 from goodgain.errors import InputError, UsageError
-from goodgain.ranking.explain import CAUSES, explain
+from goodgain.measures import definitions
+from goodgain.ranking.causes import CAUSES
+from goodgain.ranking.explain import explain
 from goodgain.ranking.policy import CHOICES, PRESETS
 
 MEASURES = (
@@ -62,14 +64,58 @@ def test_shares_add_up(collection, measure, preset, against, one_query):
     query = next(q for q in qrels if q in run) if one_query else None
     assume("beir" not in (preset, against) or not measure.startswith("Unjudged"))
     found = explain(qrels, run, measure, query, against=against, preset=preset)
-    assert math.fsum(c.share for c in found.causes) == pytest.approx(found.difference, abs=1e-9)
+    if found.causes:
+        total = math.fsum(c.share for c in found.causes)
+        assert total == pytest.approx(found.difference, abs=1e-9, nan_ok=True)
     for side, value in ((preset, found.value), (against, found.other)):
         result = evaluate(qrels, run, measure, preset=side)["run"]
         expected = result.per_query[query][measure] if query else result.means[measure]
-        if expected == expected and parse(measure).definition.aggregate == "mean":
-            assert value == pytest.approx(expected, abs=1e-9), side
+        assert value == pytest.approx(expected, abs=1e-9, nan_ok=True), side
     if preset == against:
         assert found.causes == ()
+
+
+EVERY = [d for d in definitions("ranked") if d.kernel is not None]
+
+
+def in_words(definition, sides):
+    """A measure with a cut-off where it needs one; None where a preset refuses it."""
+    if "beir" in sides and definition.name == "Unjudged":
+        return None
+    if definition.name == "P":  # to trec_eval nine cut-offs
+        return "P@3"
+    return definition.name + {"required": "@3", "recall": "@0.5"}.get(definition.cutoff, "")
+
+
+@pytest.mark.parametrize("against", sorted(PRESETS))
+@pytest.mark.parametrize("preset", ["default", "trec_eval9", "beir"])
+def test_every_measure_is_that_of_evaluate(preset, against):
+    """Sums, geometric means, queries that are missing, undefined for one query or for all."""
+    cases = [
+        ({"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"d": 1}, "q3": {"e": 0}},
+         {"q1": {"b": 2.0, "x": 2.0, "a": 1.0}, "q3": {"x": 1.0}}),
+        ({"q1": {"a": 1}}, {"q1": {"a": 1.0}}),  # no nonrelevant document: Accuracy is undefined
+        ({"q1": {"a": 0}}, {"q1": {"x": 1.0}}),
+    ]  # fmt: skip
+    for definition in EVERY:
+        measure = in_words(definition, (preset, against))
+        for qrels, run in cases if measure else ():
+            found = explain(qrels, run, measure, against=against, preset=preset)
+            for side, value in ((preset, found.value), (against, found.other)):
+                expected = evaluate(qrels, run, measure, preset=side)["run"].means
+                assert value == pytest.approx(*expected.values(), nan_ok=True), (measure, side)
+            shares = [c.share for c in found.causes]
+            if found.difference == found.difference:
+                assert math.fsum(shares) == pytest.approx(found.difference), measure
+            else:
+                assert all(share != share for share in shares), measure
+
+
+def test_an_undefined_value_is_shown_as_undefined():
+    found = explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Accuracy", against="trec_eval")
+    assert found.value != found.value
+    assert str(found).startswith("Accuracy of all queries: default -, trec_eval -, difference -\n")
+    assert found.to_dict()["value"] is None
 
 
 def test_every_choice_and_parameter_has_its_cause():

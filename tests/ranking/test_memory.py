@@ -36,7 +36,7 @@ def test_gains_of_any_kind_of_number(gain):
     assert rr({"q": {"a": 1.0}}, {"q": {"a": gain}}) == 1
 
 
-@pytest.mark.parametrize("score", ["1.5", None, math.nan, 10**400, [1]])
+@pytest.mark.parametrize("score", ["1.5", None, math.nan, 10**400, [1.5]])
 def test_what_is_no_score(score):
     for run in ({"q": {"a": score}}, [("q", "a", score)]):
         with pytest.raises(InputError, match="score"):

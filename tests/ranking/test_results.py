@@ -97,6 +97,7 @@ def test_coverage_and_warnings(one):
     assert c.to_dict() == {
         "judged_queries": 3, "missing_queries": 1, "unjudged_queries": 1, "documents": 4,
         "unjudged_documents": 1, "judged_at_10": 0.75, "bad_rows": 0, "bad_example": "",
+        "shared_ranks": 0, "rank_gaps": 0, "ranks_from_zero": 0,
     }  # fmt: skip
     text = "\n".join(one.warnings())
     assert "1 of 3 judged queries" in text

@@ -10,6 +10,7 @@ from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 from goodgain.errors import UsageError
 from goodgain.stats.anova import one_way
 from goodgain.stats.corrections import correct
+from goodgain.stats.designs import seed_error
 from goodgain.stats.effect import (
     effect_interval,
     effect_size,
@@ -17,8 +18,9 @@ from goodgain.stats.effect import (
     queries_needed,
     t_interval,
 )
-from goodgain.stats.margin import Margin, noninferior_p
-from goodgain.stats.seeds import seed_spread, seeds_test
+from goodgain.stats.margin import Margin
+from goodgain.stats.paired import run_test
+from goodgain.stats.seeds import seed_spread
 from goodgain.stats.tukey import Tukey
 
 RNG = np.random.default_rng(4)
@@ -82,7 +84,7 @@ def test_queries_needed_gives_the_power() -> None:
 def test_equivalence_is_that_of_statsmodels() -> None:
     a = RNG.uniform(0, 1, 40)
     p, lower, upper = ttost_paired(a + D, a, -0.1, 0.1)
-    ours = noninferior_p(D, 0.1), noninferior_p(-D, 0.1)
+    ours = run_test("t", D + 0.1, "greater").p, run_test("t", 0.1 - D, "greater").p
     assert ours == pytest.approx((lower[1], upper[1]), rel=1e-9)
     assert max(ours) == pytest.approx(p, rel=1e-9)
 
@@ -172,6 +174,7 @@ def test_seeds_separate_the_two_variances() -> None:
     # Seeds that do not differ leave the t-test as it is; seeds that do make it more careful.
     d = scores[:40, 0] - 0.45
     t = stats.ttest_1samp(d, 0).pvalue
-    assert seeds_test(d, same).p == pytest.approx(t)
-    assert seeds_test(d, spread).p > t
-    assert seeds_test(d, None) is None
+    identical = np.repeat(d[:, None], 3, 1)
+    assert seed_error(identical).p(float(d.mean())) == pytest.approx(t)
+    shifted = identical + np.array([-0.03, 0.0, 0.03])
+    assert seed_error(shifted).p(float(shifted.mean())) > t

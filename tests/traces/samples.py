@@ -296,6 +296,22 @@ def search_r1():
     )
 
 
+def recorded():
+    def line(**event):
+        return json.dumps({"recorded": 1, "key": "k1", "conversation": "conv", "turn": 1, **event})
+
+    def search(query, *results):
+        return {"query": query, "results": list(results)}
+
+    return "\n".join([
+        line(user="Where is Paris?"),
+        line(iteration=1, search=search("paris", {"url": "https://x.org/p"})),
+        line(iteration=1, search=search("france")),
+        line(iteration=2, search=search("seine", {"id": "d3"})),
+        line(answer={"answer": "In France."}),
+    ])  # fmt: skip
+
+
 def trec_dd():
     return "T1\t0\td1\t9.5\t1\tT1.1:3|T1.2:1\nT1\t0\td2\t9.0\t0\t\nT1\t1\td3\t8\t1\tT1.2:4\n"
 
@@ -307,4 +323,5 @@ SAMPLES = {
     "openai-responses": (openai_responses(), [2, 1], 2), "anthropic": (anthropic(), [2, 1], 2),
     "langchain": (langchain(), [2, 1], 2), "inspect": (inspect(), [2, 1], 2), "browsecomp-plus": (browsecomp(), [1, 1, 1], 2),
     "search-r1": (search_r1(), [1, 1], 3), "trec-dd": (trec_dd(), [1, 1], 3),
+    "recorded": (recorded(), [2, 1], 2),
 }  # fmt: skip

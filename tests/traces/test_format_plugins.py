@@ -14,18 +14,19 @@ from goodgain.traces.registry import FORMATS, plugin_formats
 
 GROUP = "goodgain.trace_formats"
 SOURCE = """
-from goodgain.traces import Builder, TraceFormat, results_of
+from goodgain.traces import Builder, TraceFormat
 
 def mismatch(document):
     return "" if isinstance(document, dict) and "hunts" in document else "no hunts"
 
 def read(documents, context):
     for where, document in documents:
-        builder = Builder(document.get("id", where))
+        builder = Builder(document.get("id", where), None, context)
         builder.start_turn(document.get("question"))
         for hunt in document["hunts"]:
             builder.start_iteration()
-            builder.add_search(None, "hunt", hunt["for"])["results"] = results_of(hunt["prey"])
+            call = builder.add_call(None, "hunt", hunt["for"], where=where, kind="retriever")
+            builder.add_output(call, hunt["prey"], where=where)
         yield builder.build()
 
 HUNTS = TraceFormat("hunts", "a hunter's log", mismatch, read)

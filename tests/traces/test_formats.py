@@ -7,7 +7,8 @@ from samples import SAMPLES, langchain
 
 import goodgain as gg
 from goodgain.traces import FORMATS, open_traces
-from goodgain.traces.builder import Context
+from goodgain.traces.results import find_results
+from goodgain.traces.searching import Call, SearchRules
 
 
 def opened(tmp_path, text, name="traces.json", **options):
@@ -15,6 +16,11 @@ def opened(tmp_path, text, name="traces.json", **options):
     path.write_text(text)
     traces = open_traces(str(path), **options)
     return traces, list(traces.read())
+
+
+def searches_by_step(turn):
+    """The searches of each iteration; steps without a search are not iterations."""
+    return [len(i["searches"]) for i in turn["iterations"] if i["searches"]]
 
 
 def test_every_format_has_a_sample():
@@ -26,7 +32,7 @@ def test_sample(name, tmp_path):
     text, iterations, results = SAMPLES[name]
     file, (trace,) = opened(tmp_path, text)
     assert file.format == name
-    assert [len(i["searches"]) for i in trace["turns"][-1]["iterations"]] == iterations
+    assert searches_by_step(trace["turns"][-1]) == iterations
     searches = [s for i in trace["turns"][-1]["iterations"] for s in i["searches"]]
     assert sum(len(s["results"]) for s in searches) == results
     if name not in ("trec-dd",):
@@ -114,19 +120,19 @@ def test_spans_have_their_latency(tmp_path):
 def test_flat_langchain_messages(tmp_path):
     file, (trace,) = opened(tmp_path, langchain(wrapped=False))
     assert file.format == "langchain"
-    assert [len(i["searches"]) for i in trace["turns"][0]["iterations"]] == [2, 1]
+    assert searches_by_step(trace["turns"][0]) == [2, 1]
 
 
 def test_adjacent_calls_can_be_merged(tmp_path):
     _, (trace,) = opened(tmp_path, SAMPLES["browsecomp-plus"][0], merge_adjacent=True)
-    assert [len(i["searches"]) for i in trace["turns"][0]["iterations"]] == [2, 1]
+    assert searches_by_step(trace["turns"][0]) == [2, 1]
 
 
 def test_retrievals_without_models_are_iterations_of_their_own(tmp_path):
     spans = [json.loads(line) for line in SAMPLES["openinference"][0].splitlines()]
     others = [s for s in spans if s["attributes"]["openinference.span.kind"] != "LLM"]
     file, (trace,) = opened(tmp_path, "\n".join(map(json.dumps, others)))
-    assert [len(i["searches"]) for i in trace["turns"][0]["iterations"]] == [1, 1, 1]
+    assert searches_by_step(trace["turns"][0]) == [1, 1, 1]
     assert "each retrieval counts as an iteration of its own" in file.notes[0]
 
 
@@ -160,10 +166,10 @@ def test_tool_results_in_a_user_message_start_no_turn(tmp_path):
     ],
 )
 def test_which_tools_search(tool, expected):
-    assert Context(name="x").is_search(tool) is expected
+    verdict = SearchRules.load().classify(Call(tool=tool), find_results("[]"))
+    assert (verdict.account == "search") is expected
 
 
 def test_search_tools_option_overrides_names():
-    context = Context(name="x", search_tools=("Calculator",))
-    assert context.is_search("calculator")
-    assert not context.is_search("web_search")
+    rules = SearchRules.load(search_tools=("Calculator",))
+    assert rules.classify(Call(tool="calculator"), find_results("[]")).account == "search"

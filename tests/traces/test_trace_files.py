@@ -188,7 +188,9 @@ def test_convert_compresses_by_suffix(tmp_path, suffix):
     chat = {"id": "c", "messages": [{"role": "user", "content": "?"}]}
     source = written(tmp_path, json.dumps(chat), name="x.json")
     target = tmp_path / f"t.jsonl{suffix}"
-    assert convert_traces(str(source), target) == (1, 0, [])
+    done = convert_traces(str(source), target)
+    assert (done.written, done.skipped, done.notes) == (1, 0, [])
+    assert done.ledger.count("message", "read") == 1
     assert [t.conversation for t in gg.read_traces(target)] == ["c"]
     first = target.read_bytes()
     assert first.startswith(b"{") == (suffix == "")

@@ -34,6 +34,11 @@ def _of_input(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{facts['skipped']:,} bad conversations were skipped{examples}"
     if facts.get("unknown_conversations"):
         yield f"{facts['unknown_conversations']:,} conversations are not in the labels"
+    if facts.get("ambiguous_labels"):
+        yield (
+            f"{facts['ambiguous_labels']:,} results match labels with different gains; that of "
+            "exactly their id or URL counts, otherwise the highest"
+        )
     if facts.get("left_out"):
         yield (
             f"{facts['left_out']:,} results share keys with more than 64 others and were compared "
@@ -95,7 +100,8 @@ def _conversations(count: int) -> str:
 def _of_system(s: SystemGain, settings: GainSettings) -> Iterator[str]:
     c = s.counts()
     if s.is_repeated:
-        each = f"{s.repeats} runs each" if s.repeats > 1 else "up to several runs each"
+        equal = c["runs"] == s.repeats * c["conversations"]
+        each = f"{s.repeats} each" if equal else f"up to {s.repeats} each"
         yield (
             f"{s.name}: {c['runs']:,} runs of {c['conversations']:,} conversations ({each}); "
             "a conversation counts once, with the mean of its runs"

@@ -168,7 +168,7 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         }
 
     def per_repeat_scores(self) -> dict[str, list[dict[Measure, dict[str, float]]]]:
-        """{system: `per_unit_scores` of each repeat}, where all its conversations have equally many."""
+        """{system: `per_unit_scores` of each repeat}, for systems with repeats."""
         return {
             s.name: _transposed({m: s.final_of_repeats(m) for m in s.measures}, s.repeats)
             for s in self.systems
@@ -193,15 +193,20 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         for s in self.systems:
             for m in measures if s.repeats > 1 else ():
                 columns = s.final_of_repeats(m)
-                units = [u for u in columns[0] if all(c[u] == c[u] for c in columns)]
+                units = [
+                    u for u in columns[0] if all(c.get(u, math.nan) == c.get(u) for c in columns)
+                ]
                 table = np.array([[c[u] for c in columns] for u in units], dtype=np.float64)
                 spread = seed_spread(s.name, m, table) if units else None
                 spreads += [spread] if spread else []
         return spreads
 
     def label_coverage(self) -> dict[str, float]:
-        """{system: the share of its unique results that have a label}."""
-        return {s.name: s.counts()["coverage"] for s in self.systems}
+        """{system: the share of its unique results that have a label}; 1 if nothing lacks one."""
+        return {
+            s.name: s.counts()["coverage"] if s.counts()["results"] else float(s.figure("CG").n > 0)
+            for s in self.systems
+        }
 
     def per_unit_scores(self) -> dict[str, dict[Measure, dict[str, float]]]:
         """{system: {measure: {conversation: value after its last iteration}}}, over repeats their mean."""

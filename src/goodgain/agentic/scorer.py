@@ -56,7 +56,7 @@ def good_gain(
     `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
     that judgments can have; they override gains in the traces. `unlabelled="zero"` says that they are
     complete: a result without a label is not good. `identity` decides which results are duplicates:
-    an `Identity`, a TOML file of profiles, "document" or "passage".
+    an `Identity`, a TOML file of rules, "document" or "passage".
 
     Several runs of one system over the same conversation (`repeat` in the traces, or the conversation
     several times) are averaged within the conversation first.

@@ -346,7 +346,7 @@ class SystemGain(Frozen):
         return {unit: (low[unit], high[unit]) for unit in low if unit in high}
 
     def final_of_repeats(self, measure: str | Measure) -> list[dict[str, float]]:
-        """`final` of each repeat; a single one unless every conversation has equally many."""
+        """`final` of each repeat; conversations with fewer runs are missing from the later ones."""
         values = self.values[self._last_rows, self.column(measure)].tolist()
         return self._by_repeat(values)
 
@@ -358,11 +358,8 @@ class SystemGain(Frozen):
 
     @cached_property
     def repeats(self) -> int:
-        """The number of runs of every conversation; 1 if they differ, so that only means are comparable."""
-        import numpy as np
-
-        sizes = np.bincount(self._owners) if len(self._owners) else np.ones(1, dtype=np.int64)
-        return int(sizes[0]) if (sizes == sizes[0]).all() else 1
+        """The highest number of runs of a conversation."""
+        return int(self.runs_per_conversation.max()) if len(self.lengths) else 0
 
     def _by_repeat(self, values: list[Any]) -> list[dict[str, Any]]:
         """Values by repeat: by name where all conversations use the same names, or else by order."""
@@ -388,7 +385,7 @@ class SystemGain(Frozen):
         }
 
     def _over_repeats(self, values: Matrix, runs: Numbers | None) -> Matrix:
-        """The mean over the runs of each conversation, undefined if any of them is."""
+        """The mean over the runs of each conversation in which it is defined."""
         import numpy as np
 
         if not self.is_repeated:
@@ -396,8 +393,11 @@ class SystemGain(Frozen):
         owners = self._owners if runs is None else self._owners[runs]
         groups: dict[int, list[float]] = {}
         for owner, value in zip(owners.tolist(), values.tolist(), strict=True):
-            groups.setdefault(owner, []).append(value)
-        return np.array([math.fsum(g) / len(g) for g in groups.values()], dtype=np.float64)
+            group = groups.setdefault(owner, [])
+            if value == value:
+                group.append(value)
+        means = [math.fsum(g) / len(g) if g else math.nan for g in groups.values()]
+        return np.array(means, dtype=np.float64)
 
     def figure(
         self, measure: str | Measure, iteration: int | None = None, align: Align = "active"

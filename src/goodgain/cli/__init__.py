@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 # What people want: the commands for it, each with its one-line help. The module has the command's name.
 GROUPS = {
     "measure": {
@@ -17,6 +21,7 @@ GROUPS = {
     "compare": {
         "compare": "test runs against a baseline for significant differences",
         "gate": "pass or fail in CI: is a candidate no worse than the baseline?",
+        "check": "regression tests for a search, from a golden set",
     },
     "agents": {
         "trace": "measure an agent's searches, iteration by iteration (Good Gain)",
@@ -41,8 +46,13 @@ GROUPS = {
         "measures": "list the measures, or describe one in full",
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
+        "doctor": "examine judgments, runs or traces before believing numbers",
+        "selftest": "recompute your own numbers from definitions and with other tools",
+        "audit": "find the conventions that reproduce a published table",
     },
 }
+# Options and arguments that name files to write.
+OUTPUTS = ("output", "save", "report", "summary", "junit")
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 
@@ -62,6 +72,7 @@ def run(arguments: list[str]) -> int:
     try:
         args = module.parser().parse_args(rest)
         args.arguments = arguments
+        _refuse_overwriting(args)
         return int(module.run(args))
     except GoodgainError as error:
         print(f"goodgain: {error}", file=sys.stderr)
@@ -72,6 +83,46 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("goodgain: interrupted", file=sys.stderr)
         return 130
+    except MemoryError:
+        print("goodgain: out of memory", file=sys.stderr)
+        return 2
+    except Exception as error:
+        from goodgain.cli.crash import report_crash
+
+        return report_crash(error, arguments)
+
+
+def _refuse_overwriting(args: Any) -> None:
+    """Refuse to write to a file that is also read: a mistyped name must not cost the input."""
+    outputs = {
+        name: value
+        for name, value in vars(args).items()
+        if name in OUTPUTS and isinstance(value, str)
+    }
+    if not outputs:
+        return
+    import os
+
+    from goodgain.errors import UsageError
+
+    def identity(path: str) -> tuple[int, int] | None:
+        try:
+            facts = os.stat(path)  # noqa: PTH116 - pathlib costs every command 4 ms
+        except (OSError, ValueError):
+            return None
+        return (facts.st_dev, facts.st_ino) if facts.st_size else None  # a device has no size
+
+    written = {identity(value): value for value in outputs.values() if value != "-"}
+    written.pop(None, None)
+    if not written:
+        return
+    for name, value in vars(args).items():
+        if name in (*outputs, "arguments"):
+            continue
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str) and identity(path) in written:
+                raise UsageError(f"'{path}' is an input, so it cannot be the output too",
+                                 hint="write to another file")  # fmt: skip
 
 
 def help_text() -> str:

@@ -19,6 +19,7 @@ from goodgain.cli.options import (
     add_report,
     add_save,
     add_seed,
+    add_seeds,
     add_test,
     add_unpaired,
     listing,
@@ -39,6 +40,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR"
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     from goodgain.comparison.pairing import UNPAIRED
+    from goodgain.comparison.replicates import SEEDS
     from goodgain.stats.corrections import CORRECTIONS
     from goodgain.stats.paired import BOOTSTRAPS, PERMUTATIONS, TESTS
 
@@ -51,9 +53,10 @@ def parser() -> argparse.ArgumentParser:
         listing("tests", TESTS)
         + listing("corrections", CORRECTIONS)
         + listing("unpaired queries", UNPAIRED)
+        + listing("seeds", SEEDS)
         + "examples:\n"
         '  goodgain compare qrels.txt bm25.run dense.run hybrid.run -m "nDCG@10 AP"\n'
-        "  goodgain compare qrels.txt bm25.run dense=seed1.run dense=seed2.run --test randomisation\n"
+        "  goodgain compare qrels.txt bm25.run dense=seed1.run dense=seed2.run dense=seed3.run\n"
         "  goodgain compare --scores scores.csv --system method --query query_id --baseline X\n"
         "  goodgain compare --scores scores.csv --baseline X --by complexity --format latex\n"
         '  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m "CG SRR"\n'
@@ -86,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
         help="largest difference that counts as a tie (default: 0)",
     )  # fmt: skip
     add_unpaired(group, UNPAIRED, "drop")
+    add_seeds(group, SEEDS, "random")
     group.add_argument(
         "--by",
         metavar="COLUMN",
@@ -117,7 +121,9 @@ def add_scores(parser: argparse.ArgumentParser) -> None:
         "--system", metavar="COLUMN", help="column with the system (default: detected)"
     )
     group.add_argument(
-        "--query", metavar="COLUMN", help="column with the query (default: detected)"
+        "--query",
+        metavar="COLUMN",
+        help="column with the query, or several: COLUMN,COLUMN (default: detected)",
     )
     group.add_argument(
         "--seed-column", metavar="COLUMN", help="column with the seed (default: seed)"
@@ -153,6 +159,7 @@ def run(args: argparse.Namespace) -> int:
         margin=parse_margins(args.margin),
         tie=args.tie,
         unpaired=args.unpaired,
+        seeds=args.seeds,
         by=args.by,
         queries=args.queries,
         columns=score_columns(args),

@@ -77,7 +77,7 @@ def measure_traces(args: argparse.Namespace, traces: list[str], by: str) -> Good
         turn=int(args.turn) if args.turn.isdigit() else args.turn,
         align=getattr(args, "align", "active"),
         unlabelled=args.unlabelled,
-        identity=Identity(args.profiles or (), unit=args.unit),
+        identity=Identity(args.identity or (), unit=args.unit),
         by=by,  # type: ignore[arg-type]
         format=args.source_format,
         search_tools=args.search_tool,

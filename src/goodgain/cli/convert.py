@@ -12,6 +12,7 @@ from goodgain.cli.options import (
     add_trace_reading,
     listing,
     parse_pairs,
+    trace_reading,
 )
 from goodgain.cli.output import skip_warnings, warn
 from goodgain.cli.parser import command_parser
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("source", metavar="IN", help="file in any format that goodgain reads")
     p.add_argument(
-        "target", metavar="OUT", help="file to write, compressed by its suffix; - is stdout"
+        "output", metavar="OUT", help="file to write, compressed by its suffix; - is stdout"
     )
     p.add_argument(
         "--to", metavar="FORMAT", help="format to write (default: from the suffix of OUT)"
@@ -81,18 +82,21 @@ def _has_traces(args: argparse.Namespace) -> bool:
 
 def _convert_traces(args: argparse.Namespace) -> int:
     from goodgain.traces.convert import convert_traces
+    from goodgain.traces.ledger import LedgerFile, render_ledger
 
-    written, skipped, notes = convert_traces(
+    items = LedgerFile(args.ledger)
+    done = convert_traces(
         args.source,
-        args.target,
-        format=args.source_format,
-        search_tools=tuple(args.search_tool),
+        args.output,
         merge_adjacent=args.merge_adjacent,
-        skip_bad=args.skip_bad,
+        sink=items.sink(args.source),
+        **trace_reading(args),
     )
-    warn(args, [*notes, *skip_warnings(skipped)])
+    items.write()
+    warn(args, [*done.notes, *skip_warnings(done.skipped)])
     if not args.quiet:
-        print(f"wrote {written:,} conversations to {args.target}", file=sys.stderr)
+        print(render_ledger(args.source, done.ledger), file=sys.stderr)
+        print(f"wrote {done.written:,} conversations to {args.output}", file=sys.stderr)
     return 0
 
 
@@ -101,23 +105,23 @@ def _convert_table(args: argparse.Namespace) -> int:
     from goodgain.io.convert import convert, converted_bytes, target_format
 
     columns = parse_pairs([args.columns], "--columns")
-    if args.target == "-":
+    if args.output == "-":
         if args.to is None:
             raise UsageError(
                 "the format to write to standard output is unknown", hint="name it with --to FORMAT"
             )
         data, done = converted_bytes(
-            args.source, target_format(args.target, args.to), kind=args.kind, columns=columns, name=args.name
+            args.source, target_format(args.output, args.to), kind=args.kind, columns=columns, name=args.name
         )  # fmt: skip
         sys.stdout.buffer.write(data)
     else:
         done = convert(
-            args.source, args.target, to=args.to, kind=args.kind, columns=columns, name=args.name
+            args.source, args.output, to=args.to, kind=args.kind, columns=columns, name=args.name
         )
     warn(args, done.losses)
     if not args.quiet:
         content = "run" if done.kind == "run" else "judgments"
-        target = "standard output" if args.target == "-" else args.target
+        target = "standard output" if args.output == "-" else args.output
         print(
             f"wrote {content} to {target}: {done.format}, {done.rows:,} rows, {done.queries:,} queries",
             file=sys.stderr,

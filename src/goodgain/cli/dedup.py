@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_identity, add_output, add_traces, add_turn
+from goodgain.cli.options import add_identity, add_output, add_traces, add_turn, trace_reading
 from goodgain.cli.output import skip_warnings, warn, write
 from goodgain.cli.parser import command_parser
 
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     add_traces(p)
     p.add_argument(
         "--audit", action="store_true",
-        help="show every merge and every rejected candidate, with key, step and fields",
+        help="show every merge and every rejected candidate: both results, key, rule, step and fields",
     )  # fmt: skip
     add_turn(p)
     add_identity(p)
@@ -39,18 +39,14 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.identity import Identity
     from goodgain.results.text import render
     from goodgain.traces import read_traces
+    from goodgain.traces.ledger import LedgerFile, render_ledger
 
-    identity = Identity(args.profiles or (), unit=args.unit)
+    identity = Identity(args.identity or (), unit=args.unit)
     rows: list[list[Any]] = []
     skipped, notes = 0, []
+    items = LedgerFile(args.ledger)
     for path in args.traces:
-        traces = read_traces(
-            path,
-            format=args.source_format,
-            search_tools=tuple(args.search_tool),
-            skip_bad=args.skip_bad,
-            max_gain=1e300,
-        )
+        traces = read_traces(path, max_gain=1e300, sink=items.sink(path), **trace_reading(args))
         for trace in traces:
             places = list(_results(trace, args.turn))
             clusters = identity.cluster(r for _, r in places)
@@ -58,13 +54,19 @@ def run(args: argparse.Namespace) -> int:
             rows.extend(make_rows(trace, places, clusters))
         skipped += traces.skipped
         notes += traces.notes
+        if not traces.ledger.is_well:
+            notes.append(render_ledger(path, traces.ledger))
+    items.write()
     write(args, render(args.format, _AUDIT if args.audit else _CLUSTERS, rows))
     warn(args, [*notes, *skip_warnings(skipped)])
     return 0
 
 
 _CLUSTERS = ["system", "conversation", "cluster", "size", "at", "result"]
-_AUDIT = ["system", "conversation", "result", "other", "key", "verdict", "step", "fields", "merged"]
+_AUDIT = [
+    "system", "conversation", "result", "other", "key", "rule", "verdict", "step", "fields", "merged",
+    "title", "other title", "url", "other url",
+]  # fmt: skip
 
 
 def _results(trace: Trace, turn: str) -> Iterator[tuple[str, Result]]:
@@ -114,6 +116,7 @@ def _audit_rows(
             places[d.result][0],
             places[d.other][0],
             d.key,
+            d.rule,
             d.verdict,
             d.step,
             d.fields,
@@ -122,13 +125,19 @@ def _audit_rows(
             else "no, contradicts the first of its cluster"
             if d.contradicted
             else "no",
+            *(_one_line(places[n][1].title) for n in (d.result, d.other)),
+            *(_one_line(places[n][1].url) for n in (d.result, d.other)),
         ]
         for d in clusters.decisions
     ]
 
 
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
 def _preview(result: Result) -> str:
     text = result.title or result.url or result.id or next(iter(result.ids.values()), None)
     text = text or result.snippet or result.content or "(empty)"
-    text = " ".join(str(text).split())
+    text = _one_line(str(text))
     return text if len(text) <= 60 else text[:59] + "…"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from goodgain.cli.options import (
+    add_depth,
     add_measures,
     add_name,
     add_output,
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
         "--param", action="append", default=[], metavar="NAME=VALUE",
         help="parameter of the method, e.g. k=20",
     )  # fmt: skip
-    p.add_argument("--depth", type=int, metavar="N", help="maximum documents per query")
+    add_depth(p)
     add_name(p, "the method")
     add_threads(p)
     group = p.add_argument_group("training and tuning")
@@ -140,10 +141,8 @@ def _text(table: Mapping[str, Mapping[str, float]], format: str, name: str) -> s
     from goodgain.results.text import render
 
     if format == "trec":
-        return "".join(
-            f"{query} Q0 {doc} {rank} {score!r} {name}\n"
-            for query, docs in table.items()
-            for rank, (doc, score) in enumerate(docs.items(), 1)
-        )
+        from goodgain.io.writers import trec_text
+
+        return trec_text(table, name, "the fused run")
     rows = [[q, doc, score] for q, docs in table.items() for doc, score in docs.items()]
     return render(format, ["query", "doc", "score"], rows)

@@ -15,6 +15,8 @@ from goodgain.cli.options import (
     add_output,
     add_qrels,
     add_seed,
+    add_seeds,
+    add_summary,
     add_test,
     add_unpaired,
     listing,
@@ -35,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     from goodgain.comparison.gates import GATE_TESTS
     from goodgain.comparison.pairing import UNPAIRED
+    from goodgain.comparison.replicates import SEEDS
     from goodgain.stats.paired import TESTS
 
     tests = {name: TESTS[name] for name in GATE_TESTS}
@@ -44,7 +47,10 @@ def parser() -> argparse.ArgumentParser:
         "Exit status 0 if it passes on every measure, 1 if it does not. A measure passes on evidence only:\n"
         "not without labels, and not if missing labels allow the other verdict. Takes runs, saved results,\n"
         "traces of agents (--traces) or scores (--scores). Lists the queries that lost most.",
-        listing("tests", tests) + listing("unpaired queries", UNPAIRED) + "examples:\n"
+        listing("tests", tests)
+        + listing("unpaired queries", UNPAIRED)
+        + listing("seeds", SEEDS)
+        + "examples:\n"
         "  goodgain gate qrels.txt base.run new.run -m nDCG@10 --margin 0.01\n"
         '  goodgain gate qrels.txt base.run new.run -m "nDCG@10 AP" --margin 2% --margin AP=0.005\n'
         "  goodgain gate qrels.txt base.run new.run --summary gate.md\n"
@@ -68,10 +74,9 @@ def parser() -> argparse.ArgumentParser:
         "--worst", type=int, default=10, metavar="N", help="number of queries to list (default: 10)"
     )
     add_unpaired(group, UNPAIRED, "drop")
+    add_seeds(group, SEEDS, "random")
     add_seed(group)
-    group.add_argument(
-        "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
-    )
+    add_summary(group)
     add_evaluation(p)
     add_output(p, per_query=False)
     return p
@@ -104,6 +109,7 @@ def run(args: argparse.Namespace) -> int:
         test=args.test,
         worst=args.worst,
         unpaired=args.unpaired,
+        seeds=args.seeds,
         columns=score_columns(args),
         lower_is_better=args.lower_is_better,
         higher_is_better=args.higher_is_better,

@@ -6,9 +6,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.options import (
+    add_concurrency,
     add_documents,
     add_output,
     add_queries,
+    add_timeout,
     add_trace_format,
     add_unit,
 )
@@ -83,10 +85,7 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
         "--max-tokens", type=int, metavar="N",
         help="maximum reply tokens per document (default: 300)",
     )  # fmt: skip
-    judge.add_argument(
-        "--timeout", type=float, metavar="SECONDS",
-        help="time limit of a call (default: 60)",
-    )  # fmt: skip
+    add_timeout(judge)
     judge.add_argument(
         "--replicates", type=int, default=1, metavar="N",
         help="ask N times and take the median (default: 1)",
@@ -115,9 +114,7 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "--budget", type=float, metavar="COST", help="stop before the store has cost more than this"
     )
-    limits.add_argument(
-        "--concurrency", type=int, default=32, metavar="N", help="calls in flight (default: 32)"
-    )
+    add_concurrency(limits, 32)
     limits.add_argument(
         "--processes", type=int, metavar="N",
         help="processes that make calls (default: 1, in a long run 1 per 64 calls in flight, up to 1 per "

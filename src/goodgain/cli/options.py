@@ -78,7 +78,7 @@ def add_columns(parser: Any) -> None:
     """--columns."""
     parser.add_argument(
         "--columns", metavar="ROLE=NAME,...", default="",
-        help="column names in tables: query=, doc=, score=, gain=, target=, aspect=",
+        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=",
     )  # fmt: skip
 
 
@@ -131,6 +131,39 @@ def add_margin(parser: Any, default: str | None = None) -> None:
     )  # fmt: skip
 
 
+def add_depth(parser: Any, default: str | None = None) -> None:
+    """--depth."""
+    parser.add_argument(
+        "--depth", type=int, metavar="N", help=_help("maximum documents per query", default)
+    )
+
+
+def add_timeout(parser: Any, default: float | None = None) -> None:
+    """--timeout."""
+    parser.add_argument(
+        "--timeout", type=float, default=default, metavar="SECONDS",
+        help=_help("time limit of a call", default),
+    )  # fmt: skip
+
+
+def add_concurrency(parser: Any, default: int) -> None:
+    """--concurrency."""
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=default,
+        metavar="N",
+        help=_help("calls in flight", default),
+    )
+
+
+def add_summary(parser: Any) -> None:
+    """--summary."""
+    parser.add_argument(
+        "--summary", metavar="FILE", help="also write a Markdown summary for a pull request"
+    )
+
+
 def add_test(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
     """--test."""
     _add_listed(parser, "--test", "significance test", choices, default)
@@ -144,6 +177,11 @@ def add_correction(parser: Any, choices: Iterable[str], default: str | None = No
 def add_unpaired(parser: Any, choices: Iterable[str], default: str) -> None:
     """--unpaired."""
     _add_listed(parser, "--unpaired", "queries that only one system has", choices, default)
+
+
+def add_seeds(parser: Any, choices: Iterable[str], default: str) -> None:
+    """--seeds."""
+    _add_listed(parser, "--seeds", "what the seeds of a system are", choices, default)
 
 
 def _add_listed(
@@ -273,14 +311,42 @@ def add_trace_format(parser: Any) -> None:
 
 
 def add_trace_reading(parser: Any) -> None:
-    """--from, --search-tool, --skip-bad."""
+    """--from, --search-tool, --not-search-tool, --search-rules, --prices, --ledger, --skip-bad."""
     group = parser.add_argument_group("reading traces")
     add_trace_format(group)
     group.add_argument(
         "--search-tool", action="append", default=[], metavar="NAME",
         help=_help("tool whose calls are searches; may be repeated", "detected"),
     )  # fmt: skip
+    group.add_argument(
+        "--not-search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are not searches; may be repeated", "detected"),
+    )  # fmt: skip
+    group.add_argument(
+        "--search-rules", metavar="FILE.toml",
+        help="rules that decide which calls are searches, tried before the built-in ones",
+    )  # fmt: skip
+    group.add_argument(
+        "--prices", metavar="FILE.toml",
+        help="prices of models for traces that have tokens but no cost, instead of the built-in ones",
+    )  # fmt: skip
+    group.add_argument(
+        "--ledger", metavar="FILE",
+        help="write what became of every item of the traces to FILE, as JSON lines",
+    )  # fmt: skip
     add_skip_bad(group)
+
+
+def trace_reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What these options say about reading traces, as keywords of the functions that read them."""
+    return {
+        "format": args.source_format,
+        "search_tools": tuple(args.search_tool),
+        "not_search_tools": tuple(args.not_search_tool),
+        "search_rules": args.search_rules,
+        "prices": args.prices,
+        "skip_bad": args.skip_bad,
+    }
 
 
 def add_turn(parser: Any) -> None:
@@ -299,11 +365,11 @@ def add_unit(parser: Any) -> None:
 
 
 def add_identity(parser: Any) -> None:
-    """--unit, --profiles."""
+    """--unit, --identity."""
     group = parser.add_argument_group("identity")
     add_unit(group)
     group.add_argument(
-        "--profiles", metavar="FILE.toml", help="custom identity rules; see docs/identity.md"
+        "--identity", metavar="FILE.toml", help="custom identity rules; see docs/identity.md"
     )
 
 

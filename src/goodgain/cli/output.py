@@ -15,7 +15,9 @@ def command_line(args: argparse.Namespace) -> str:
     """The command as it was typed, for the provenance of reports."""
     from shlex import join
 
-    return join(["goodgain", *args.arguments])
+    from goodgain.cli.redaction import redacted
+
+    return join(["goodgain", *redacted(args.arguments)])
 
 
 def side_files(

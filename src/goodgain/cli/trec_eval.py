@@ -6,22 +6,42 @@ import argparse
 import sys
 
 from goodgain.cli.parser import Parser, command_parser
-from goodgain.errors import DuplicateError, GoodgainError, InputError, MeasureError, UsageError
+from goodgain.errors import (
+    DuplicateError,
+    GoodgainError,
+    InputError,
+    MeasureError,
+    UsageError,
+    plain,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# trec_eval's own: invalid flags or measures, unreadable input, a duplicate document, nothing to evaluate.
-_USAGE, _INPUT, _DUPLICATE, _NOTHING = 1, 2, 4, 7
+# trec_eval's own: invalid flags or measures, unreadable input, a measure that cannot be calculated (for a
+# duplicate document, or from this format), nothing to evaluate.
+_USAGE, _INPUT, _CALCULATION, _NOTHING = 1, 2, 4, 7
 
 _DESCRIPTION = """\
 Evaluate a run like trec_eval: the same flags, the same output byte for byte, the same exit status.
 
-QRELS lines are: query iteration document grade. RUN lines are: query Q0 document rank score run-name;
-the rank is ignored, and equal scores are ordered by document id, descending. Lines that begin with # are
-comments. Both files may be compressed (.gz .zst .bz2 .xz) or in any other format that goodgain reads;
-RUN may be - for standard input."""
+QRELS lines are: query iteration document grade; -R names other formats. RUN lines are: query Q0 document
+rank score run-name; the rank is ignored, and equal scores are ordered by document id, descending. Lines that
+begin with # are comments. Both files may be compressed (.gz .zst .bz2 .xz), qrels and runs also in any other
+format that goodgain reads; RUN may be - for standard input. Long options may be abbreviated.
+
+A judged query that the run lacks is not averaged over, with a warning: version 9 skips it silently, version
+10.0 stops there with status 4. -c counts it as 0."""
+
+_FORMATS = {
+    "qrels": "query iteration document grade; the iteration is ignored",
+    "qrels_jg": "query group document grade; measures are averaged over the groups of judges",
+    "prefs": "query group subgroup document level; within a subgroup, a higher level is preferred to a "
+    "lower one. Subgroups of a group are one order, transitive and without contradictions; groups "
+    "may contradict each other. Level 0 is nonrelevant.",
+    "qrels_prefs": "query group document level; the same with one subgroup in each group",
+}
 
 
 class _TrecEvalParser(Parser):
@@ -52,8 +72,8 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "-m", "--measure", dest="measures", action="append", default=[], metavar="MEASURE",
-        help="a measure with its parameters, or official, all_trec, set: P.5,10 "
-        "iprec_at_recall..10,.20 ndcg.1=3,2=9 utility.2,-1,0,0 (default: official)",
+        help="a measure with its parameters, or official, all_trec, set, prefs, all_prefs, qrels_jg: "
+        "P.5,10 iprec_at_recall..10,.20 ndcg.1=3,2=9 utility.2,-1,0,0 (default: official)",
     )  # fmt: skip
     p.add_argument(
         "-c", "--complete_rel_info_wanted", dest="complete", action="store_true",
@@ -85,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "-R", "--Rel_info_format", dest="rel_format", default="qrels", metavar="FORMAT",
-        help="only qrels; prefs, qrels_prefs and qrels_jg are not supported",
+        help="format of QRELS: qrels, qrels_jg, prefs or qrels_prefs; -h describes it",
     )  # fmt: skip
     p.add_argument(
         "-T", "--Results_format", dest="results_format", default="trec_results", metavar="FORMAT",
@@ -96,6 +116,8 @@ def parser() -> argparse.ArgumentParser:
         help="evaluate only this query; debugging lines are not printed",
     )  # fmt: skip
     p.add_argument("-o", dest="old", action="store_true", help="no effect, as in trec_eval")
+    p.add_argument("--Output_old_results_format", dest="old", help=argparse.SUPPRESS)
+    p.allow_abbrev = True  # as getopt_long
     return p
 
 
@@ -110,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from goodgain.cli.output import write
-    from goodgain.compat.trec_eval import Settings, output
+    from goodgain.compat.trec_eval import Settings, report
     from goodgain.cores import available_cores
 
     if args.version:
@@ -124,9 +146,9 @@ def _run(args: argparse.Namespace) -> int:
     ]
     names = _measure_names(measures)
     if args.help:
-        write(argparse.Namespace(output=None), _help(names))
+        write(argparse.Namespace(output=None), _help(names, args.rel_format))
         return 0
-    _refuse_unsupported(args)
+    _refuse_unknown(args)
     level, _, query = args.debug.partition(".")
     if level not in ("", "0"):
         print("warning: -D does not print debugging lines here", file=sys.stderr)
@@ -141,9 +163,18 @@ def _run(args: argparse.Namespace) -> int:
         depth=args.depth,
         zscores=args.zscores,
         query=query or None,
+        format=args.rel_format,
         threads=available_cores(),
     )
-    write(argparse.Namespace(output=None), output(settings, *args.files))
+    result = report(settings, *args.files)
+    if result.missing:
+        print(
+            f"warning: {len(result.missing):,} of {len(result.table.queries):,} judged queries are not "
+            f"in the run and are not averaged over, for example '{plain(result.missing[0])}'; -c counts "
+            "them as 0 (trec_eval 10 stops with status 4)",
+            file=sys.stderr,
+        )
+    write(argparse.Namespace(output=None), result.text())
     return 0
 
 
@@ -157,37 +188,33 @@ def _measure_names(measures: list[tuple[str, str | None]]) -> set[str]:
         raise UsageError(error.message, hint=error.hint) from None
 
 
-def _refuse_unsupported(args: argparse.Namespace) -> None:
-    """Raise for formats and values that are not supported, by name."""
-    if args.rel_format in ("prefs", "qrels_prefs", "qrels_jg"):
+def _refuse_unknown(args: argparse.Namespace) -> None:
+    """Raise for formats that trec_eval does not have either."""
+    if args.rel_format not in _FORMATS:
         raise InputError(
-            f"-R {args.rel_format} is not supported",
-            hint="use trec_eval itself for preferences and judgment groups",
+            f"unknown format -R {args.rel_format}", hint=f"one of: {', '.join(_FORMATS)}"
         )
-    if args.rel_format != "qrels":
-        raise InputError(f"unknown format -R {args.rel_format}", hint="-R qrels")
     if args.results_format != "trec_results":
         raise InputError(f"unknown format -T {args.results_format}", hint="-T trec_results")
-    if args.level < 0:
-        raise UsageError(f"-l must not be negative, got {args.level}", hint="-l 1")
-    if args.depth is not None and args.depth < 1:
-        raise UsageError(f"-M must be a positive integer, got {args.depth}", hint="-M 1000")
+    if args.depth is not None and args.depth < 0:
+        raise UsageError(f"-M must not be negative, got {args.depth}", hint="-M 1000")
 
 
 def _status(error: GoodgainError) -> int:
-    from goodgain.compat.trec_eval import NothingToEvaluateError
+    from goodgain.compat.trec_eval import NothingToEvaluateError, WrongFormatError
 
     if isinstance(error, NothingToEvaluateError):
         return _NOTHING
     if isinstance(error, UsageError):
         return _USAGE
-    return _DUPLICATE if isinstance(error, DuplicateError) else _INPUT
+    return _CALCULATION if isinstance(error, DuplicateError | WrongFormatError) else _INPUT
 
 
-def _help(names: set[str]) -> str:
-    """The flags, and the measures that -m names."""
+def _help(names: set[str], form: str) -> str:
+    """The flags, the format that -R names, and the measures that -m names."""
     from goodgain.compat.trec_measures import BY_NAME
 
     lines = [f"{m.name}\n    {m.text}\n" for m in BY_NAME.values() if m.name in names]
     none = "  none named; name some with -m, for example -h -m all_trec\n"
-    return parser().format_help() + "\nmeasures:\n" + ("".join(lines) or none)
+    lines_of = f"\nlines of -R {form}:\n  {_FORMATS[form]}\n" if form in _FORMATS else ""
+    return parser().format_help() + lines_of + "\nmeasures:\n" + ("".join(lines) or none)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import groups
 from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
+from goodgain.comparison.design import describe
 from goodgain.comparison.pairing import (
+    RESAMPLED,
     Column,
     Paired,
     Pairing,
@@ -17,6 +19,7 @@ from goodgain.comparison.pairing import (
     missing_labels,
     open_reason,
 )
+from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
@@ -24,10 +27,10 @@ from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
-from goodgain.stats.margin import Margin, noninferior_p
+from goodgain.stats.margin import Margin
 from goodgain.stats.paired import TESTS, Outcome, Resampling
 from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
-from goodgain.stats.seeds import SeedSpread, seed_spread, seeds_test
+from goodgain.stats.seeds import SeedSpread, seed_spread
 from goodgain.stats.tukey import Tukey
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain.measures.definition import Measure
+    from goodgain.stats.paired import Draws
 
     Floats = NDArray[np.float64]
 
@@ -53,9 +57,10 @@ def compare(
     margin: float | str | Mapping[str, float | str] | None = None,
     tie: float = 0.0,
     unpaired: str = "drop",
+    seeds: str = "random",
     by: str | Mapping[str, str] | None = None,
     queries: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     lower_is_better: Iterable[str] = (),
     higher_is_better: Iterable[str] = (),
     permutations: int = paired.PERMUTATIONS,
@@ -74,7 +79,9 @@ def compare(
     and "all" compares every pair. `lower_is_better` and `higher_is_better` state the direction of
     measures and win over what is known about them. `margin` (0.01, "2%", or one for each measure) adds
     non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group; the
-    column is in the scores or in the table `queries`.
+    column is in the scores or in the table `queries`. `seeds="random"` tests for new queries and new
+    seeds where scores depend on a seed; "fixed" averages over these seeds and tests over queries.
+    `columns` names columns of tables by role; several that together identify a query are a list.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test '{test}'", hint=f"one of: {', '.join(TESTS)}")
@@ -107,6 +114,7 @@ def compare(
         confidence=confidence,
         tie=tie,
         unpaired=unpaired,
+        seeds=seeds,
         margin=None if limits is None else str(limits),
         permutations=permutations,
         bootstraps=bootstraps,
@@ -161,7 +169,7 @@ def compare_scores(
     from goodgain import __version__
 
     _require_labels(scores, columns)
-    pairing = Pairing(scores, settings.unpaired)
+    pairing = Pairing(scores, settings.unpaired, settings.seeds)
     duels = [(b, s) for i, b in enumerate(baselines) for s in scores.systems
              if s != b and s not in baselines[:i]]  # fmt: skip
     spreads = _seed_spreads(scores, columns)
@@ -173,7 +181,8 @@ def compare_scores(
             units = pairing.complete(scores.systems, column)
             errors[column.label] = _tukey(scores, column, units)
         cells += [pairing.pair(b, s, column, units) for b, s in duels]
-    tester = _Tester(settings, resampling, margin, errors, spreads)
+    require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
+    tester = _Tester(settings, resampling, margin, errors)
     prices = _prices(scores, columns)
     means = {
         s: {column.label: _level(column, _defined(scores, s, column.key)) for column in columns}
@@ -208,6 +217,8 @@ def compare_scores(
         means=means,
         group_pairs=group_pairs,
         interactions=interactions,
+        design=describe(scores, cells, settings),
+        factor=scores.factor,
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
         trade_off=_trade_off(columns, means, prices),
@@ -244,21 +255,17 @@ def _open_notes(pairs: Iterable[Pair]) -> list[str]:
     ]
 
 
-_BOOTSTRAPPED = ("bootstrap", "randomisation", "wilcoxon", "sign")  # tests whose interval is BCa
-
-
 class _Tester:
     """Turns paired values into pairs with p-values, corrected by family: quality, time and cost."""
 
     def __init__(
         self, settings: Settings, resampling: Resampling, margin: Margin | None,
-        tukeys: Mapping[str, Tukey], spreads: Mapping[tuple[str, str], SeedSpread | None],
+        tukeys: Mapping[str, Tukey],
     ) -> None:  # fmt: skip
         self._settings = settings
         self._resampling = resampling
         self._margin = margin
         self._tukeys = tukeys
-        self._spreads = spreads
 
     def pairs(self, cells: list[Paired]) -> tuple[Pair, ...]:
         """All cells tested; quality and time or cost are corrected apart."""
@@ -287,52 +294,80 @@ class _Tester:
     def _outcomes(self, cells: list[Paired]) -> list[tuple[Outcome, tuple[float, float] | None]]:
         """All at once if samples are drawn: measures share signs and samples."""
         drawn_outcomes: dict[int, Outcome] = {}
+        draws: dict[int, Draws] = {}
         means: dict[int, Floats] = {}
-        places = [i for i, cell in enumerate(cells) if cell.column.kind != "percentile"]
+        places = [
+            i
+            for i, cell in enumerate(cells)
+            if cell.column.kind != "percentile" and cell.replicates is None
+        ]
         columns = [_differences(cells[i]) for i in places]
         if self._settings.test == "randomisation":
             outcomes = paired.randomisation(columns, resampling=self._resampling)
             drawn_outcomes = dict(zip(places, outcomes, strict=True))
-        if self._settings.test in _BOOTSTRAPPED:
+        if self._settings.test == "bootstrap":
+            draws = dict(zip(places, paired.moments(columns, self._resampling), strict=True))
+            means = {i: drawn.means for i, drawn in draws.items()}
+        elif self._settings.test in RESAMPLED:
             drawn = paired.resampled(columns, self._resampling)
             means = dict(zip(places, drawn, strict=True))
         return [
-            self._outcome(cell, drawn_outcomes.get(i), means.get(i)) for i, cell in enumerate(cells)
+            self._outcome(cell, drawn_outcomes.get(i), draws.get(i), means.get(i))
+            for i, cell in enumerate(cells)
         ]
 
     def _outcome(
-        self, cell: Paired, drawn: Outcome | None, means: Floats | None
+        self, cell: Paired, drawn: Outcome | None, draws: Draws | None, means: Floats | None
     ) -> tuple[Outcome, tuple[float, float] | None]:
         from goodgain.stats.quantiles import percentile
 
         settings, how = self._settings, self._resampling
         if cell.column.kind == "percentile":
+            if cell.replicates is not None:
+                factor = cell.replicates.factor
+                return Outcome(None, 1.0, f"no test of a percentile covers {factor}s"), None
             return paired.percentile_test(
                 cell.a, cell.b, cell.column.percent, settings.confidence, how, percentile
             )
-        d = _differences(cell)
         if settings.test == "tukey" and cell.group is None:
-            tukey = self._tukeys[cell.column.label]
-            reach, mean = tukey.reach(settings.confidence), float(d.mean())
-            span = None if reach is None else (mean - reach, mean + reach)
-            return tukey.test(mean), span
-        name = "t" if settings.test == "tukey" else settings.test
-        outcome = drawn or paired.run_test(name, d, resampling=how, tie=settings.tie, means=means)
+            return self._tukey_outcome(cell)
+        name = _test_name(settings, cell)
+        compared = cell.logarithms() if cell.column.kind == "geometric" else cell
+        outcome = drawn or compared.test(
+            name, how, toward=cell.measure.sign, tie=settings.tie, draws=draws
+        )
         if cell.column.kind == "geometric":
             return outcome, self._geometric_interval(cell)
-        if settings.test in _BOOTSTRAPPED:
-            return outcome, paired.bca_interval(d, settings.confidence, how, means)
-        return outcome, effect.t_interval(d, settings.confidence)
+        return outcome, cell.interval(name, settings.confidence, how, means)
+
+    def _tukey_outcome(self, cell: Paired) -> tuple[Outcome, tuple[float, float] | None]:
+        """By one error for all systems; where seeds vary, each pair has its own (Games and Howell)."""
+        tukey, mean = self._tukeys[cell.column.label], float((cell.b - cell.a).mean())
+        if cell.replicates is None:
+            outcome, reach = tukey.test(mean), tukey.reach(self._settings.confidence)
+        elif reason := cell.replicates.refusal():
+            outcome, reach = Outcome(None, 1.0, reason), None
+        else:
+            own = tukey.with_error(cell.replicates.error(), cell.replicates.smallest_p())
+            outcome, reach = own.test(mean), own.reach(self._settings.confidence)
+        return outcome, None if reach is None else (mean - reach, mean + reach)
 
     def _geometric_interval(self, cell: Paired) -> tuple[float, float] | None:
         import numpy as np
 
-        if len(cell.a) < 2:
+        if cell.replicates is not None:
+            before, after = (_level(cell.column, side.tolist()) for side in (cell.a, cell.b))
+            logs = cell.logarithms().replicates
+            scaled = logs and logs.mapped(lambda a: before * a, lambda b: after * b)
+            span = scaled and scaled.interval(self._settings.confidence)
+            half = (span[1] - span[0]) / 2 if span else None
+            return None if half is None else (after - before - half, after - before + half)
+        if not paired.enough_to_resample(len(cell.a), self._settings.confidence):
             return None
-        logs = [_logs(cell.a), _logs(cell.b)]
-        before, after = paired.bootstrap_means(logs, self._resampling)
+        logarithms = cell.logarithms()
+        means = paired.bootstrap_means([logarithms.a, logarithms.b], self._resampling)
         tail = 50 * (1 - self._settings.confidence)
-        low, high = np.percentile(np.exp(after) - np.exp(before), [tail, 100 - tail])
+        low, high = np.percentile(np.exp(means[1]) - np.exp(means[0]), [tail, 100 - tail])
         return float(low), float(high)
 
     def _pair(
@@ -351,23 +386,24 @@ class _Tester:
         difference = float(d.mean()) if is_mean else after - before
         size = effect.effect_size(d) if column.kind != "percentile" else None
         size_span = None
-        if size is not None and len(d) > 1 and d.any():
+        if size is not None and len(d) > 1 and d.any() and cell.replicates is None:
             size_span = effect.effect_interval(size, len(d), settings.confidence)
         margin = self._margin.value(column.label, before) if self._margin and is_mean else None
         noninferior = equivalent = None
         if margin is not None:
-            noninferior = noninferior_p(improvements, margin, settings.test, self._resampling)
-            other_side = noninferior_p(-improvements, margin, settings.test, self._resampling)
+            noninferior, other_side = (
+                cell.noninferior_p(margin, settings.test, self._resampling, toward=toward)
+                for toward in (1, -1)
+            )
             equivalent = max(noninferior, other_side)
-        by_seeds = None
-        if cell.group is None and is_mean:
-            spreads = [self._spreads.get((s, column.key)) for s in (cell.baseline, cell.system)]
-            by_seeds = seeds_test(d, *spreads)
+        by_queries = None
+        if cell.replicates is not None and column.kind != "percentile":
+            by_queries = paired.run_test("t", d).p
         wins = int((improvements > settings.tie).sum())
         losses = int((improvements < -settings.tie).sum())
         detectable = None
         if is_mean:
-            detectable = effect.minimum_detectable(d, settings.alpha / max(1, hypotheses))
+            detectable = self._detectable(cell, settings.alpha / max(1, hypotheses))
         bounds = self._bounds(cell, p_corrected, hypotheses) if is_mean else None
         return Pair(
             system=cell.system,
@@ -376,7 +412,7 @@ class _Tester:
             mean=after,
             baseline_mean=before,
             difference=difference,
-            relative=None if before == 0 else difference / abs(before),
+            relative=None if abs(before) <= 1e-9 * abs(difference) else difference / abs(before),
             low=None if span is None else span[0],
             high=None if span is None else span[1],
             test="randomisation" if column.kind == "percentile" else _test_name(settings, cell),
@@ -394,7 +430,8 @@ class _Tester:
             margin=margin,
             p_noninferior=noninferior,
             p_equivalent=equivalent,
-            p_seeds=by_seeds.p if by_seeds else None,
+            seeds=0 if cell.replicates is None else max(cell.replicates.counts),
+            p_these_seeds=by_queries,
             group=cell.group,
             note=outcome.note,
             bound_low=None if bounds is None else bounds[0],
@@ -402,25 +439,30 @@ class _Tester:
             settled=bounds is None or bounds[2],
         )
 
+    def _detectable(self, cell: Paired, level: float) -> float | None:
+        """The smallest true difference that is shown with 80 % power, over seeds too if they vary."""
+        if cell.replicates is None:
+            return effect.minimum_detectable(cell.b - cell.a, level)
+        error = None if cell.replicates.refusal() else cell.replicates.error()
+        if error is None or not error.variance:
+            return None
+        return effect.shift_for_power(error, level) * math.sqrt(error.variance)
+
     def _bounds(
         self, cell: Paired, p_corrected: float, hypotheses: int
     ) -> tuple[float, float, bool] | None:
         """The extremes of the mean difference over missing labels, and whether all give one verdict."""
         if not cell.is_bounded:
             return None
-        extremes = (cell.worst_improvements, cell.best_improvements)
+        extremes = {"worst": cell.worst_improvements, "best": cell.best_improvements}
         alpha = self._settings.alpha
         verdicts = {self._sign(float(cell.improvements.mean()), p_corrected)}
-        for values in extremes if not cell.is_unbounded else ():
-            p = paired.run_test(
-                "t" if self._settings.test == "tukey" else self._settings.test,
-                values,
-                resampling=self._resampling,
-                tie=self._settings.tie,
-            ).p
+        name = "t" if self._settings.test == "tukey" else self._settings.test
+        for labels, values in extremes.items() if not cell.is_unbounded else ():
+            p = cell.test(name, self._resampling, labels=labels, tie=self._settings.tie).p  # type: ignore[arg-type]
             # The correction of the others is not known at the extremes: Bonferroni's is safe.
             verdicts.add(self._sign(float(values.mean()), min(1.0, p * hypotheses), alpha))
-        low, high = sorted(cell.measure.sign * float(values.mean()) for values in extremes)
+        low, high = sorted(cell.measure.sign * float(v.mean()) for v in extremes.values())
         return low, high, len(verdicts) == 1 and not cell.is_unbounded
 
     def _sign(self, improvement: float, p: float, alpha: float | None = None) -> int:
@@ -437,16 +479,8 @@ def _test_name(settings: Settings, cell: Paired) -> str:
 
 def _differences(cell: Paired) -> Floats:
     """System minus baseline; for a geometric mean, of logarithms."""
-    if cell.column.kind == "geometric":
-        return _logs(cell.b) - _logs(cell.a)
-    return cell.b - cell.a
-
-
-def _logs(values: Floats) -> Floats:
-    import numpy as np
-
-    logs: Floats = np.log(np.maximum(values, 0.00001))
-    return logs
+    compared = cell.logarithms() if cell.column.kind == "geometric" else cell
+    return compared.b - compared.a
 
 
 def _level(column: Column, values: list[float]) -> float:
@@ -467,7 +501,8 @@ def _tukey(scores: ScoreSet, column: Column, units: set[str]) -> Tukey:
 
     order = sorted(units)
     table = [[scores.values(s, column.key)[u] for u in order] for s in scores.systems]
-    return Tukey.of(np.array(table).T)
+    with np.errstate(over="ignore"):  # infinite and huge scores are refused when they are paired
+        return Tukey.of(np.array(table).T)
 
 
 def _seed_spreads(
@@ -481,12 +516,10 @@ def _seed_spreads(
             continue
         for column in columns:
             values = [seed.get(column.key, {}) for seed in seeds]
-            units = [
-                u for u in values[0] if not any(math.isnan(v.get(u, math.nan)) for v in values)
-            ]
-            if units:
-                table = np.array([[v[u] for v in values] for u in units])
-                spreads[system, column.key] = seed_spread(system, column.label, table)
+            units = list(dict.fromkeys(u for v in values for u in v))
+            table = np.array([[v.get(u, math.nan) for v in values] for u in units])
+            table = table[~np.isnan(table).all(1)] if units else table
+            spreads[system, column.key] = seed_spread(system, column.label, table)
     return spreads
 
 

@@ -35,6 +35,7 @@ class Settings:
     confidence: float = 0.95
     tie: float = 0.0
     unpaired: str = "drop"
+    seeds: str = "random"
     margin: str | None = None
     permutations: int = 100_000
     bootstraps: int = 10_000
@@ -75,7 +76,8 @@ class Pair:
     margin: float | None = None
     p_noninferior: float | None = None
     p_equivalent: float | None = None
-    p_seeds: float | None = None
+    seeds: int = 0  # behind the scores, where the test covers them
+    p_these_seeds: float | None = None  # over queries only, as if there were no other seeds
     group: str | None = None
     note: str = ""
     bound_low: float | None = None
@@ -113,7 +115,13 @@ class Pair:
     def side_by_side(self, alpha: float = 0.05) -> GSB:
         """Wins, ties and losses as Good, Same and Bad, with a sign test and whether to ship."""
         from goodgain.comparison.gsb import gsb_counts
+        from goodgain.errors import UsageError
 
+        if self.seeds:
+            raise UsageError(
+                "wins and losses by query do not cover seeds, which this comparison does",
+                hint="compare with seeds='fixed' to count queries for these seeds",
+            )
         return gsb_counts(self.wins, self.ties, self.losses, alpha=alpha)
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +176,8 @@ LONG_COLUMNS = (
     "system", "baseline", "measure", "mean", "baseline_mean", "difference", "p", "p_corrected",
     "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
     "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
-    "p_equivalent", "p_seeds", "group", "note", "bound_low", "bound_high", "settled", "lower_is_better",
+    "p_equivalent", "seeds", "p_these_seeds", "group", "note", "bound_low", "bound_high", "settled",
+    "lower_is_better",
 )  # fmt: skip
 
 
@@ -189,6 +198,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     means: dict[str, dict[str, float]]
     group_pairs: tuple[Pair, ...] = ()
     interactions: tuple[Interaction, ...] = ()
+    design: str = ""  # how the scores were made, and what the test covers
+    factor: str = "seed"  # what repeats the scores of a query
     seeds: tuple[SeedSpread, ...] = ()
     prices: tuple[Price, ...] = ()
     trade_off: tuple[TradeOff, ...] = ()
@@ -314,10 +325,12 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
             values[name] = tuple(_record(kind, item, by_label) for item in data[name])
         for own in fields(cls):
             if own.name not in values and own.name != "scores":
-                value = data[own.name]
+                value = data.get(own.name, own.default) if own.name in _LATER else data[own.name]
                 values[own.name] = tuple(value) if isinstance(value, list) else value
         return cls(**values)
 
+
+_LATER = ("design", "factor")  # fields that version 0.1 did not save
 
 # The fields of a comparison that hold records, and their class.
 _RECORDS: dict[str, Any] = {

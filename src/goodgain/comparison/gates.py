@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from goodgain.comparison.comparison import Settings
+from goodgain.comparison.design import describe
 from goodgain.comparison.pairing import (
     Column,
     Paired,
@@ -15,6 +17,7 @@ from goodgain.comparison.pairing import (
     missing_labels,
     open_reason,
 )
+from goodgain.comparison.replicates import require_test
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import thread_count
@@ -23,16 +26,18 @@ from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
 from goodgain.results.views import Plottable
 from goodgain.stats import effect, paired
-from goodgain.stats.margin import Margin, noninferior_p
+from goodgain.stats.margin import Margin
 from goodgain.stats.paired import TESTS, Resampling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from goodgain.comparison.pairing import Labels
     from goodgain.measures.definition import Measure
 
 Verdict = Literal["no worse", "worse", "not shown", "open", "no evidence"]
 DEFAULT_MEASURES = "nDCG@10"  # of gate(qrels, runs)
+_EXTREMES: tuple[Labels, ...] = ("worst", "best")
 GATE_TESTS = tuple(name for name in TESTS if name != "tukey")
 
 
@@ -54,6 +59,8 @@ class Check:
     verdict: Verdict
     queries: int
     queries_needed: int | None  # about how many would show it, if the difference stays as it is
+    seeds: int = 0  # that the test covers
+    seeds_needed: int | None = None  # the same, with as many queries
     reason: str = ""
 
     @property
@@ -98,6 +105,7 @@ class Gate(Plottable):
     checks: tuple[Check, ...]
     losses: tuple[Loss, ...]
     notes: tuple[str, ...] = ()
+    design: str = ""
 
     @property
     def passed(self) -> bool:
@@ -128,10 +136,12 @@ class Gate(Plottable):
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for each measure."""
         columns = ["system", "baseline", "measure", "mean", "baseline_mean", "difference", "p", "margin",
-                   "bound", "verdict", "passed", "queries", "queries_needed", "reason"]  # fmt: skip
+                   "bound", "verdict", "passed", "queries", "queries_needed", "seeds", "seeds_needed",
+                   "reason"]  # fmt: skip
         rows = [
             [self.candidate, self.baseline, c.measure.label, c.mean, c.baseline_mean, c.difference, c.p,
-             c.margin, c.bound, c.verdict, c.passed, c.queries, c.queries_needed, c.reason]
+             c.margin, c.bound, c.verdict, c.passed, c.queries, c.queries_needed, c.seeds, c.seeds_needed,
+             c.reason]
             for c in self.checks
         ]  # fmt: skip
         return columns, rows
@@ -168,10 +178,15 @@ class Gate(Plottable):
         )  # fmt: skip
 
     def _how(self) -> str:
+        name = "t-test over queries and seeds" if self._covers_seeds else TESTS[self.test]
         return (
-            f"{TESTS[self.test]}, one-sided, alpha {self.alpha:g}: a measure passes if "
+            f"{name}, one-sided, alpha {self.alpha:g}: a measure passes if "
             '"worse by the margin or more" is rejected.'
         )
+
+    @property
+    def _covers_seeds(self) -> bool:
+        return self.test == "t" and any(check.seeds for check in self.checks)
 
     def _plain(self, format: str) -> str:  # noqa: A002
         checks, losses = self._tables()
@@ -184,7 +199,8 @@ class Gate(Plottable):
             )
             text += f"\n{title}{render(format, *losses)}"
         comment = "% " if format == "latex" else ""
-        return f"{text}\n{comment}{self._how()}\n{comment}{self.sentence}\n"
+        design = f"{comment}{self.design}\n" if self._covers_seeds else ""
+        return f"{text}\n{comment}{self._how()}\n{design}{comment}{self.sentence}\n"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -224,8 +240,14 @@ def _reason(check: Check) -> str:
             return f"{check.measure} has no evidence: {check.reason}"
         case "open":
             return f"{check.measure} is open: {check.reason}"
-    more = f" (about {check.queries_needed:,} would)" if check.queries_needed else ""
-    return f"{check.queries:,} {units} do not show that {check.measure} holds{more}"
+    needed = [f"{check.queries_needed:,} {units}"] if check.queries_needed else []
+    needed += [f"{check.seeds_needed:,} seeds"] if check.seeds_needed else []
+    if needed and not check.seeds:
+        needed = [f"{check.queries_needed:,}"]
+    more = f" (about {' or '.join(needed)} would)" if needed else ""
+    seeds = f" with {check.seeds} seed{'s' * (check.seeds > 1)}" if check.seeds else ""
+    why = f": {check.reason}" if check.reason else ""
+    return f"{check.queries:,} {units}{seeds} do not show that {check.measure} holds{more}{why}"
 
 
 @suggest_keywords
@@ -236,10 +258,11 @@ def gate(
     candidate: str | None = None,
     qrels: Any = None,
     runs: Any = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     lower_is_better: Iterable[str] = (),
     higher_is_better: Iterable[str] = (),
     unpaired: str = "drop",
+    seeds: str = "random",
     margin: float | str | Mapping[str, float | str] = 0.01,
     alpha: float = 0.05,
     test: str = "t",
@@ -271,7 +294,7 @@ def gate(
     old, new = _two_systems(scores, baseline, candidate)
     margins = Margin.of(margin)
     resampling = Resampling(permutations, bootstraps, seed, thread_count(threads))
-    pairing = Pairing(scores, unpaired)
+    pairing = Pairing(scores, unpaired, seeds)
     checks, cells = [], []
     for column in _gated_columns(scores, measures, (old, new)):
         if column.kind != "mean":
@@ -287,8 +310,10 @@ def gate(
         if cell is None:
             checks.append(_no_evidence(column, limit, missing))
             continue
+        require_test(test, [(new, cell.replicates)])
         cells.append(cell)
         checks.append(_check(cell, limit, test, alpha, resampling))
+    design = Settings(test=test, alpha=alpha, unpaired=unpaired, seeds=seeds)
     return Gate(
         baseline=old,
         candidate=new,
@@ -296,6 +321,7 @@ def gate(
         alpha=alpha,
         checks=tuple(checks),
         losses=_losses(cells, worst),
+        design=describe(scores, cells, design) if cells else "",
         notes=(*scores.notes, *pairing.notes(), *direction_notes(c.measure for c in checks)),
     )
 
@@ -377,12 +403,12 @@ def _no_evidence(column: Column, margin: float, reason: str) -> Check:
 
 def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Resampling) -> Check:
     improvements, sign = cell.improvements, cell.measure.sign
-    verdict, p = _verdict(improvements, margin, test, alpha, resampling)
+    verdict, p = _verdict(cell, margin, test, alpha, resampling)
     reason = ""
     if cell.is_bounded:
         extremes = {
-            _verdict(values, margin, test, alpha, resampling)[0]
-            for values in (cell.worst_improvements, cell.best_improvements)
+            _verdict(cell, margin, test, alpha, resampling, labels)[0]
+            for labels in _EXTREMES
             if not cell.is_unbounded
         }
         if extremes != {verdict}:
@@ -392,35 +418,53 @@ def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Res
             span = f"{min(low, high):+.4g} to {max(low, high):+.4g}"
             reason = f"{open_reason(cell.is_unbounded)} allow a difference of {span}"
             verdict = "open"
-    if test == "t":
-        interval = effect.t_interval(improvements, 1 - 2 * alpha)
-    else:
-        interval = paired.bca_interval(improvements, 1 - 2 * alpha, resampling)
-    needed = None
-    if verdict == "not shown":
-        needed = effect.queries_needed(improvements, float(improvements.mean()) + margin, alpha)
+    interval = cell.interval(test, 1 - 2 * alpha, resampling)
+    distance = float(improvements.mean()) + margin
+    queries = seeds = None
+    if verdict == "not shown" and cell.replicates is not None:
+        refused = cell.replicates.refusal()
+        reason = (
+            f"nothing is shown about other {cell.replicates.factor}s with {refused}"
+            if refused
+            else ""
+        )
+        if not refused:
+            queries, seeds = effect.sample_needed(
+                cell.replicates.error(), len(improvements), cell.replicates.counts, distance, alpha
+            )
+    elif verdict == "not shown":
+        queries = effect.queries_needed(improvements, distance, alpha)
     return Check(
         measure=cell.measure,
         baseline_mean=float(cell.a.mean()),
         mean=float(cell.b.mean()),
         difference=float((cell.b - cell.a).mean()),
         margin=margin,
-        bound=None if interval is None else sign * interval[0],
+        bound=None if interval is None else (interval[0] if sign > 0 else interval[1]),
         p=p,
         verdict=verdict,
         queries=len(improvements),
-        queries_needed=needed if needed and needed > len(improvements) else None,
+        queries_needed=queries if queries and queries > len(improvements) else None,
+        seeds=0 if cell.replicates is None else max(cell.replicates.counts),
+        seeds_needed=seeds,
         reason=reason,
     )
 
 
 def _verdict(
-    improvements: Any, margin: float, test: str, alpha: float, resampling: Resampling
+    cell: Paired,
+    margin: float,
+    test: str,
+    alpha: float,
+    resampling: Resampling,
+    labels: Labels = "known",
 ) -> tuple[Verdict, float]:
-    p = noninferior_p(improvements, margin, test, resampling)
+    p = cell.noninferior_p(margin, test, resampling, labels=labels)
     if p < alpha:
         return "no worse", p
-    worse = paired.run_test(test, -improvements - margin, "greater", resampling).p
+    worse = cell.test(
+        test, resampling, alternative="greater", toward=-1, shift=-margin, labels=labels
+    ).p
     return ("worse" if worse < alpha else "not shown"), p
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.comparison.comparison import Interaction
 from goodgain.errors import UsageError
-from goodgain.stats.anova import one_way
+from goodgain.stats.anova import one_way, one_way_over_seeds
 from goodgain.stats.corrections import correct
 
 if TYPE_CHECKING:
@@ -51,6 +51,18 @@ def notes(groups: Mapping[str, str], cells: Sequence[Paired]) -> list[str]:
     return [f"{len(lost):,} queries have no group: {examples}"]
 
 
+def _interaction(cell: Paired, labels: Sequence[str]) -> tuple[float | None, float | None, str]:
+    """Over queries, and over seeds where they are a sample."""
+    replicates = cell.replicates
+    if replicates is None:
+        return one_way(cell.b - cell.a, labels)
+    if reason := replicates.refusal():
+        return None, None, reason
+    if replicates.is_nested or not replicates.is_paired:
+        return None, None, f"not tested over {replicates.factor}s"
+    return one_way_over_seeds(replicates.differences, labels)
+
+
 def interactions(
     cells: Sequence[Paired], groups: Mapping[str, str], correction: str
 ) -> tuple[Interaction, ...]:
@@ -60,7 +72,7 @@ def interactions(
         if cell.column.kind != "mean":
             continue
         labels = [groups.get(unit, "") for unit in cell.units]
-        f, p, note = one_way(cell.b - cell.a, labels)
+        f, p, note = _interaction(cell, labels)
         rows.append((cell, len(set(labels)), f, p, note))
     tested = [p for *_, p, _ in rows if p is not None]
     corrected = iter(correct(tested, correction))

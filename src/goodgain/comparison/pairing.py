@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from goodgain.comparison.replicates import SEEDS
 from goodgain.comparison.scores import other_spellings
 from goodgain.errors import InputError, MeasureError, UsageError
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse
+from goodgain.stats.effect import t_interval
+from goodgain.stats.paired import bca_interval, run_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +21,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.comparison.replicates import Replicates
     from goodgain.comparison.scores import ScoreSet
+    from goodgain.stats.paired import Alternative, Draws, Outcome, Resampling
 
     Floats = NDArray[np.float64]
 
+LARGEST = 1e100  # size of a score; squares and their sums stay far from overflow
+Labels = Literal["known", "worst", "best"]
 UNPAIRED = {
     "drop": "leave the query out of this pair",
     "zero": "count missing values as 0 (never for measures where lower is better)",
@@ -68,6 +75,10 @@ class Paired:
     a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where something is unknown
     b_limits: tuple[Floats, Floats] | None = None
     group: str | None = None
+    replicates: Replicates | None = None  # seeds behind the values, if they are a sample
+    replicate_limits: tuple[Replicates, Replicates] | None = (
+        None  # for the least, the greatest b - a
+    )
 
     @property
     def measure(self) -> Measure:
@@ -134,7 +145,93 @@ class Paired:
             a_limits=pick(self.a_limits),
             b_limits=pick(self.b_limits),
             group=group,
+            replicates=None if self.replicates is None else self.replicates.rows(rows),
+            replicate_limits=None
+            if self.replicate_limits is None
+            else (self.replicate_limits[0].rows(rows), self.replicate_limits[1].rows(rows)),
         )
+
+    def logarithms(self) -> Paired:
+        """The pair with the logarithm of every score, as geometric means are compared."""
+        own = self.replicates
+        return replace(
+            self,
+            a=_logs(self.a),
+            b=_logs(self.b),
+            a_limits=None,
+            b_limits=None,
+            replicates=None if own is None else own.mapped(_logs, _logs),
+            replicate_limits=None,
+        )
+
+    def test(
+        self,
+        name: str,
+        resampling: Resampling,
+        *,
+        labels: Labels = "known",
+        toward: int = 1,
+        shift: float = 0.0,
+        alternative: Alternative = "two-sided",
+        tie: float = 0.0,
+        draws: Draws | None = None,
+    ) -> Outcome:
+        """Test `toward` x improvement + `shift` over queries, and over seeds if they are a sample.
+
+        `labels` says what is assumed of everything without a label: the worst or the best for the
+        system.
+        """
+        if self.replicates is not None:
+            sign = self.measure.sign
+            chosen = self.replicates
+            if labels != "known" and self.replicate_limits is not None:
+                chosen = self.replicate_limits[(labels == "best") == (sign > 0)]
+            return chosen.test(name, alternative, sign * toward, shift, resampling)
+        values = {
+            "known": self.improvements,
+            "worst": self.worst_improvements,
+            "best": self.best_improvements,
+        }[labels]
+        return run_test(name, toward * values + shift, alternative, resampling, tie, draws)
+
+    def noninferior_p(
+        self,
+        margin: float,
+        test: str,
+        resampling: Resampling,
+        *,
+        toward: int = 1,
+        labels: Labels = "known",
+    ) -> float:
+        """P-value against "worse by the margin or more"; with `toward` -1, against "better by it"."""
+        return self.test(
+            "t" if test == "tukey" else test,
+            resampling,
+            alternative="greater",
+            toward=toward,
+            shift=margin,
+            labels=labels,
+        ).p
+
+    def interval(
+        self, name: str, confidence: float, resampling: Resampling, means: Floats | None = None
+    ) -> tuple[float, float] | None:
+        """Of system minus baseline: over queries and seeds, or by Student's t or the bootstrap."""
+        if self.replicates is not None:
+            return self.replicates.interval(confidence)
+        if name in RESAMPLED:
+            return bca_interval(self.b - self.a, confidence, resampling, means)
+        return t_interval(self.b - self.a, confidence)
+
+
+RESAMPLED = ("bootstrap", "randomisation", "wilcoxon", "sign")  # tests whose interval is BCa
+
+
+def _logs(values: Floats) -> Floats:
+    import numpy as np
+
+    logs: Floats = np.log(np.maximum(values, 0.00001))
+    return logs
 
 
 def open_reason(is_unbounded: bool) -> str:
@@ -239,19 +336,32 @@ def direction_notes(measures: Iterable[Measure]) -> list[str]:
 class Pairing:
     """Pairs systems by query and records what did not pair."""
 
-    def __init__(self, scores: ScoreSet, unpaired: str) -> None:
+    def __init__(self, scores: ScoreSet, unpaired: str, seeds: str = "random") -> None:
         if unpaired not in UNPAIRED:
             raise UsageError(
                 f"invalid unpaired='{unpaired}'", hint=f"one of: {', '.join(UNPAIRED)}"
             )
+        if seeds not in SEEDS:
+            raise UsageError(f"invalid seeds='{seeds}'", hint=f"one of: {', '.join(SEEDS)}")
         self._scores = scores
         self._unpaired = unpaired
+        self._random = seeds == "random"
         self._dropped: dict[tuple[str, ...], list[str]] = {}  # (systems, reason) -> measures
 
     def pair(
         self, baseline: str, system: str, column: Column, units: set[str] | None = None
     ) -> Paired:
         """The values of two systems for the queries that both have; `units` narrows them further."""
+        if self._random and {baseline, system} & self._scores.seed_labels.keys():
+            cell = self._pair_seeds(baseline, system, column, units)
+        else:
+            cell = self._pair_values(baseline, system, column, units)
+        _require_range(cell)
+        return cell
+
+    def _pair_values(
+        self, baseline: str, system: str, column: Column, units: set[str] | None
+    ) -> Paired:
         import numpy as np
 
         left = self._scores.values(baseline, column.key)
@@ -283,6 +393,38 @@ class Pairing:
             b=values[1],
             a_limits=self._limits(baseline, column, shared, values[0]),
             b_limits=self._limits(system, column, shared, values[1]),
+        )
+
+    def _pair_seeds(
+        self, baseline: str, system: str, column: Column, units: set[str] | None
+    ) -> Paired:
+        """The same with the values of every seed."""
+        from goodgain.comparison.seed_pairing import SeedPairing
+
+        pairing = SeedPairing(self._scores, baseline, system, column, units)
+        if self._counts_as_zero(column.measure):
+            pairing.fill_with_zero()
+        if not pairing.paired_units:
+            raise _nothing_shared(baseline, system, column, *pairing.ids())
+        if pairing.reasons:
+            self._note(f"{system} against {baseline}", column, pairing.reasons, pairing.total)
+        if note := pairing.partial_note():
+            self._dropped.setdefault((f"{system} against {baseline}", note), []).append(
+                column.label
+            )
+        replicates, limits = pairing.replicates()
+        a, b = replicates.means
+        return Paired(
+            baseline=baseline,
+            system=system,
+            column=column,
+            units=tuple(pairing.paired_units),
+            a=a,
+            b=b,
+            a_limits=None if limits is None else (limits[1].means[0], limits[0].means[0]),
+            b_limits=None if limits is None else (limits[0].means[1], limits[1].means[1]),
+            replicates=replicates,
+            replicate_limits=limits,
         )
 
     def _limits(
@@ -347,6 +489,33 @@ class Pairing:
             f"{systems}, {', '.join(measures)}: {reason}"
             for (systems, reason), measures in self._dropped.items()
         ]
+
+
+def _require_range(cell: Paired) -> None:
+    """Scores of which differences and squares are numbers."""
+    import numpy as np
+
+    for system, values in ((cell.baseline, cell.a), (cell.system, cell.b)):
+        size = np.abs(values)
+        place = int(size.argmax())
+        if not math.isfinite(size[place]):
+            raise InputError(
+                f"{cell.column.label} of query '{cell.units[place]}' of '{system}' is infinite",
+                hint="scores must be finite; leave an undefined one empty",
+            )
+        if size[place] > LARGEST:
+            raise InputError(
+                f"{cell.column.label} of query '{cell.units[place]}' of '{system}' is too large to "
+                f"compare: {values[place]:.3g}",
+                hint=f"scores may be up to {LARGEST:g} in size; divide all of them by a constant",
+            )
+    widest = float(np.abs(cell.b - cell.a).max())
+    if 0 < widest < 1 / LARGEST:
+        raise InputError(
+            f"the differences in {cell.column.label} between '{cell.system}' and '{cell.baseline}' are "
+            f"too small to compare: at most {widest:.3g}",
+            hint=f"they must be at least {1 / LARGEST:g}; multiply all scores by a constant",
+        )
 
 
 def _reason(unit: str, values: Mapping[str, float], system: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodgain.comparison.pairing import Pairing, choose_columns
+from goodgain.comparison.pairing import LARGEST, Pairing, choose_columns
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.errors import InputError, UsageError, suggest_keywords
@@ -132,6 +132,11 @@ def _differences(sources: tuple[Any, ...], measures: Any) -> tuple[Sequence[floa
     if len(sources) == 1 and not isinstance(first, str) and isinstance(first, Iterable):
         listed = list(first)
         if listed and all(isinstance(v, int | float) for v in listed):
+            if bad := next((v for v in listed if not abs(v) <= LARGEST), None):
+                raise InputError(
+                    f"a difference of {bad} is not a number to compare",
+                    hint=f"differences must be finite, and up to {LARGEST:g} in size",
+                )
             return [float(v) for v in listed], None
     sources, measures = evaluated_sources(sources, measures, "nDCG@10")
     scores = ScoreSet()
@@ -143,7 +148,7 @@ def _differences(sources: tuple[Any, ...], measures: Any) -> tuple[Sequence[floa
         )
     old, new = list(scores.systems)[:2]
     column = choose_columns(scores, measures)[0]
-    cell = Pairing(scores, "drop").pair(old, new, column)
+    cell = Pairing(scores, "drop", "fixed").pair(old, new, column)
     return (cell.b - cell.a).tolist(), column.label
 
 

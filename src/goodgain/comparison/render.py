@@ -121,7 +121,7 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
     margin = (
         ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
     )
-    seeds = ["p over seeds"] if any(p.p_seeds is not None for p in pairs) else []
+    seeds = [f"p, these {c.factor}s"] if any(p.p_these_seeds is not None for p in pairs) else []
     notes = ["note"] if any(_notable(p) for p in pairs) else []
     block = Block(
         title,
@@ -139,7 +139,7 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
         row += ["-" if p.minimum_detectable is None else number(p.minimum_detectable)]
         if margin:
             row += [p_text(p.p_noninferior, alpha), p_text(p.p_equivalent, alpha)]
-        row += [p_text(p.p_seeds, alpha) for _ in seeds]
+        row += [p_text(p.p_these_seeds, alpha) for _ in seeds]
         row += [f"{p.queries:,}", *(_notable(p) for _ in notes)]
         block.rows.append(row)
     return block
@@ -165,16 +165,16 @@ def _interactions(c: Comparison) -> Block:
 
 def _seeds(c: Comparison) -> Block:
     block = Block(
-        "seeds: standard deviation between queries, between seeds, and residual",
+        f"{c.factor}s: standard deviation between queries, between {c.factor}s, and residual",
         [
             "system",
             "measure",
-            "seeds",
+            f"{c.factor}s",
             "mean",
             "worst",
             "best",
             "queries sd",
-            "seeds sd",
+            f"{c.factor}s sd",
             "residual sd",
         ],
     )
@@ -223,11 +223,21 @@ def legend(c: Comparison) -> list[str]:
     else:
         family = f"{_CORRECTIONS[s.correction]} correction over {_tests(c)}"
     against = ", ".join(c.baselines)
-    lines = [f"{TESTS[s.test]}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
+    test = TESTS[s.test]
+    if any(p.seeds for p in c.pairs):
+        test = {
+            "t": f"t-test over queries and {c.factor}s",
+            "tukey": f"Tukey HSD over queries and {c.factor}s (Games-Howell)",
+        }.get(s.test, f"{test} over {c.factor}s")
+    lines = [f"{test}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
+    lines += [c.design] if c.design else []
     lines.append(
         f"{STARS} (corrected p, either direction). detectable: the smallest difference found with 80% power."
     )
-    if len(c.pairs) == 1:
+    if any(p.p_these_seeds is not None for p in c.pairs):
+        own = f"{c.factor}s"
+        lines.append(f"p, these {own}: over queries only; it says nothing about other {own}.")
+    if len(c.pairs) == 1 and not c.pairs[0].seeds:
         lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")

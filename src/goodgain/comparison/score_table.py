@@ -11,8 +11,15 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodgain.comparison.replication import (
+    Replication,
+    changed_queries,
+    required_id,
+    table_roles,
+    unit_ids,
+)
 from goodgain.errors import InputError
-from goodgain.io.columns import column_not_found, find_columns
+from goodgain.io.columns import column_not_found
 from goodgain.io.naming import display_name, system_name
 from goodgain.io.tables import Table, load_table
 from goodgain.measures.custom import column_measure
@@ -28,7 +35,10 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def read_scores(
-    source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None = None
+    source: Any,
+    scores: ScoreSet,
+    columns: Mapping[str, str | Sequence[str]],
+    by: str | None = None,
 ) -> list[int]:
     """Add the systems of a table; `columns` names those of system, query, seed, measure and value.
 
@@ -38,22 +48,30 @@ def read_scores(
     table = load_table(source)
     if isinstance(source, str | os.PathLike):
         scores.inputs.append(_provenance(os.fspath(source)))
-    roles = _roles(table, columns)
+    roles, query_names = _roles(table, columns)
     length = len(table.columns[roles["query"]])
     if not length:
         raise InputError("the table has no rows", where=table.name)
-    units = [_id(v, table, i, "query") for i, v in enumerate(table.columns[roles["query"]])]
+    units = unit_ids(table, query_names)
     if "system" in roles:
-        systems = [_id(v, table, i, "system") for i, v in enumerate(table.columns[roles["system"]])]
+        names = table.columns[roles["system"]]
+        systems = [required_id(v, table, i, "system") for i, v in enumerate(names)]
     else:
         systems = [system_name(table.name)] * length
-    seeds = [str(v) for v in table.columns[roles["seed"]]] if "seed" in roles else [""] * length
+    replication = Replication.of(table, roles, length)
+    seeds = replication.labels
     if by is not None and by in table.columns:
-        _add_groups(table, by, units, scores)
-    rows, is_agentic = _final_rows(table, roles, systems, units)
+        _add_groups(table, by, units, scores, replication.factor if any(seeds) else "")
+    rows, is_agentic = _final_rows(table, roles, list(zip(systems, units, seeds, strict=True)))
+    taken = {*roles.values(), *query_names}
     values = _long(table, roles, rows) if "measure" in roles else None
     if values is None:
-        values = _wide(table, {*roles.values(), by}, rows, scores)
+        values = _wide(table, {*taken, by}, rows, scores)
+    note = changed_queries(table, taken, systems, units, replication)
+    column = next(n for n in reversed(query_names))
+    scores.notes += [note.replace("{query column}", column)] if note else []
+    scores.notes += replication.notes()
+    scores.factor = replication.factor if any(seeds) else scores.factor
     scores.add_measures(
         {
             name: column_measure(name, values.direction(name), is_agentic) for name in values.names
@@ -61,18 +79,25 @@ def read_scores(
     )
     by_system: dict[str, dict[str, Columns]] = {}
     limits: dict[str, dict[str, Bounds]] = {}
-    for i, name, value, low, high in values.cells:
+    repeated: dict[tuple[str, str, str, str], list[tuple[float, float, float]]] = {}
+    for i, name, *numbers in values.cells:
+        value, low, high = numbers
         seed_columns = by_system.setdefault(systems[i], {}).setdefault(seeds[i], {})
-        column = seed_columns.setdefault(name, {})
-        if units[i] in column:
+        cells = seed_columns.setdefault(name, {})
+        if units[i] in cells and not replication.averaged:
             raise InputError(
                 f"duplicate query '{units[i]}' of system '{systems[i]}'",
                 where=table.where(i),
-                hint="several seeds need a column 'seed', or name it (--seed-column COLUMN)",
+                hint="several seeds need a column 'seed', or name it (--seed-column COLUMN); several "
+                "columns can identify a query (--query COLUMN,COLUMN)",
             )
-        column[units[i]] = value
         if is_agentic and low == low and high != high and "upper" in roles:
             high = math.inf  # as JSON writes an upper bound that does not exist
+        if replication.averaged:
+            cell = repeated.setdefault((systems[i], seeds[i], name, units[i]), [])
+            cell.append((value, low, high))
+            value, low, high = (_defined_mean(side) for side in zip(*cell, strict=True))
+        cells[units[i]] = value
         if low == low and high == high and low != high:
             own = limits.setdefault(systems[i], {}).setdefault(seeds[i], {})
             own.setdefault(name, {})[units[i]] = (low, high)
@@ -86,11 +111,17 @@ def read_scores(
         scores.add(
             system,
             list(by_seed.values()),
+            seed_labels=list(by_seed) if list(by_seed) != [""] else None,
             bounds=[limits[system].get(seed, {}) for seed in by_seed] if system in limits else None,
             coverage=_coverage(by_seed.values()) if is_agentic else None,
         )
         for system, by_seed in by_system.items()
     ]
+
+
+def _defined_mean(values: Sequence[float]) -> float:
+    defined = [v for v in values if v == v]
+    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 def _coverage(seeds: Iterable[Columns]) -> float | None:
@@ -155,33 +186,34 @@ def _wide(table: Table, others: set[str | None], rows: Sequence[int], scores: Sc
 
 
 def _final_rows(
-    table: Table, roles: Mapping[str, str], systems: Sequence[str], units: Sequence[str]
+    table: Table, roles: Mapping[str, str], runs: Sequence[tuple[str, str, str]]
 ) -> tuple[Sequence[int], bool]:
-    """The rows that count: all, or of a table of iterations those of each conversation's last."""
+    """The rows that count: all, or of a table of iterations the last of each (system, unit, seed)."""
     if "iteration" not in roles or roles["query"].strip().casefold() != "conversation":
-        return range(len(units)), False
+        return range(len(runs)), False
     iterations = _numbers(table, roles["iteration"]) or []
-    last: dict[tuple[str, str], float] = {}
-    for system, unit, iteration in zip(systems, units, iterations, strict=True):
+    last: dict[tuple[str, str, str], float] = {}
+    for run, iteration in zip(runs, iterations, strict=True):
         if iteration == iteration:
-            last[system, unit] = max(iteration, last.get((system, unit), 0))
-    return [
-        i for i, iteration in enumerate(iterations) if iteration == last.get((systems[i], units[i]))
-    ], True
+            last[run] = max(iteration, last.get(run, 0))
+    return [i for i, iteration in enumerate(iterations) if iteration == last.get(runs[i])], True
 
 
-def read_groups(source: Any, column: str, into: ScoreSet, columns: Mapping[str, str]) -> None:
+def read_groups(
+    source: Any, column: str, into: ScoreSet, columns: Mapping[str, str | Sequence[str]]
+) -> None:
     """Take the group of each query from a table of its own: query and `column`."""
     table = load_table(source)
     chosen = {role: name for role, name in columns.items() if role == "query"}
-    roles = find_columns(table.columns, "groups", table.name, chosen)
+    _, names = table_roles(table, "groups", chosen)
     if column not in table.columns:
         raise column_not_found(column, table.columns, table.name)
-    units = [_id(v, table, i, "query") for i, v in enumerate(table.columns[roles["query"]])]
-    _add_groups(table, column, units, into)
+    _add_groups(table, column, unit_ids(table, names), into)
 
 
-def _add_groups(table: Table, column: str, units: Sequence[str], into: ScoreSet) -> None:
+def _add_groups(
+    table: Table, column: str, units: Sequence[str], into: ScoreSet, factor: str = ""
+) -> None:
     groups = into.groups.setdefault(column, {})
     for i, (unit, value) in enumerate(zip(units, table.columns[column], strict=True)):
         group = "" if value is None else str(value)
@@ -189,22 +221,21 @@ def _add_groups(table: Table, column: str, units: Sequence[str], into: ScoreSet)
             raise InputError(
                 f"query '{unit}' is in the groups '{groups[unit]}' and '{group}' of '{column}'",
                 where=table.where(i),
+                hint=f"if each {factor} drew its own queries, name both columns (--query {factor},...)"
+                if factor
+                else "",
             )
 
 
-def _roles(table: Table, columns: Mapping[str, str]) -> dict[str, str]:
+def _roles(
+    table: Table, columns: Mapping[str, str | Sequence[str]]
+) -> tuple[dict[str, str], list[str]]:
     """The columns by role; in a wide table those of a long one are measures like any other."""
-    roles = find_columns(table.columns, "scores", table.name, columns)
+    roles, queries = table_roles(table, "scores", columns)
     if "measure" in roles and "value" in roles:
-        return roles
+        return roles, queries
     long = ("measure", "value", "lower", "upper", "direction")
-    return {role: name for role, name in roles.items() if role not in long}
-
-
-def _id(value: Any, table: Table, row: int, role: str) -> str:
-    if value is None or value == "" or value != value:
-        raise InputError(f"a row has no {role}", where=table.where(row))
-    return str(value)
+    return {role: name for role, name in roles.items() if role not in long}, queries
 
 
 def _numbers(table: Table, column: str) -> list[float] | None:

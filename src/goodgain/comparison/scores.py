@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -18,6 +18,7 @@ from goodgain.ranking import Evaluation, RunScores
 if TYPE_CHECKING:
     from goodgain.measures.definition import Direction
 
+NamedColumns = Mapping[str, str | Sequence[str]]  # role to column, or to several of a query
 Columns = dict[str, dict[str, float]]  # {label of a measure: {unit: value}}, undefined as NaN
 Bounds = dict[str, dict[str, tuple[float, float]]]  # {label: {unit: (lower, upper)}}
 
@@ -41,6 +42,9 @@ class ScoreSet:
     """Scores by system, seed, measure and unit, with the measures themselves."""
 
     systems: dict[str, list[Columns]] = field(default_factory=dict)  # one entry per seed
+    # The names of a system's seeds, for systems that depend on one; equal names are shared seeds.
+    seed_labels: dict[str, list[str]] = field(default_factory=dict)
+    factor: str = "seed"  # or what else repeats the scores of a query: repeat, annotator
     names: list[str] = field(default_factory=list)  # of the systems, before equal ones are numbered
     measures: dict[str, Measure] = field(default_factory=dict)  # by label, in order of appearance
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)  # where labels or judgments miss
@@ -59,6 +63,7 @@ class ScoreSet:
         name: str,
         seeds: list[Columns],
         *,
+        seed_labels: list[str] | None = None,
         runs: list[RunScores] | None = None,
         bounds: list[Bounds] | None = None,
         coverage: float | None = None,
@@ -67,12 +72,16 @@ class ScoreSet:
         self.names.append(name)
         *others, unique = unique_names(self.names)
         renames = dict(zip(self.systems, others, strict=True))
-        tables: list[dict[str, Any]] = [self.systems, self.runs, self.bounds, self.label_coverage]
+        tables: list[dict[str, Any]] = [
+            self.systems, self.seed_labels, self.runs, self.bounds, self.label_coverage,
+        ]  # fmt: skip
         for table in tables:
             renamed = {renames[system]: value for system, value in table.items()}
             table.clear()
             table.update(renamed)
         self.systems[unique] = seeds
+        if seed_labels:
+            self.seed_labels[unique] = seed_labels
         if runs:
             self.runs[unique] = runs
         if bounds:
@@ -113,37 +122,48 @@ class ScoreSet:
                 self.measures[label] = self.measures[label].with_direction(direction)
 
     def values(self, system: str, label: str) -> dict[str, float]:
-        """Unit to value; over seeds their mean, undefined if any seed is."""
+        """Unit to value; over seeds the mean of those in which it is defined."""
         columns = [seed.get(label, {}) for seed in self.systems[system]]
         if len(columns) == 1:
             return columns[0]
-        units = {unit: None for column in columns for unit in column}
-        return {
-            unit: math.fsum(c.get(unit, math.nan) for c in columns) / len(columns)
-            if all(unit in c for c in columns) else math.nan
-            for unit in units
-        }  # fmt: skip
+        values: dict[str, list[float]] = {}
+        for column in columns:
+            for unit, value in column.items():
+                own = values.setdefault(unit, [])
+                if value == value:
+                    own.append(value)
+        return {u: math.fsum(own) / len(own) if own else math.nan for u, own in values.items()}
 
     def limits(self, system: str, label: str) -> dict[str, tuple[float, float]]:
         """Unit to (lower, upper) over what missing labels could be; the value itself where none miss."""
+        sides: list[dict[str, list[float]]] = [{}, {}]
+        for seed, column in enumerate(self.systems[system]):
+            for unit, value in column.get(label, {}).items():
+                for side, limit in zip(
+                    sides, self.seed_limits(system, seed, label, unit, value), strict=True
+                ):
+                    side.setdefault(unit, []).append(limit)
+        return {u: (_mean(sides[0][u]), _mean(sides[1][u])) for u in sides[0]}
+
+    def seed_limits(
+        self, system: str, seed: int, label: str, unit: str, value: float
+    ) -> tuple[float, float]:
+        """The limits of one value of one seed."""
         seeds = self.bounds.get(system, [])
-        columns = [seed[label] for seed in seeds if label in seed]
-        exact = {unit: (v, v) for unit, v in self.values(system, label).items()}
-        if not columns or len(columns) != len(self.systems[system]):
-            return exact
-        return {
-            unit: (
-                math.fsum(c[unit][0] for c in columns) / len(columns),
-                math.fsum(c[unit][1] for c in columns) / len(columns),
-            )
-            if all(unit in c for c in columns) else exact[unit]
-            for unit in exact
-        }  # fmt: skip
+        if seed >= len(seeds):
+            return value, value
+        return seeds[seed].get(label, {}).get(unit, (value, value))
 
     def is_labelled(self, system: str) -> bool:
         """False only where it is known that nothing of the system is judged or labelled."""
         coverage = self.label_coverage.get(system)
         return coverage is None or coverage > 0
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of those that are defined."""
+    defined = [v for v in values if v == v]
+    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 def _article(noun: str) -> str:
@@ -159,7 +179,7 @@ def other_spellings(measure: Measure) -> tuple[str, ...]:
 
 
 def collect(
-    source: Any, scores: ScoreSet, columns: Mapping[str, str] | None = None, by: str | None = None
+    source: Any, scores: ScoreSet, columns: NamedColumns | None = None, by: str | None = None
 ) -> list[int]:
     """Add all systems of anything comparable; returns their indexes.
 
@@ -230,12 +250,16 @@ def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[int]:
         ]
         scores.add_measures(measures)
         seeds = repeats.get(system, [columns])
+        own = f"{len(scores.names) + 1}."  # no other system shares its repeats
+        labels = [f"{own}{i + 1}" for i in range(len(seeds))] if system in repeats else None
+        scores.factor = "repeat" if labels else scores.factor
         listed = repeat_bounds.get(system, [bounds[system]] if system in bounds else [])
         limits = [{str(m): dict(units) for m, units in one.items()} for one in listed]
         indexes.append(
             scores.add(
                 str(system),
                 [_numbers(str(system), seed) for seed in seeds],
+                seed_labels=labels,
                 bounds=limits or None,
                 coverage=coverage.get(system),
             )
@@ -271,9 +295,7 @@ def _numbers(system: str, columns: Mapping[Any, Mapping[str, float]]) -> Columns
         ) from None
 
 
-def _add_table(
-    source: Any, scores: ScoreSet, columns: Mapping[str, str], by: str | None
-) -> list[int]:
+def _add_table(source: Any, scores: ScoreSet, columns: NamedColumns, by: str | None) -> list[int]:
     from goodgain.comparison.score_table import read_scores
     from goodgain.results.loading import load_saved
 
@@ -293,7 +315,7 @@ def _is_column_table(source: Mapping[Any, Any]) -> bool:
 
 
 def _add_seeds(
-    sources: Iterable[Any], scores: ScoreSet, columns: Mapping[str, str] | None, by: str | None
+    sources: Iterable[Any], scores: ScoreSet, columns: NamedColumns | None, by: str | None
 ) -> list[int]:
     apart = ScoreSet()
     for source in sources:
@@ -312,10 +334,13 @@ def _add_seeds(
     ]
     name = apart.names[0]
     coverage = list(apart.label_coverage.values())
+    columns_by_seed = [seed for seeds in apart.systems.values() for seed in seeds]
+    own = f"{len(scores.names) + 1}."  # seeds of a list have no names: no other system shares them
     return [
         scores.add(
             name,
-            [seed for seeds in apart.systems.values() for seed in seeds],
+            columns_by_seed,
+            seed_labels=[f"{own}{i + 1}" for i in range(len(columns_by_seed))],
             runs=[run for runs in apart.runs.values() for run in runs],
             bounds=[seed for seeds in apart.bounds.values() for seed in seeds],
             coverage=min(coverage) if coverage else None,

@@ -22,10 +22,14 @@ __all__ = [
     "supported_nicknames",
 ]
 
-_ONLY_LATER = {m.name for m in MEASURES if m.since > 9} | {"yaap"}
-supported_measures: set[str] = set(BY_NAME) - _ONLY_LATER
+_NOT_SUPPORTED = {m.name for m in MEASURES if m.since > 9 or m.format not in ("qrels", "any")} | {
+    "yaap"
+}
+supported_measures: set[str] = set(BY_NAME) - _NOT_SUPPORTED
 supported_nicknames: dict[str, set[str]] = {
-    name: set(members) - _ONLY_LATER for name, members in NICKNAMES.items()
+    name: set(members) - _NOT_SUPPORTED
+    for name, members in NICKNAMES.items()
+    if name in ("official", "set", "all_trec")
 }
 # After a name: a period or underscore, then numbers, as in `P_5`, `P.5,10`, `iprec_at_recall_0.25`.
 _NUMBERS = r"[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)"

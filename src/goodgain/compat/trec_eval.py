@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-import os
 
+from goodgain.compat.trec_lines import read_lines
 from goodgain.compat.trec_measures import Request, Value, grades_text, parse_measures
-from goodgain.errors import InputError, core_errors
+from goodgain.errors import InputError
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from goodgain._core import Qrels as CoreQrels
-    from goodgain._core import Scores
+    from goodgain.compat.trec_tables import Table
 
 MISSING_ZSCORE = -1000000.0
-# Values that trec_eval resets to 0 for a query missing from the run (-c).
+# Values that trec_eval resets to 0 for a query missing from the run (-c), if they have no parameters.
 _RESET = ("num_ret", "utility", "rbp_resid")
+_LEAST = math.log(0.00001)  # of a query in a geometric mean
 
 
 class NothingToEvaluateError(InputError):
     """No query has both results and judgments."""
+
+
+class WrongFormatError(InputError):
+    """A measure that cannot be computed from judgments of this format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,112 +41,42 @@ class Settings:
     depth: int | None = None  # -M
     zscores: str | None = None  # -Z
     query: str | None = None  # -D
+    format: str = "qrels"  # -R
     threads: int = 1
 
 
-def output(settings: Settings, qrels_path: str, run_path: str) -> str:
+def output(settings: Settings, judged_path: str, run_path: str) -> str:
     """Return everything that trec_eval would print."""
+    return report(settings, judged_path, run_path).text()
+
+
+def report(settings: Settings, judged_path: str, run_path: str) -> Report:
+    """Evaluate; what is printed is the report's text."""
+    from goodgain.compat.trec_tables import TABLES
+
     request = parse_measures(
         settings.measures or (("official", None),),
         level=settings.level,
         documents=settings.documents,
     )
     zscores = read_zscores(settings.zscores) if settings.zscores else None
-    qrels = _read_qrels(qrels_path)
-    scores, run_id = _read_run(settings, request, qrels, run_path)
-    report = _Report(
-        settings=settings,
-        request=request,
-        queries=qrels.queries(),
-        scores=scores,
-        run_id=run_id,
-        zscores=zscores,
-    )
-    return report.text()
+    table = TABLES[settings.format](settings, request, judged_path, run_path)
+    return Report(settings=settings, request=request, table=table, zscores=zscores)
 
 
 def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Read {(query, measure): (mean, standard deviation)}."""
-    from goodgain.io.files import plain_descriptor
-
     zscores = {}
-    with os.fdopen(plain_descriptor(path), "rb") as file:
-        file.seek(0)
-        text = file.read().decode("utf-8", "surrogateescape")
-    for number, line in enumerate(text.splitlines(), 1):
-        fields = line.split()
+    for line in read_lines(path):
         try:
-            query, measure, mean, deviation = fields
+            query, measure, mean, deviation = line.fields
             zscores[query, measure] = float(mean), float(deviation)
         except ValueError:
-            raise InputError(
-                f"invalid z-score line '{line}'",
-                where=f"{path}:{number}",
-                hint="a line is: query measure mean standard-deviation",
-            ) from None
+            line.refuse("z-score", "query measure mean standard-deviation")
     return zscores
 
 
-def _read_qrels(path: str) -> CoreQrels:
-    from goodgain import _core
-    from goodgain.data import Qrels
-    from goodgain.io.files import is_text, open_lines
-
-    if not is_text(path):
-        return Qrels(path).core
-    with core_errors():
-        file = open_lines(path, "qrels", None)
-        return _core.Qrels.from_file(file.fd, file.name, {**file.format, "as_trec_eval": True})
-
-
-def _read_run(
-    settings: Settings, request: Request, qrels: CoreQrels, path: str
-) -> tuple[Scores, str]:
-    """The core's values, and the name of the run from its last line."""
-    from goodgain import _core
-    from goodgain.data import Run
-    from goodgain.io.files import is_text, open_lines
-
-    policy: dict[str, Any] = {
-        "ties": "docid",
-        "missing": "invented" if settings.complete else "skip",
-        "unjudged": "remove-negative" if settings.judged_only else "nonrelevant",
-        "duplicates": "error",
-        "scores": "double",
-        "depth": settings.depth or 0,
-        "may_be_disjoint": True,
-    }
-    # The last column counts gains above 0, whatever the level: -c sums it for num_rel.
-    with core_errors():
-        plan = _core.Plan([*request.specs, {"kernel": "num_rel"}], policy)
-        prepared = _core.Prepared(qrels, plan, settings.threads)
-        if not is_text(path):
-            run = Run(path)
-            return run.scores(prepared), run.name
-        file = open_lines(path, "run", None)
-        again = os.dup(file.fd)
-        try:
-            line_format = {**file.format, "as_trec_eval": True}
-            scores = prepared.file(file.fd, file.name, line_format)
-            return scores, _last_run_id(again)
-        finally:
-            os.close(again)
-
-
-def _last_run_id(fd: int) -> str:
-    """The sixth column of the last line that has one."""
-    end = os.fstat(fd).st_size
-    for size in (1 << 12, 1 << 20, end):
-        start = max(end - size, 0)
-        lines = os.pread(fd, end - start, start).split(b"\n")
-        for line in reversed(lines if start == 0 else lines[1:]):
-            fields = line.split()
-            if len(fields) >= 6 and not fields[0].startswith(b"#"):
-                return fields[5].decode("utf-8", "surrogateescape")
-    return ""
-
-
-class _Report:
+class Report:
     """The values of one evaluation, formatted like trec_eval."""
 
     def __init__(
@@ -152,27 +84,26 @@ class _Report:
         *,
         settings: Settings,
         request: Request,
-        queries: list[str],
-        scores: Scores,
-        run_id: str,
+        table: Table,
         zscores: dict[tuple[str, str], tuple[float, float]] | None,
     ) -> None:
         self.settings = settings
         self.request = request
-        self.run_id = run_id
+        self.table = table
         self.zscores = zscores
-        self.in_run = scores.in_run()
-        self.columns = [scores.column(i) for i in range(len(request.specs) + 1)]
-        rows = [i for i, in_run in enumerate(self.in_run) if in_run or settings.complete]
-        if settings.query is not None:
-            rows = [i for i in rows if queries[i] == settings.query]
+        queries = table.queries
+        wanted = [i for i, query in enumerate(queries) if settings.query in (None, query)]
+        rows = [i for i in wanted if table.in_run[i] or settings.complete]
         if not rows:
             raise NothingToEvaluateError(
                 "no query has both results and judgments",
                 hint="were the files swapped, or are they from different collections?",
             )
         self.rows = sorted(rows, key=lambda i: queries[i].encode("utf-8", "surrogateescape"))
-        self.queries = queries
+        # Judged queries that the run lacks, unless -c counts them.
+        self.missing = [] if settings.complete else [
+            queries[i] for i in wanted if not table.in_run[i]
+        ]  # fmt: skip
 
     def text(self) -> str:
         """The lines of all queries, followed by the summary."""
@@ -182,7 +113,7 @@ class _Report:
         values = {v.name: [self._value(v, row) for row in self.rows] for v in counted}
         if self.settings.per_query:
             for place, row in enumerate(self.rows):
-                query = self.queries[row]
+                query = self.table.queries[row]
                 for v in self.request.values:
                     if not v.measure.per_query:
                         continue
@@ -194,44 +125,45 @@ class _Report:
         if self.settings.summary:
             for v in self.request.values:
                 if v.measure.name == "runid":
-                    lines.append(f"{v.name:<22}\tall\t{self.run_id}\n")
+                    lines.append(f"{v.name:<22}\tall\t{self.table.run_id}\n")
                 elif v.measure.name != "relstring":
                     number = self._printed(v, self._over_queries(v, values[v.name]))
                     lines.append(f"{mark}{v.name:<22}\tall\t{number}\n")
         return "".join(lines)
 
     def _value(self, value: Value, row: int) -> float:
-        number: float = self.columns[value.columns[0]][row]
-        if not self.in_run[row] and (value.name in _RESET or value.measure.name == "unj"):
+        number: float = self.table.columns[value.columns[0]][row]
+        if not self.table.in_run[row] and (value.name in _RESET or value.measure.name == "unj"):
             number = 0.0
         if self.zscores is None:
             return number
-        mean, deviation = self.zscores.get((self.queries[row], value.name), (math.nan, math.nan))
+        key = self.table.queries[row], value.name
+        mean, deviation = self.zscores.get(key, (math.nan, math.nan))
         if deviation:
             score = (number - mean) / deviation
             return score if not math.isnan(mean) else MISSING_ZSCORE
         return 0.0 if number == mean else MISSING_ZSCORE
 
     def _grades(self, value: Value, row: int) -> str:
-        if not self.in_run[row]:
+        if not self.table.in_run[row] and value.name == "relstring":  # reset, as above
             return ""
-        return grades_text(self.columns[i][row] for i in value.columns)
+        return grades_text(self.table.columns[i][row] for i in value.columns)
 
     def _over_queries(self, value: Value, values: list[float]) -> float:
+        """As trec_eval sums up: -c means all judged queries, whichever of them are evaluated (-D)."""
+        queries = len(self.table.queries) if self.settings.complete else len(values)
         if value.measure.over == "count":
-            return float(len(values))
-        if value.measure.name == "num_rel" and self.settings.complete and self.zscores is None:
-            return math.fsum(self.columns[-1])
+            return float(queries)
+        if value.measure.name == "num_rel" and self.settings.complete:
+            return math.fsum(self.table.relevant)  # not a sum of z-scores
         total = 0.0
         for v in values:  # in sequence, like trec_eval
             total += v
         if value.measure.over == "sum":
             return total
-        return (
-            math.exp(total / len(values))
-            if value.measure.over == "geometric"
-            else total / len(values)
-        )
+        if value.measure.over == "geometric":
+            return math.exp((total + (queries - len(values)) * _LEAST) / queries)
+        return total / queries
 
     def _printed(self, value: Value, number: float) -> str:
         if value.measure.whole and self.zscores is None:

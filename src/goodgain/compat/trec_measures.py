@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     Params = Literal["none", "cutoffs", "points", "numbers", "gains"]
+    Format = Literal["qrels", "prefs", "qrels_jg", "any"]
 
 _CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
 _RECALL = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -36,13 +37,15 @@ class TrecMeasure:
     whole: bool = False
     per_query: bool = True
     since: int = 9
+    format: Format = "qrels"  # of the judgments that it needs
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 MEASURES: tuple[TrecMeasure, ...] = (
     TrecMeasure("runid", None, "The name of the run, from the last column of the last line.", over="none",
-                per_query=False),
-    TrecMeasure("num_q", "num_q", "Queries evaluated.", over="count", whole=True, per_query=False),
+                per_query=False, format="any"),
+    TrecMeasure("num_q", "num_q", "Queries evaluated.", over="count", whole=True, per_query=False,
+                format="any"),
     TrecMeasure("num_ret", "num_ret", "Documents retrieved, summed over queries.", over="sum",
                 whole=True),
     TrecMeasure("num_rel", "num_rel", "Relevant documents, summed over queries.", over="sum",
@@ -102,6 +105,35 @@ MEASURES: tuple[TrecMeasure, ...] = (
                 defaults=(1.0,)),
     TrecMeasure("num_nonrel_judged_ret", "te_judged_nonrelevant", "Judged nonrelevant documents "
                 "retrieved, summed over queries.", over="sum", whole=True),
+    TrecMeasure("prefs_num_prefs_poss", "", "Preferences, summed over queries.", over="sum", whole=True,
+                format="prefs"),
+    TrecMeasure("prefs_num_prefs_ful", "", "Preferences fulfilled, summed over queries.", over="sum",
+                whole=True, format="prefs"),
+    TrecMeasure("prefs_num_prefs_ful_ret", "", "Preferences fulfilled between retrieved documents, "
+                "summed over queries.", over="sum", whole=True, format="prefs"),
+    TrecMeasure("prefs_simp", "", "The share of preferences fulfilled.", format="prefs"),
+    TrecMeasure("prefs_pair", "", "The share of preferences fulfilled for a pair of documents, averaged "
+                "over pairs.", format="prefs"),
+    TrecMeasure("prefs_avgjg", "", "The share of preferences fulfilled in a judgment group, averaged over "
+                "groups.", format="prefs"),
+    TrecMeasure("prefs_avgjg_Rnonrel", "", "prefs_avgjg with as many nonrelevant documents (level 0) as "
+                "relevant ones.", format="prefs"),
+    TrecMeasure("prefs_simp_ret", "", "prefs_simp, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_pair_ret", "", "prefs_pair, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_avgjg_ret", "", "prefs_avgjg, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_avgjg_Rnonrel_ret", "", "prefs_avgjg_Rnonrel, only between retrieved documents.",
+                format="prefs"),
+    TrecMeasure("prefs_simp_imp", "", "prefs_simp without preferences between documents that were not "
+                "retrieved.", format="prefs"),
+    TrecMeasure("prefs_pair_imp", "", "prefs_pair without preferences between documents that were not "
+                "retrieved.", format="prefs"),
+    TrecMeasure("prefs_avgjg_imp", "", "prefs_avgjg without preferences between documents that were not "
+                "retrieved.", format="prefs"),
+    TrecMeasure("map_avgjg", "ap", "map, averaged over judgment groups.", format="qrels_jg"),
+    TrecMeasure("P_avgjg", "precision", "P, averaged over judgment groups.", params="cutoffs",
+                defaults=_CUTOFFS, format="qrels_jg"),
+    TrecMeasure("Rprec_mult_avgjg", "te_rprec_mult", "Rprec_mult, averaged over judgment groups.",
+                params="points", defaults=_MULTIPLES, format="qrels_jg"),
     TrecMeasure("yaap", "te_yaap", "ln((1 + s) / (1 + R - s)), s being the sum of the precisions at "
                 "relevant documents."),
     TrecMeasure("rbp", "te_rbp", "Rank-biased precision; p=.9 by default, grades scaled to 0..1 "
@@ -119,10 +151,13 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": _OFFICIAL,
     "set": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_recall",
             "set_relative_P", "set_map", "set_F"),
-    "all_trec": tuple(m.name for m in MEASURES if m.name not in _NOT_IN_ALL),
+    "all_trec": tuple(m.name for m in MEASURES
+                      if m.format in ("qrels", "any") and m.name not in _NOT_IN_ALL),
+    "all_prefs": tuple(m.name for m in MEASURES if m.format in ("prefs", "any")),
+    "prefs": ("runid", "num_q", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret",
+              "prefs_simp", "prefs_pair", "prefs_avgjg"),
+    "qrels_jg": tuple(m.name for m in MEASURES if m.format in ("qrels_jg", "any")),
 }  # fmt: skip
-# Measures over preferences or judgment groups: recognised, but not computed.
-OTHER_FORMATS = ("prefs", "all_prefs", "qrels_jg")
 BY_NAME = {m.name: m for m in MEASURES}
 PLAIN = {"te_ndcg": "ndcg", "te_dcg": "dcg", "te_ideal_dcg": "ideal_dcg"}
 
@@ -180,11 +215,6 @@ def expanded(name: str, params: str | None = None) -> tuple[str, ...]:
         return NICKNAMES[name]
     if name in BY_NAME:
         return (name,)
-    if name in OTHER_FORMATS or name.startswith("prefs_") or name.endswith("_avgjg"):
-        raise MeasureError(
-            f"unsupported measure '{name}': it needs preferences or judgment groups",
-            hint="goodgain trec-eval only computes measures over plain qrels",
-        )
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*BY_NAME, *NICKNAMES], n=3, cutoff=0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from goodgain.errors import InputError, core_errors
+from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_sqlite
 from goodgain.io.sources import Source, resolve
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Qrels(metaclass=ConstructorHints):
-    """A table of query, doc, gain, and optionally target and aspect; read once and never changed."""
+    """A table of query, doc, gain, and optionally target and aspect; read once and never changed.
 
-    core: CoreQrels
+    The second column of TREC qrels is an aspect to measures over aspects if its values look like
+    subtopics, and to all measures with `columns={"aspect": "iteration"}`. Otherwise it is ignored, and a
+    document that is judged in two iterations is a duplicate.
+    """
+
+    table: CoreQrels  # as it was read
     source: Source
 
     def __init__(
@@ -32,7 +37,7 @@ class Qrels(metaclass=ConstructorHints):
         resolved = resolve(source, "qrels", columns, name)
         object.__setattr__(self, "source", resolved)
         with core_errors():
-            object.__setattr__(self, "core", _read(resolved))
+            object.__setattr__(self, "table", _read(resolved))
 
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
@@ -49,6 +54,29 @@ class Qrels(metaclass=ConstructorHints):
         return cls(source, columns=columns)
 
     @property
+    def core(self) -> CoreQrels:
+        """The judgments in the core; two judgments of a document are an error."""
+        return self.for_measures()
+
+    def for_measures(self, *, aspects: bool = False, duplicates: str = "error") -> CoreQrels:
+        """The judgments in the core for measures over aspects, or for others.
+
+        `duplicates` is the policy for a document that TREC qrels judge in two iterations.
+        """
+        repeated = self.table.repeated
+        if repeated is None or (aspects and self.table.has_aspects):
+            return self.table
+        if duplicates != "error":
+            return self.table.merged(duplicates == "first")
+        _, message, where, hint = repeated
+        raise DuplicateError(
+            f"{message}, in another iteration",
+            where=where,
+            hint=f"{hint}, or say duplicates=first or duplicates=best; if the second column holds "
+            "subtopics: columns={'aspect': 'iteration'} (--columns aspect=iteration)",
+        )
+
+    @property
     def name(self) -> str:
         """The path of the file, or "qrels"."""
         return self.source.name
@@ -56,18 +84,18 @@ class Qrels(metaclass=ConstructorHints):
     @property
     def queries(self) -> list[str]:
         """The ids of the judged queries, in order of appearance."""
-        return self.core.queries()
+        return self.table.queries()
 
     @property
     def judgments(self) -> int:
         """The number of judged documents over all queries."""
-        return self.core.judgments
+        return self.table.judgments
 
     def __len__(self) -> int:
-        return len(self.core)
+        return len(self.table)
 
     def __contains__(self, query: object) -> bool:
-        return self.core.judgments_of(str(query)) is not None
+        return self.table.judgments_of(str(query)) is not None
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """The gains of one query's judged documents."""

@@ -1,9 +1,9 @@
-"""Runs: the ranked documents of one system, with scores."""
+"""Runs: the ranked documents of one system, with scores, ranks, or in order."""
 
 from __future__ import annotations
 
 from goodgain.errors import InputError, core_errors
-from goodgain.io.columns import find_columns
+from goodgain.io.columns import core_columns, find_columns
 from goodgain.io.naming import system_name
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
@@ -72,18 +72,35 @@ class Run(metaclass=ConstructorHints):
         source = self.source
         where = source.name if source.stat else self.name
         with core_errors():
+            if source.ranking == "rank":
+                prepared = prepared.by_rank()
             if source.kind == "dict":
                 return prepared.dict(source.value, where, source.stat is None)
             if source.kind == "file":
                 from goodgain.io.files import open_lines
 
                 file = open_lines(source.value, "run", source.columns)
+                prepared = prepared.by_rank() if file.by_rank else prepared
                 return prepared.file(file.fd, file.name, file.format)
             if source.kind == "arrow":
-                table = self._arrow_table()
-                columns = find_columns(table.columns(), "run", source.name, source.columns)
-                return prepared.arrow(table, columns)
+                columns, by_rank = self._arrow_columns()
+                prepared = prepared.by_rank() if by_rank else prepared
+                return prepared.arrow(self._arrow_table(), columns)
             return prepared.rows(source.value, where)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether documents have scores, rather than only ranks or an order."""
+        if self.source.kind == "arrow":
+            return not self._arrow_columns()[1]
+        from goodgain.io.rows import has_scores
+
+        return has_scores(self.source)
+
+    def _arrow_columns(self) -> tuple[dict[str, str], bool]:
+        source = self.source
+        names = self._arrow_table().columns()
+        return core_columns(find_columns(names, "run", source.name, source.columns))
 
     def _arrow_table(self) -> Any:
         """The Arrow data, read once, since a stream cannot be read again."""

@@ -161,6 +161,7 @@ class ExperimentResult(Reportable):
     def comparison(self) -> Comparison | None:
         """All systems against the baseline; None with a single system."""
         from goodgain.comparison import compare
+        from goodgain.comparison.replicates import COVERS_SEEDS
 
         if len(self.systems) < 2:
             return None
@@ -169,6 +170,7 @@ class ExperimentResult(Reportable):
             baseline=self.plan.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
+            seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
 
@@ -348,9 +350,6 @@ def _file_name(name: str) -> str:
 
 
 def _trec(run: Run, name: str) -> str:
-    tag = "_".join(name.split())
-    return "".join(
-        f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
-        for query, docs in run.source.value.items()
-        for rank, (doc, score) in enumerate(docs.items(), 1)
-    )
+    from goodgain.io.writers import trec_text
+
+    return trec_text(run.source.value, "_".join(name.split()), f"the run of {name}")

@@ -49,6 +49,7 @@ def _legend(result: ExperimentResult) -> list[str]:
             lines.append(
                 f"Means over {c.seeds[0].seeds} seeds of {names}; experiment --details shows their spread."
             )
+            lines.append(c.design)
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
     return lines

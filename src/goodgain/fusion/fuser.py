@@ -8,7 +8,7 @@ from goodgain.cores import thread_count
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, core_errors
 from goodgain.fusion import training
-from goodgain.fusion.methods import check_params, find_method, find_norm
+from goodgain.fusion.methods import METHODS, check_params, find_method, find_norm
 from goodgain.ranking.evaluator import several_runs
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def fuse(
             raise UsageError(f"fuse() has no parameter '{keyword}'", hint=_HINTS[keyword])
     usage = "fuse(runs, method, norm, qrels=...)"
     chosen = find_method(method, usage)
-    ranked = rank_runs(check_runs(runs, qrels, usage))
+    checked = check_runs(runs, qrels, usage)
+    require_scores(checked, chosen, norm)
+    ranked = rank_runs(checked)
     trained_on = ranked if training_runs is None else rank_runs(several_runs(training_runs))
     if len(trained_on) != len(ranked):
         raise UsageError(f"{len(trained_on)} training runs for {len(ranked)} runs")
@@ -80,6 +82,20 @@ def check_runs(runs: Any, qrels: Any, usage: str) -> list[Run]:
             "fusion needs at least two runs, got 1", hint="pass a list of runs, or {name: run}"
         )
     return named
+
+
+def require_scores(runs: Sequence[Run], method: Method, norm: str | None) -> None:
+    """Refuse a method that uses scores for runs that have none; a norm may make ranks of them."""
+    chosen = find_norm(norm, method)
+    if not method.uses_scores or chosen in ("rank", "borda"):
+        return
+    for run in runs:
+        if not run.has_scores:
+            by_rank = ", ".join(m.name for m in METHODS.values() if not m.uses_scores)
+            raise UsageError(
+                f"{method.name} needs scores, but run '{run.name}' has only ranks",
+                hint=f"use norm='rank' or 'borda', or a method that uses ranks: {by_rank}",
+            )
 
 
 def rank_runs(runs: Sequence[Run]) -> list[RankedRun]:

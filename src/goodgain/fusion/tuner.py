@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
 from goodgain.errors import UsageError, suggest_keywords
-from goodgain.fusion.fuser import Fuser, check_runs, rank_runs
+from goodgain.fusion.fuser import Fuser, check_runs, rank_runs, require_scores
 from goodgain.fusion.methods import find_method
 from goodgain.ranking import Evaluator
 from goodgain.results.text import html_table, number, render
@@ -118,6 +118,7 @@ def tune(
     if qrels is None:
         raise UsageError("tuning needs judgments", hint=usage)
     named = check_runs(runs, qrels, usage)
+    require_scores(named, chosen, norm)
     return _Tuning(
         Fuser(chosen, norm, rank_runs(named)), Qrels.of(qrels), measures, depth, threads
     ).run(named, folds, seed, name or method)

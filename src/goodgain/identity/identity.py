@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import InputError, UsageError, core_errors
+from goodgain.identity.aliases import TABLES, UrlRules, built_in
 from goodgain.identity.profiles import Profile, Unit, combined, profile_from
-from goodgain.identity.urls import for_core
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +32,7 @@ class Comparison:
     fields: str
     keys: tuple[str, ...] = ()
     cut: str = ""  # those fields where one text is a prefix of the other
+    rule: str = ""  # the aliases or the profile behind the verdict
 
     @property
     def same(self) -> bool:
@@ -49,6 +50,7 @@ class Decision:
     verdict: Outcome
     step: int
     fields: str
+    rule: str  # the aliases of the URLs, or the profile
     merged: bool
     contradicted: bool  # verified, but it differs from the first result of the other's cluster
 
@@ -75,25 +77,39 @@ class Clusters:
 
 
 class Identity:
-    """Profiles and a unit: with `unit="document"` two chunks of a document are one result."""
+    """Profiles, URL rules and a unit: with `unit="document"` two chunks of a document are one result.
 
-    __slots__ = ("profiles", "unit")
+    `rules` are profiles, or a TOML file with any of `[[profile]]`, `[[alias]]`, `[[id]]` and
+    `[parameters]`; `aliases` are further aliases as dictionaries. All of them come before the built-in
+    ones, and their examples must hold.
+    """
+
+    __slots__ = ("profiles", "unit", "urls")
 
     def __init__(
         self,
-        profiles: Iterable[Profile | Mapping[str, Any]] | str | os.PathLike[str] = (),
+        rules: Iterable[Profile | Mapping[str, Any]] | str | os.PathLike[str] = (),
         *,
+        aliases: Iterable[Mapping[str, Any]] = (),
         unit: Unit = "document",
     ) -> None:
         if unit not in ("document", "passage"):
             raise UsageError(f"invalid unit='{unit}'", hint="one of: document, passage")
-        own = (
-            profiles
-            if isinstance(profiles, Iterable) and not isinstance(profiles, str)
-            else (_read_profiles(profiles))
-        )
+        where, table = "", {"alias": list(aliases)}
+        if isinstance(rules, Iterable) and not isinstance(rules, str):
+            own = list(rules)
+        else:
+            where, read = _read_rules(rules)
+            own = [
+                profile_from(entry, f"{where} profile {i}")
+                for i, entry in enumerate(read.get("profile", []), 1)
+            ]
+            table = {**read, "alias": [*table["alias"], *read.get("alias", [])]}
         self.profiles = combined(own)
+        self.urls = built_in().extended(table, where)
         self.unit: Unit = unit
+        if self.urls is not built_in():
+            self._check_examples(table, where)
 
     @classmethod
     def of(cls, value: Any) -> Identity:
@@ -107,7 +123,7 @@ class Identity:
     @property
     def core(self) -> IdentityRules:
         """The rules as the core holds them."""
-        return _compiled(self.profiles, self.unit)
+        return _compiled(self.profiles, self.urls, self.unit)
 
     def compare(self, a: Any, b: Any) -> Comparison:
         """The verdict on two results: dictionaries in the canonical form, or `Result`s."""
@@ -123,24 +139,50 @@ class Identity:
         return Clusters(tuple(first), tuple(Decision(**{k: d[k] for k in fields}) for d in audit))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and (self.profiles, self.unit) == (
+        return isinstance(other, Identity) and (self.profiles, self.urls, self.unit) == (
             other.profiles,
+            other.urls,
             other.unit,
         )
 
     def __hash__(self) -> int:
-        return hash((self.profiles, self.unit))
+        return hash((self.profiles, self.urls, self.unit))
 
     def __repr__(self) -> str:
-        return f"Identity(unit='{self.unit}', {len(self.profiles)} profiles)"
+        rules = f"{len(self.profiles)} profiles, {len(self.urls.aliases)} aliases"
+        return f"Identity(unit='{self.unit}', {rules})"
+
+    def _check_examples(self, table: Mapping[str, Any], where: str) -> None:
+        for kind in ("alias", "id"):
+            for rule in table.get(kind, []):
+                for problem in wrong_examples(self, kind, rule):
+                    raise InputError(problem, where=f"{where} {kind} '{rule['name']}'".strip())
+
+
+def wrong_examples(identity: Identity, kind: str, rule: Mapping[str, Any]) -> list[str]:
+    """What the examples of an alias or id rule promise and the rules in force do not do."""
+    field = (rule.get("fields") or ["id"])[0]
+    problems = []
+    for expected in ("same", "different"):
+        for one, other in rule.get(expected, []):
+            a, b = (
+                {"url": text} if kind == "alias" else _with_id(field, text) for text in (one, other)
+            )
+            if identity.compare(a, b).same != (expected == "same"):
+                problems.append(f"'{one}' and '{other}' should be {expected}")
+    return problems
+
+
+def _with_id(field: str, text: str) -> dict[str, Any]:
+    return {"id": text} if field == "id" else {"ids": {field: text}}
 
 
 @lru_cache(maxsize=32)
-def _compiled(profiles: tuple[Profile, ...], unit: Unit) -> IdentityRules:
+def _compiled(profiles: tuple[Profile, ...], urls: UrlRules, unit: Unit) -> IdentityRules:
     from goodgain._core import IdentityRules
 
     with core_errors():
-        return IdentityRules.of([p.for_core(unit) for p in profiles], unit, for_core())
+        return IdentityRules.of([p.for_core(unit) for p in profiles], unit, urls.for_core())
 
 
 def _json(results: list[Any]) -> bytes:
@@ -148,8 +190,8 @@ def _json(results: list[Any]) -> bytes:
     return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _read_profiles(path: Any) -> list[Profile]:
-    """The `[[profile]]` tables of a TOML file."""
+def _read_rules(path: Any) -> tuple[str, dict[str, Any]]:
+    """The name and the tables of a TOML file."""
     import os
     import tomllib
 
@@ -164,7 +206,11 @@ def _read_profiles(path: Any) -> list[Profile]:
         raise file_not_found(name) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"invalid TOML: {error}", where=name) from None
-    profiles = table.get("profile")
-    if not isinstance(profiles, list):
-        raise InputError("the file has no [[profile]] table", where=name)
-    return [profile_from(entry, f"{name} profile {i}") for i, entry in enumerate(profiles, 1)]
+    known = ("profile", *TABLES)
+    for unknown in sorted(set(table) - set(known)):
+        raise InputError(
+            f"unknown table '{unknown}'", where=name, hint=f"one of: {', '.join(known)}"
+        )
+    if not any(isinstance(table.get(kind), list | dict) for kind in known):
+        raise InputError("the file has no [[profile]] or [[alias]] table", where=name)
+    return name, table

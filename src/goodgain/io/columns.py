@@ -56,6 +56,7 @@ _QUERY = Role(
 )
 _DOCUMENT = Role("document id", (("doc", "document", *_DOCUMENT_IDS, *_PASSAGE_IDS),))
 _SCORE = Role("score", (("score", "similarity", "sim"),))
+_RANK = Role("rank", (("rank",),), required=False)  # only where there is no score
 _GAINS = ("gain", "relevance", "rel", "label", "grade", "judgment", "judgement")
 _TEXT = Role(
     "text of a document",
@@ -67,7 +68,7 @@ _TITLE = Role("title", (("title",),), required=False)
 
 TABLES: dict[str, Layout] = {
     "run": Layout(
-        {"query": _QUERY, "doc": _DOCUMENT, "value": _SCORE},
+        {"query": _QUERY, "doc": _DOCUMENT, "value": _SCORE, "rank": _RANK},
         "columns={'query': ..., 'doc': ..., 'score': ...} (--columns query=...,doc=...)",
     ),
     "qrels": Layout(
@@ -82,6 +83,78 @@ TABLES: dict[str, Layout] = {
         },
         "columns={'query': ..., 'doc': ..., 'gain': ...} (--columns query=...,doc=...)",
     ),
+    "result lists": Layout(  # a row per query, with the list of its results
+        {
+            "query": Role(_QUERY.title, _ordered(*_KEYS, "query", "question", "unit")),
+            "results": Role(
+                "list of results",
+                _ordered(
+                    "results",
+                    "documents",
+                    "docs",
+                    "hits",
+                    "matches",
+                    "nodes",
+                    "source_nodes",
+                    "retrieved",
+                    "retrieved_docs",
+                    "retrieved_documents",
+                    "retrieved_ids",
+                    "doc_ids",
+                    "ids",
+                    "ranking",
+                    "contexts",
+                    "context",
+                ),
+            ),
+        },
+        "columns={'query': ..., 'results': ...} (--columns query=...,results=...)",
+    ),
+    "result": Layout(  # one of them
+        {
+            "doc": Role(
+                _DOCUMENT.title,
+                _ordered(
+                    *_DOCUMENT_IDS,
+                    "id",
+                    "_id",
+                    "id_",
+                    "node_id",
+                    "chunk_id",
+                    *_PASSAGE_IDS,
+                    "doc",
+                    "document",
+                ),
+                required=False,
+            ),
+            "value": Role(
+                _SCORE.title,
+                _ordered("score", "_score", "similarity", "sim", "relevance_score"),
+                required=False,
+            ),
+            "rank": _RANK,
+        }
+    ),
+    "result metadata": Layout(
+        {
+            "doc": Role(
+                _DOCUMENT.title,
+                _ordered(
+                    *_DOCUMENT_IDS,
+                    "id",
+                    "_id",
+                    "chunk_id",
+                    *_PASSAGE_IDS,
+                    "doc",
+                    "source",
+                    "url",
+                    "file_path",
+                    "path",
+                ),
+                required=False,
+            )
+        }
+    ),
     "scores": Layout(
         {
             "query": _QUERY,
@@ -90,7 +163,15 @@ TABLES: dict[str, Layout] = {
                 _ordered("system", "run", "method", "model", "retriever", "variant", "name"),
                 required=False,
             ),
-            "seed": Role("seed", _ordered("seed", "repeat"), required=False),
+            "seed": Role("seed", (("seed",),), required=False),
+            "repeat": Role(
+                "repeat",
+                _ordered("repeat", "repetition", "replicate", "trial"),
+                required=False,
+            ),
+            "annotator": Role(
+                "annotator", _ordered("annotator", "rater", "assessor", "worker"), required=False
+            ),
             "measure": Role("measure", _ordered("measure", "metric"), required=False),
             "value": Role("value", _ordered("value", "score"), required=False),
             "lower": Role("lower bound", (("lower",),), required=False),
@@ -101,6 +182,27 @@ TABLES: dict[str, Layout] = {
             "iteration": Role("iteration", (("iteration",),), required=False),
         },
         _CHOICE,
+    ),
+    "published": Layout(  # values as printed, by run and measure; wide or long
+        {
+            "system": Role(
+                "run",
+                _ordered(
+                    "run",
+                    "system",
+                    "method",
+                    "model",
+                    "retriever",
+                    "variant",
+                    "name",
+                    "runid",
+                    "run_id",
+                ),
+                required=False,
+            ),
+            "measure": Role("measure", _ordered("measure", "metric"), required=False),
+            "value": Role("value", _ordered("value", "score"), required=False),
+        }
     ),
     "preferences": Layout(
         {
@@ -173,16 +275,22 @@ TABLES: dict[str, Layout] = {
 
 
 def find_columns(
-    names: Iterable[str], table: str, where: str = "", chosen: Mapping[str, str] | None = None
+    names: Iterable[str],
+    table: str,
+    where: str = "",
+    chosen: Mapping[str, str] | None = None,
+    value: bool = True,
 ) -> dict[str, str]:
     """The column of each role of a table (a key of `TABLES`); optional roles only where there is one.
 
-    `chosen` names columns by role; `score` and `gain` may stand for `value`.
+    `chosen` names columns by role; `score` and `gain` may stand for `value`. A run has a column `value` or,
+    without scores, `rank`; a rank beside a score is ignored unless it is chosen. With `value=False` it may
+    have neither.
     """
     listed = tuple(names)
     aliases = {"score": "value", "gain": "value"} if table in ("run", "qrels") else {}
     by_role = tuple((aliases.get(role, role), column) for role, column in (chosen or {}).items())
-    columns = _find(listed, table, by_role)
+    columns = _find(listed, table, by_role, value)
     if isinstance(columns, InputError):
         raise InputError(columns.message, where=where, hint=columns.hint)
     return dict(columns)
@@ -190,7 +298,7 @@ def find_columns(
 
 @lru_cache(maxsize=4096)  # files of objects repeat the same names line by line
 def _find(
-    names: tuple[str, ...], table: str, chosen: tuple[tuple[str, str], ...]
+    names: tuple[str, ...], table: str, chosen: tuple[tuple[str, str], ...], value: bool
 ) -> dict[str, str] | InputError:
     layout = TABLES[table]
     columns = dict(chosen)
@@ -202,7 +310,7 @@ def _find(
         if column not in names:
             return column_not_found(column, names)
     for name, role in layout.roles.items():
-        if name in columns:
+        if name in columns or (name in ("rank", "value") and {"rank", "value"} & columns.keys()):
             continue
         free = [column for column in names if column not in columns.values()]
         matches = _matches(free, role.names)
@@ -213,7 +321,9 @@ def _find(
             )
         if matches:
             columns[name] = matches[0]
-        elif role.required:
+        elif role.required and not (
+            name == "value" and (not value or has_column(free, table, "rank"))
+        ):
             usual = ", ".join(alias for group in role.names for alias in group)
             choice = f"; choose one with {layout.choice}" if layout.choice else ""
             return InputError(
@@ -221,6 +331,24 @@ def _find(
                 hint=f"available columns: {', '.join(names)}; usual names: {usual}{choice}",
             )
     return {role: columns[role] for role in layout.roles if role in columns}
+
+
+def has_column(names: Sequence[str], table: str, role: str) -> bool:
+    """Whether one of the names is usual for a role."""
+    roles = TABLES[table].roles
+    return role in roles and bool(_matches(names, roles[role].names))
+
+
+def core_columns(roles: Mapping[str, str]) -> tuple[dict[str, str], bool]:
+    """The columns as the core names them, and whether the values of the run are ranks."""
+    if "rank" not in roles:
+        return dict(roles), False
+    return {"value" if role == "rank" else role: name for role, name in roles.items()}, True
+
+
+def score_names() -> list[str]:
+    """The usual names of a score."""
+    return [name for group in _SCORE.names for name in group]
 
 
 def column_not_found(column: str, names: Iterable[str], where: str = "") -> InputError:
@@ -232,7 +360,7 @@ def column_not_found(column: str, names: Iterable[str], where: str = "") -> Inpu
 
 def columns_of(table: TableKind, chosen: Mapping[str, str] | None) -> dict[str, str]:
     """Of columns chosen for judgments and runs at once, those of one of them."""
-    others = {"gain", "target", "aspect"} if table == "run" else {"score"}
+    others = {"gain", "target", "aspect"} if table == "run" else {"score", "rank", "results"}
     return {role: column for role, column in (chosen or {}).items() if role not in others}
 
 
@@ -248,7 +376,7 @@ def kinds_of_header(names: Sequence[str]) -> set[TableKind]:
         return set()
     if _matches(names, (_GAINS,)) or _matches(names, (("corpus-id",),)):
         return {"qrels"}
-    return {"run"} if _matches(names, _SCORE.names) else set()
+    return {"run"} if _matches(names, (*_SCORE.names, *_RANK.names)) else set()
 
 
 def _matches(columns: Sequence[str], names: Names) -> list[str]:

@@ -43,6 +43,15 @@ def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
+def decompress_zstandard(data: bytes) -> bytes:
+    """The content of Zstandard data; a ValueError if it is damaged."""
+    zstd = _zstd()
+    try:
+        return bytes(zstd.decompress(data))
+    except zstd.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
 def _compressor(path: str) -> Any:
     match compression_of(path):
         case "gzip":

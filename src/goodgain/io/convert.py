@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io import naming
 from goodgain.io.columns import kinds_of_header
-from goodgain.io.files import is_text, read_head
-from goodgain.io.rows import Rows, rows_of
+from goodgain.io.files import is_text, read_head, read_json
+from goodgain.io.result_lists import is_query_row, rank_lists
+from goodgain.io.rows import Rows, has_scores, rows_of
 from goodgain.io.sources import Source, resolve
 from goodgain.io.writers import WRITERS
 
@@ -78,7 +79,7 @@ def converted_bytes(
     """The bytes of the new file, and a summary of them."""
     table = _table_kind(source, kind)
     resolved = resolve(source, table, columns)
-    rows = _without_constant_aspect(rows_of(resolved, table))
+    rows = _without_iterations(rows_of(resolved, table), form)
     if not rows:
         raise InputError("there are no rows to convert", where=resolved.name)
     losses = _losses(rows, table, form, resolved)
@@ -132,8 +133,14 @@ def table_kinds(source: Any) -> set[TableKind]:
 def _kinds(source: Any) -> set[TableKind]:
     if isinstance(source, str) and is_text(source):
         return set() if source == naming.STDIN else _kinds_of_line(_first_line(source))
+    if isinstance(source, str) and naming.format_of(source) == "json":
+        source = read_json(source)
+    if isinstance(source, list) and source and is_query_row(source[0]):
+        return {"run"}
     resolved = resolve(source, "qrels")
     if resolved.kind == "dict":
+        if resolved.value and all(isinstance(docs, list) for docs in resolved.value.values()):
+            return {"run"} if _are_results(resolved.value) else set()
         values = [
             v for docs in resolved.value.values() if isinstance(docs, dict) for v in docs.values()
         ]
@@ -147,10 +154,20 @@ def _kinds(source: Any) -> set[TableKind]:
     return set()
 
 
+def _are_results(lists: dict[Any, Any]) -> bool:
+    """Whether the lists of a dictionary hold results with ids, rather than messages or the like."""
+    try:
+        rank_lists(lists, None, "")
+    except InputError:
+        return False
+    return True
+
+
 def _kinds_of_line(line: str) -> set[TableKind]:
     if line.startswith("{"):
         try:
-            return kinds_of_header(list(json.loads(line)))
+            row = json.loads(line)
+            return {"run"} if is_query_row(row) else kinds_of_header(list(row))
         except (ValueError, TypeError):
             return set()
     for delimiter in ("\t", ","):
@@ -163,15 +180,24 @@ def _kinds_of_line(line: str) -> set[TableKind]:
 # --- what cannot be held ---
 
 
-def _without_constant_aspect(rows: Rows) -> Rows:
-    """One value in all rows, such as the 0 of TREC qrels, carries no information."""
-    if len(set(rows.aspect)) == 1:
-        return rows._replace(aspect=[None] * len(rows.aspect))
-    return rows
+def _without_iterations(rows: Rows, form: str) -> Rows:
+    """The rows without aspects that are none.
+
+    One value in all rows, such as the 0 of TREC qrels, carries no information; 0.5 or -1 is the round in
+    which something was judged, and only TREC has a column for it.
+    """
+    constant = len(set(rows.aspect)) == 1
+    return rows.without_aspects() if constant or (form != "trec" and rows.by_round()) else rows
 
 
 def _losses(rows: Rows, table: TableKind, form: str, source: Source) -> list[str]:
     losses = []
+    if (
+        table == "run"
+        and source.name != naming.display_name(naming.STDIN)
+        and not has_scores(source)
+    ):
+        losses.append("the run has no scores: negated ranks are written as scores")
     if any(t is not None for t in rows.target) and form not in _WITH_TARGETS:
         losses.append(f"{form} cannot hold targets: they are left out")
     if any(a is not None for a in rows.aspect) and form in ("json", "beir"):

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 
 from goodgain.errors import InputError, MissingExtraError
-from goodgain.io.columns import find_columns, looks_like_header
+from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
 from goodgain.records import dataclass
@@ -32,6 +32,7 @@ class TextFile:
     fd: int
     name: str
     format: dict[str, Any]
+    by_rank: bool = False  # a run without scores
 
 
 def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> TextFile:
@@ -39,7 +40,8 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     fd = plain_descriptor(path)
     try:
         head = os.pread(fd, _HEAD, 0)
-        return TextFile(fd, display_name(path), _line_format(path, head, table, columns))
+        form = _line_format(path, head, table, columns)
+        return TextFile(fd, display_name(path), form, form.pop("by_rank", False))
     except BaseException:
         os.close(fd)
         raise
@@ -128,8 +130,9 @@ def _line_format(
         if (by_suffix and (delimiter == "," or columns)) or looks_like_header(names, table):
             if not first:
                 raise InputError("the file is empty", where=where)
-            roles = find_columns(names, table, f"{where}:1", columns)
+            roles, by_rank = core_columns(find_columns(names, table, f"{where}:1", columns))
             return {
+                "by_rank": by_rank,
                 "kind": "delimited",
                 "delimiter": delimiter,
                 "quotes": delimiter == ",",
@@ -137,7 +140,41 @@ def _line_format(
                 "skip": mark + len(first) + 1,
                 **{role: names.index(name) for role, name in roles.items()},
             }
-    return {"kind": "trec", "skip": mark}
+    if table == "run" and _is_marco(head[mark:]):
+        places = {"query": 0, "doc": 1, "value": 2, "columns": 3}
+        return {"kind": "delimited", "delimiter": "\t", "quotes": False, "skip": mark, "by_rank": True,
+                **places}  # fmt: skip
+    return {"kind": "trec", "skip": mark, **_trec_columns(where, table, columns)}
+
+
+def _trec_columns(
+    where: str, table: TableKind, columns: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """TREC files have no names of columns; only the second one of qrels may be chosen, as the aspect."""
+    if table == "run" or "aspect" not in (columns or {}):
+        return {}
+    if columns and columns["aspect"] == "iteration":
+        return {"has_aspects": True}
+    raise InputError(
+        f"column '{(columns or {})['aspect']}' not found",
+        where=where,
+        hint="the columns of TREC qrels are: query iteration doc gain",
+    )
+
+
+def _is_marco(head: bytes) -> bool:
+    """Lines of query, document and rank, separated by tabs, as MS MARCO submits runs: ranks count from 1."""
+    lines = head.split(b"\n")[:1000]
+    rows = [line.rstrip(b"\r").split(b"\t") for line in lines[: len(lines) - (len(head) >= _HEAD)]]
+    rows = [row for row in rows if row != [b""]]
+    if not rows or any(len(row) != 3 or not row[2].isdigit() for row in rows):
+        return False
+    expected: dict[bytes, int] = {}
+    for query, _, rank in rows:
+        expected[query] = expected.get(query, 0) + 1
+        if int(rank) != expected[query]:
+            return False
+    return True
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -169,7 +206,36 @@ def _json_format(
             hint='expected one object per line, for example {"query": "q1", "doc": "d1", '
             + ('"score": 1.5}' if table == "run" else '"gain": 2}'),
         )
-    return {"kind": "json", **find_columns(row, table, f"{where}:1", columns)}
+    roles, by_rank = core_columns(find_columns(row, table, f"{where}:1", columns))
+    refused = {"refused": score_names()} if by_rank and "rank" not in (columns or {}) else {}
+    return {"kind": "json", "by_rank": by_rank, **roles, **refused}
+
+
+def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None:
+    """The objects of a file of JSON lines if they hold the results of a query each, by the first line."""
+    if path == STDIN or format_of(path) not in ("jsonl", None):
+        return None
+    from goodgain.io.result_lists import is_query_row
+
+    head = read_head(path)
+    if not head.lstrip().startswith("{"):
+        return None
+    import json
+
+    try:
+        first, _ = json.JSONDecoder().raw_decode(head.lstrip())
+        if not is_query_row(first, columns):
+            return None
+    except ValueError:  # a long line, or none of JSON
+        if "[" not in head or "\n" in head:
+            return None
+    rows = []
+    with os.fdopen(plain_descriptor(path), "rb") as file:
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                rows.append(parse_json(line, f"{display_name(path)}:{number}"))
+    return rows if rows and is_query_row(rows[0], columns) else None
 
 
 def read_json(path: str) -> Any:
@@ -218,9 +284,11 @@ def open_arrow(path: str) -> Any:
             file.seek(0)
             data = pa.py_buffer(file.read())
         try:
-            return ipc.open_file(data).read_all()
+            table = ipc.open_file(data).read_all()
         except pa.ArrowInvalid:
-            return ipc.open_stream(data).read_all()
+            table = ipc.open_stream(data).read_all()
+        table.validate(full=True)  # a damaged file must not be read outside its buffers
+        return table
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"invalid {'Parquet' if form == 'parquet' else 'Arrow'} file",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.errors import core_errors
-from goodgain.io.columns import find_columns
+from goodgain.errors import InputError, core_errors
+from goodgain.io.columns import core_columns, find_columns
+from goodgain.io.result_lists import is_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,33 @@ class Rows(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.query)
 
+    @classmethod
+    def of(cls, table: dict[str, dict[str, float]]) -> Rows:
+        """The rows of a dictionary {query: {document: value}}."""
+        listed = list(dict_rows(table))
+        return cls(
+            [row[0] for row in listed],
+            [row[1] for row in listed],
+            [row[2] for row in listed],
+            [None] * len(listed),
+            [None] * len(listed),
+        )
+
+    def by_round(self) -> bool:
+        """Whether a number among the aspects is no whole one: then they are rounds of judging."""
+        for aspect in set(self.aspect):
+            try:
+                number = float(aspect or "0")
+            except ValueError:
+                continue
+            if number < 0 or not number.is_integer():
+                return True
+        return False
+
+    def without_aspects(self) -> Rows:
+        """The same rows, with aspects left out."""
+        return self._replace(aspect=[None] * len(self.aspect))
+
 
 def rows_of(source: Source, table: TableKind) -> Rows:
     """The rows in the order of the source."""
@@ -36,28 +64,74 @@ def rows_of(source: Source, table: TableKind) -> Rows:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, table, source.columns)
-            return Rows(*_core.file_rows(file.fd, file.name, file.format, table == "run"))
+            rows = Rows(*_core.file_rows(file.fd, file.name, file.format, table == "run"))
+            return _scored(rows, source.name) if file.by_rank else rows
         if source.kind == "arrow":
             arrow = source.value
             if not isinstance(arrow, _core.ArrowTable):
                 arrow = _core.ArrowTable.of(source.value, source.name)
             roles = find_columns(arrow.columns(), table, source.name, source.columns)
-            return Rows(*arrow.rows(roles, table == "run"))
-    listed = list(dict_rows(source.value)) if source.kind == "dict" else source.value
-    return Rows(
+            columns, by_rank = core_columns(roles)
+            rows = Rows(*arrow.rows(columns, table == "run"))
+            return _scored(rows, source.name) if by_rank else rows
+    listed = list(dict_rows(source.value, source.name)) if source.kind == "dict" else source.value
+    rows = Rows(
         [str(row[0]) for row in listed],
         [str(row[1]) for row in listed],
         [float(row[2]) for row in listed],
         [_optional(row, 3) for row in listed],
         [_optional(row, 4) for row in listed],
     )
+    return _scored(rows, source.name) if source.ranking == "rank" else rows
 
 
-def dict_rows(table: dict[Any, Any]) -> Iterator[tuple[Any, Any, Any]]:
-    """(query, document, value) of a dictionary, with ids of their own type."""
+def has_scores(source: Source) -> bool:
+    """Whether the documents of a run have scores, rather than only ranks or an order."""
+    if source.kind == "file":
+        from os import close
+
+        from goodgain.io.files import open_lines
+
+        file = open_lines(source.value, "run", source.columns)
+        close(file.fd)
+        return not file.by_rank
+    if source.kind == "arrow":
+        from goodgain import _core
+
+        names = _core.ArrowTable.of(source.value, source.name).columns()
+        return "rank" not in find_columns(names, "run", source.name, source.columns)
+    return source.ranking == "score"
+
+
+def dict_rows(table: dict[Any, Any], name: str = "run") -> Iterator[tuple[Any, Any, Any]]:
+    """(query, document, value) of a dictionary, with ids of their own type; a list of ids is ranked."""
+    first: tuple[Any, bool] | None = None  # a query, and whether its documents have scores
     for query, docs in table.items():
-        for doc, value in docs.items() if isinstance(docs, dict) else docs:
-            yield query, doc, value
+        for number, item in enumerate(docs.items() if isinstance(docs, dict) else docs, 1):
+            scored = not is_id(item)
+            first = first or (query, scored)
+            if scored != first[1]:
+                which = f"{item!r} of query {query!r}" if query == first[0] else f"query {query!r}"
+                raise InputError(
+                    f"{which} has {'' if scored else 'no '}scores, but query {first[0]!r} has "
+                    f"{'none' if scored else 'them'}",
+                    where=name,
+                )
+            if scored and len(item) != 2:
+                raise InputError(f"expected a (document, score) pair, got {item!r:.80}", where=name)
+            yield (query, *item) if scored else (query, item, -float(number))
+
+
+def _scored(rows: Rows, name: str) -> Rows:
+    """Ranks as scores that order documents in the same way."""
+    for query, doc, rank in zip(rows.query, rows.doc, rows.value, strict=True):
+        if not (rank >= 0 and rank == int(rank)):
+            raise InputError(
+                f"the rank {rank:g} of document '{doc}' for query '{query}' must be a non-negative "
+                "integer",
+                where=name,
+            )
+    return rows._replace(value=[-rank for rank in rows.value])
 
 
 def _optional(row: Any, index: int) -> str | None:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from goodgain.errors import InputError
-from goodgain.io.columns import find_columns
-from goodgain.io.files import file_not_found, open_arrow, read_json
+from goodgain.io.columns import core_columns, find_columns, score_names
+from goodgain.io.files import file_not_found, open_arrow, query_rows, read_json
 from goodgain.io.naming import STDIN, display_name, format_of
+from goodgain.io.result_lists import is_query_row, rank_lists, rows_to_lists
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from goodgain.io.columns import TableKind
+    from goodgain.io.result_lists import Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Source:
     name: str
     columns: Mapping[str, str] | None = None
     stat: tuple[int, int] | None = None  # size and modification time when it was opened
+    # What ranks the documents of a run, where reading it does not tell.
+    ranking: Ranking = "score"
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
@@ -54,11 +58,11 @@ def resolve(
     if isinstance(value, str | os.PathLike):
         return _file(os.fspath(value), table, columns, name)
     if isinstance(value, Mapping):
-        return Source("dict", value if isinstance(value, dict) else dict(value), name or table)
+        return _dictionary(value, table, columns, name or table)
     if hasattr(value, "__arrow_c_stream__"):
         return Source("arrow", value, name or table, columns)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
-        return Source("rows", _rows(value, table, columns, name or table), name or table)
+        return _listed(value, table, columns, name or table)
     raise InputError(
         f"cannot read {'a run' if table == 'run' else 'judgments'} from {value!r:.80}",
         hint="expected a path, {query: {document: number}}, rows, or a data frame",
@@ -76,29 +80,44 @@ def _file(
         case "json":
             content = read_json(path)
             if isinstance(content, dict):
-                return Source("dict", content, where, None, stat)
-            return Source("rows", _rows(content, table, columns, where), where, None, stat)
+                return _dictionary(content, table, columns, where, stat)
+            return _listed(content, table, columns, where, stat)
         case "parquet" | "arrow":
             return Source("arrow", open_arrow(path), where, columns, stat)
+    if table == "run" and (rows := query_rows(path, columns)) is not None:
+        return _dictionary(rows_to_lists(rows, columns, where), table, columns, where, stat)
     return Source("file", path, where, columns, stat)
 
 
-def _rows(
-    rows: Iterable[Any], table: TableKind, columns: Mapping[str, str] | None, name: str
-) -> list[Sequence[Any]]:
-    """Rows as tuples (query, doc, value, target, aspect); dictionaries by the usual names of columns."""
-    listed = list(rows)
+def _dictionary(
+    content: Mapping[Any, Any],
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    name: str,
+    stat: tuple[int, int] | None = None,
+) -> Source:
+    """A dictionary; in a run the documents of a query may be a list of results."""
+    if table == "qrels":
+        plain = content if isinstance(content, dict) else dict(content)
+        return Source("dict", plain, name, None, stat)
+    lists, ranking = rank_lists(content, columns, name)
+    return Source("dict", lists, name, None, stat, ranking)
+
+
+def _listed(
+    content: Iterable[Any],
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    name: str,
+    stat: tuple[int, int] | None = None,
+) -> Source:
+    """Rows, or in a run rows that each hold a query and the list of its results."""
+    listed = list(content)
+    if table == "run" and listed and is_query_row(listed[0], columns):
+        return _dictionary(rows_to_lists(listed, columns, name), table, columns, name, stat)
+    ranking: Ranking = "score"
     if listed and isinstance(listed[0], Mapping):
-        roles = find_columns(listed[0], table, f"{name} row 1", columns)
-        keys = [roles.get(role) for role in ("query", "doc", "value", "target", "aspect")]
-        try:
-            listed = [tuple(row[k] if k else None for k in keys) for row in listed]
-        except (KeyError, TypeError):
-            bad = next(i for i, row in enumerate(listed) if not _has(row, keys))
-            raise InputError(
-                f"the row does not have all of {', '.join(k for k in keys if k)}",
-                where=f"{name} row {bad + 1}",
-            ) from None
+        listed, ranking = _named_rows(listed, table, columns, name)
     for number, row in enumerate(listed, 1):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence):
             raise InputError(
@@ -106,7 +125,48 @@ def _rows(
                 where=f"{name} row {number}",
                 hint="expected (query, document, number)",
             )
-    return listed
+    if table == "run" and listed and len(listed[0]) == 2:
+        listed, ranking = _by_order(listed, name), "order"
+    return Source("rows", listed, name, None, stat, ranking)
+
+
+def _named_rows(
+    rows: list[Any], table: TableKind, columns: Mapping[str, str] | None, name: str
+) -> tuple[list[Any], Ranking]:
+    """Dictionaries as tuples (query, doc, value, target, aspect), and what ranks the documents of a run."""
+    roles = find_columns(rows[0], table, f"{name} row 1", columns, value=len(rows[0]) > 2)
+    roles, by_rank = core_columns(roles)
+    keys = [roles.get(role) for role in ("query", "doc", "value", "target", "aspect")]
+    if "value" not in roles:
+        keys = keys[:2]
+    refused = score_names() if by_rank and "rank" not in (columns or {}) else ()
+    tuples = []
+    for number, row in enumerate(rows, 1):
+        if not _has(row, keys):
+            raise InputError(
+                f"the row does not have all of {', '.join(k for k in keys if k)}",
+                where=f"{name} row {number}",
+            )
+        if score := next((n for n in refused if row.get(n) is not None), None):
+            raise InputError(
+                f"the row has a {score}, but the first one has only a rank",
+                where=f"{name} row {number}",
+                hint="a run has scores in all rows or in none",
+            )
+        tuples.append(tuple(row[k] if k else None for k in keys))
+    return tuples, "rank" if by_rank else "score"
+
+
+def _by_order(rows: list[Any], name: str) -> list[Any]:
+    """Rows without a score, ranked by their order: the score is the negated row number."""
+    for number, row in enumerate(rows, 1):
+        if len(row) != 2:
+            raise InputError(
+                f"the row has {len(row)} fields, but the first one has 2: a query and a document",
+                where=f"{name} row {number}",
+                hint="a run has scores in all rows or in none",
+            )
+    return [(query, doc, -float(number)) for number, (query, doc) in enumerate(rows, 1)]
 
 
 def _has(row: Any, keys: Sequence[str | None]) -> bool:

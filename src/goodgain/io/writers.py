@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from goodgain.io.columns import TableKind
     from goodgain.io.rows import Rows
@@ -51,6 +51,19 @@ def _trec(rows: Rows, table: TableKind, name: str, where: str) -> bytes:
             for q, d, v, r in zip(rows.query, rows.doc, rows.value, ranks, strict=True)
         ]
     return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def trec_text(rankings: Mapping[str, Mapping[str, float]], name: str, where: str) -> str:
+    """A TREC run of documents that are already in order; ids that a line cannot hold are refused."""
+    for text in {*rankings, *(doc for docs in rankings.values() for doc in docs), name}:
+        _check_id(text, where, "trec", _blanks(text))
+    for query in rankings:
+        _check_id(query[:1], where, "trec", "#")
+    return "".join(
+        f"{query} Q0 {doc} {rank} {score!r} {name}\n"
+        for query, docs in rankings.items()
+        for rank, (doc, score) in enumerate(docs.items(), 1)
+    )
 
 
 def _ranks(rows: Rows) -> list[int]:

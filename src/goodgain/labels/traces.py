@@ -53,8 +53,18 @@ def with_gains(
     gains_by_conversation = gains_of(labels)
     for trace in all_traces(source, format):
         gains = gains_by_conversation.get(trace.conversation, {})
-        named = _named(_results(trace), rules)
-        by_number = {n: gains[name] for name, group in named for n in group if name in gains}
+        originals = _results(trace)
+        by_key: dict[str, float] = {}
+        for label, own in gains.items():
+            for key in rules.core.label_keys(label):
+                by_key[key] = max(own, by_key.get(key, own))
+        by_number = {
+            number: gain
+            for name, group in _named(originals, rules)
+            if (gain := _gain(name, [originals[n] for n in group], gains, by_key, rules))
+            is not None
+            for number in group
+        }
         data = trace.to_dict()
         results = (
             result
@@ -98,20 +108,40 @@ def _results(trace: Trace) -> list[Result]:
 
 
 def _named(results: list[Result], rules: Identity) -> list[tuple[str, list[int]]]:
-    """Each cluster of equal results, under a name that no other cluster has."""
+    """Each cluster of equal results, under a name that no other cluster has in any form."""
     groups = rules.cluster(results).groups() if results else []
+    keys = rules.core.label_keys
     clusters = Counter(
-        name
+        key
         for group in groups
-        for name in {name for number in group for name in _names(results[number])}
+        for key in {k for number in group for name in _names(results[number]) for k in keys(name)}
     )
     return [
         (
-            next((n for n in _names(results[group[0]]) if clusters[n] == 1), f"#{group[0] + 1}"),
+            next(
+                (n for n in _names(results[group[0]]) if all(clusters[k] == 1 for k in keys(n))),
+                f"#{group[0] + 1}",
+            ),
             group,
         )
         for group in groups
     ]
+
+
+def _gain(
+    name: str,
+    results: list[Result],
+    gains: Mapping[str, float],
+    by_key: Mapping[str, float],
+    rules: Identity,
+) -> float | None:
+    """The gain of a cluster, found as `good_gain` finds it: exactly, otherwise the highest of any form."""
+    names = [name, *(n for result in results for n in _names(result))]
+    exact = next((gains[n] for n in names if n in gains), None)
+    if exact is not None or not gains:
+        return exact
+    keys = (key for n in names for key in rules.core.label_keys(n))
+    return max((by_key[key] for key in keys if key in by_key), default=None)
 
 
 def _names(result: Result) -> Iterable[str]:

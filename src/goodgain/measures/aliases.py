@@ -23,7 +23,19 @@ FOREIGN: dict[str, tuple[str, dict[str, Value]]] = {
     "hits": ("NumRelRet", {}),
     # BEIR, MTEB, sentence-transformers
     "hole": ("Unjudged", {}), "r_cap": ("R_cap", {}), "accuracy": ("Hit", {}), "hit": ("Hit", {}),
+    # Elasticsearch
+    "mean_reciprocal_rank": ("RR", {}), "expected_reciprocal_rank": ("ERR", {}),
+    # ndeval
+    "strec": ("StRecall", {}), "alpha-DCG": ("alpha_DCG", {}), "alpha-nDCG": ("alpha_nDCG", {}),
+    "ERR-IA": ("ERR_IA", {}), "nERR-IA": ("nERR_IA", {}), "MAP-IA": ("AP_IA", {}),
+    "P-IA": ("P_IA", {}),
+    # torchmetrics
+    "RetrievalNormalizedDCG": ("nDCG", {"ideal": "retrieved"}),
 }  # fmt: skip
+# Names that a tool uses for something else than other tools or this one: they hold under its preset only.
+OF_PRESET: dict[str, dict[str, tuple[str, dict[str, Value]]]] = {"beir": {"Accuracy": ("Hit", {})}}
+# Counts that a tool averages over queries, where others add them up.
+AVERAGED: dict[str, tuple[str, ...]] = {"ranx": ("hits",)}
 # Names of trec_eval that stand for several cut-offs if none is given.
 _DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TREC_CUTOFFS: dict[str, tuple[str, ...]] = {
@@ -33,4 +45,10 @@ TREC_CUTOFFS: dict[str, tuple[str, ...]] = {
     "success": ("1", "5", "10"),
     "unj": ("5", "10", "20"),
     "iprec_at_recall": tuple(f"{r / 10:.2f}" for r in range(11)),
+}
+# Without a cut-off these mean the whole list, except to trec_eval.
+_TREC_ONLY: dict[str, tuple[str, ...]] = {"P": _DEPTHS, "recall": _DEPTHS}
+CUTOFFS_OF_PRESET: dict[str, dict[str, tuple[str, ...]]] = {
+    "trec_eval": _TREC_ONLY,
+    "trec_eval9": _TREC_ONLY,
 }

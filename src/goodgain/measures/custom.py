@@ -178,5 +178,9 @@ def saved_measure(data: dict[str, Any] | str, lower_is_better: bool | None = Non
             needs_labels=False,
         )
         return Measure(definition, label=data["label"], stated=data["stated"])
+    if definition.aggregate != data["aggregate"]:  # as the preset's tool sums up
+        from dataclasses import replace
+
+        definition = replace(definition, aggregate=data["aggregate"])
     measure = make(definition, data["params"], data["cutoff"], data["label"])
     return measure.with_direction(data["stated"]) if data["stated"] else measure

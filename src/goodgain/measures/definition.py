@@ -98,6 +98,7 @@ class Definition:
     function: Function | None = None
     column: str | None = None  # values come from this column of the run, not from the core
     cumulative: bool = False  # up to an iteration rather than of it
+    by_aspect: bool = False  # it counts aspects, which may stand in the second column of TREC qrels
     needs_labels: bool = True  # without judgments or labels its values mean nothing
     declared: bool = True  # False: a column of somebody's table whose direction nobody stated
 

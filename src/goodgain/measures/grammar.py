@@ -6,7 +6,13 @@ import re
 
 from goodgain.errors import MeasureError
 from goodgain.measures import registry
-from goodgain.measures.aliases import FOREIGN, TREC_CUTOFFS
+from goodgain.measures.aliases import (
+    AVERAGED,
+    CUTOFFS_OF_PRESET,
+    FOREIGN,
+    OF_PRESET,
+    TREC_CUTOFFS,
+)
 from goodgain.measures.definition import Definition, Measure, Param, Value
 
 TYPE_CHECKING = False
@@ -18,6 +24,9 @@ def make(
     definition: Definition, params: Mapping[str, Value], cutoff: float | None, label: str = ""
 ) -> Measure:
     """A validated measure; without a label it prints in the grammar's own form."""
+    if definition.name == "NumRet" and "rel" in params:  # ir_measures: of those retrieved
+        own = make(registry.find("NumRelRet") or definition, params, cutoff)
+        return own.with_label(label or own.label.replace("NumRelRet", "NumRet", 1))
     values: dict[str, Value] = {}
     for spelling, text in params.items():
         name, value = _own_spelling(definition, spelling, text)
@@ -131,9 +140,9 @@ _TREC_FORM = re.compile(
 _AT_FORM = re.compile(r"(?P<name>\w+?)_at_(?P<cutoff>\d+)")
 
 
-def parse(text: str) -> Measure:
-    """The measure of a run that a text names, such as `nDCG@10`."""
-    measures = parse_all(text)
+def parse(text: str, preset: str = "default") -> Measure:
+    """The measure of a run that a text names, such as `nDCG@10`, in the words of a preset's tool."""
+    measures = parse_all(text, preset)
     if len(measures) != 1:
         raise MeasureError(f"expected one measure, got {len(measures)} in '{text}'")
     return measures[0]
@@ -154,20 +163,25 @@ def parse_agentic(text: str) -> Measure:
     return make(definition, {}, None)
 
 
-def parse_all(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Measures from one text (separated by blanks or commas), or from several texts and measures."""
+def parse_all(
+    measures: str | Measure | Iterable[str | Measure], preset: str = "default"
+) -> tuple[Measure, ...]:
+    """Measures from one text (separated by blanks or commas), or from several texts and measures.
+
+    Under a preset, names that its tool uses differently mean what they mean there.
+    """
     if isinstance(measures, Measure):
         return (measures.complete(),)
     if isinstance(measures, str):
         if measures.count("(") != measures.count(")"):
             raise MeasureError(f"unbalanced parenthesis in '{measures}'")
-        listed = [m for item in _split(measures) for m in _parse_item(item)]
+        listed = [m for item in _split(measures) for m in _parse_item(item, preset)]
     else:
         listed = []
         for item in measures:
             if not isinstance(item, str | Measure):
                 raise MeasureError(f"expected a measure or its name, got {item!r}")
-            listed.extend(parse_all(item))
+            listed.extend(parse_all(item, preset))
     if not listed:
         raise MeasureError("no measure given", hint='for example "nDCG@10 AP RR"')
     unique: dict[str, Measure] = {}
@@ -188,20 +202,31 @@ def _split(text: str) -> list[str]:
     return items
 
 
-def _parse_item(text: str) -> list[Measure]:
+def _parse_item(text: str, preset: str) -> list[Measure]:
     for form, read in ((_FORM, _own), (_AT_FORM, _at), (_TREC_FORM, _trec_values)):
         match = form.fullmatch(text)
-        definition, params = _resolve(match["name"]) if match else (None, {})
+        definition, params = _resolve(match["name"], preset) if match else (None, {})
         if match and definition:
-            return read(definition, params, match)
+            return (_several(definition, params, match, preset) if read is _own else []) or read(
+                definition, params, match
+            )
     raise _unknown(text)
+
+
+def _several(
+    definition: Definition, params: dict[str, Value], form: re.Match[str], preset: str
+) -> list[Measure]:
+    """A bare name that stands for several cut-offs, as trec_eval's `ndcg_cut`."""
+    name = form["name"]
+    cutoffs = {**TREC_CUTOFFS, **CUTOFFS_OF_PRESET.get(preset, {})}.get(name, ())
+    if form["cutoff"] or form["params"]:
+        return []
+    return [make(definition, params, float(k), f"{name}_{k}") for k in cutoffs]
 
 
 def _own(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:
     """`NAME(param=value)@cutoff`, and ranx's `NAME@cutoff-lLEVEL`."""
     name, cutoff, text = form["name"], form["cutoff"], form[0]
-    if name in TREC_CUTOFFS and not cutoff:
-        return [make(definition, params, float(k), f"{name}_{k}") for k in TREC_CUTOFFS[name]]
     if name == "rbp" and cutoff:  # ranx: rbp@95
         return [make(definition, {**params, "p": float(f"0.{cutoff}")}, None, text)]
     params = {**params, **_params(definition, form["params"] or "")}
@@ -246,13 +271,21 @@ def _trec_values(
     return measures
 
 
-def _resolve(name: str) -> tuple[Definition | None, dict[str, Value]]:
-    """The definition of our own name, else of another tool's, else of ours in another case."""
+def _resolve(name: str, preset: str = "default") -> tuple[Definition | None, dict[str, Value]]:
+    """The definition of our own name, else of another tool's, else of ours in another case.
+
+    What the preset's own tool calls by this name comes first.
+    """
     exact = registry.find(name, fold=False)
-    if exact is None and name in FOREIGN:
-        ours, params = FOREIGN[name]
-        return registry.find(ours), dict(params)
-    return exact or registry.find(name), {}
+    foreign = OF_PRESET.get(preset, {}).get(name) or (FOREIGN.get(name) if exact is None else None)
+    if foreign is None:
+        return exact or registry.find(name), {}
+    definition, params = registry.find(foreign[0]), dict(foreign[1])
+    if definition and name in AVERAGED.get(preset, ()):
+        from dataclasses import replace
+
+        definition = replace(definition, aggregate="mean")
+    return definition, params
 
 
 def _params(definition: Definition, text: str) -> dict[str, Value]:

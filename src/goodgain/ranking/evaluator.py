@@ -12,14 +12,15 @@ from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
-from goodgain.io.columns import columns_of
+from goodgain.io.columns import columns_of, looks_like_header
 from goodgain.io.naming import unique_names
+from goodgain.io.result_lists import is_query_row
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
+from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ def _first_values(table: Any) -> list[Any]:
 class Evaluator:
     """Judgments and measures prepared once for any number of runs, as in training loops."""
 
-    __slots__ = ("measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
 
     def __init__(
         self,
@@ -135,7 +136,10 @@ class Evaluator:
             prepared_recipe.missing,
             prepared_recipe.places,
         )
-        self.prepared = Prepared(self.qrels.core, plan, thread_count(threads))
+        self.core = self.qrels.for_measures(
+            aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
+        )
+        self.prepared = Prepared(self.core, plan, thread_count(threads))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -155,6 +159,11 @@ class Evaluator:
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
+
+
+def by_aspect(measures: Iterable[Measure]) -> bool:
+    """Whether a measure counts aspects, so that judgments may differ by aspect."""
+    return any(m.definition.by_aspect for m in measures)
 
 
 class _CoreValues(ValuesInMemory):
@@ -215,6 +224,7 @@ class _CoreValues(ValuesInMemory):
             judged_at_10=top_judged / top if top else math.nan,
             bad_rows=scores.bad[0],
             bad_example=scores.bad[1],
+            **dict(zip(RANK_FACTS, scores.rank_facts(), strict=True)),
         )
 
 
@@ -264,6 +274,10 @@ class CoreRequest:
     measures: list[dict[str, Any]]
     policy: dict[str, Any]
 
+    def by_rank(self) -> CoreRequest:
+        """The same for a run whose values are ranks."""
+        return CoreRequest(self.measures, {**self.policy, "by_rank": True})
+
     def plan(self, **options: Any) -> Plan:
         """The plan for the core."""
         from goodgain._core import Plan
@@ -287,7 +301,7 @@ class Recipe:
 def _build_recipe(
     measures: Measures, policy: Policy, preset: str, explicit: frozenset[str], skip_bad: bool
 ) -> Recipe:
-    parsed = parse_all(measures)
+    parsed = parse_all(measures, preset)
     in_core = [m for m in parsed if m.definition.column is None]
     places: dict[str, int | str] = {
         m.label: m.definition.column or in_core.index(m) for m in parsed
@@ -329,8 +343,17 @@ def _recipe(
 
 
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
-    """One run or several; equal names are numbered."""
+    """One run or several, each with a name of its own; what the caller passed is never changed."""
+    if hasattr(runs, "__next__"):  # an iterator of runs or of rows
+        runs = list(runs)
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
+        names: dict[str, Any] = {}
+        for name in runs:
+            if names.setdefault(str(name), name) is not name:
+                raise InputError(
+                    f"two runs are called '{name}'",
+                    hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
+                )
         return [Run.of(run, str(name), columns) for name, run in runs.items()]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
@@ -347,19 +370,31 @@ def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) ->
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
     """{name: run} rather than {query: {document: score}}."""
     for first in value.values():
+        if isinstance(first, Mapping | list | tuple) and not first:
+            continue  # an empty run, or a query without documents: the next one tells
         if isinstance(first, Mapping):
             return any(isinstance(inner, Mapping | list | tuple) for inner in first.values())
         if isinstance(first, list | tuple):
-            return bool(first) and _is_row(first[0]) and len(first[0]) > 2
+            return bool(first) and _is_row_of_run(first[0])
         return True
     return False
+
+
+def _is_row_of_run(item: Any) -> bool:
+    """A row with a query of its own, rather than a result of one: (query, doc, score) or such fields."""
+    if isinstance(item, Mapping):
+        names = [str(name) for name in item]
+        return looks_like_header(names, "run") or is_query_row(item)
+    return _is_row(item) and len(item) > 2
 
 
 def _is_row(item: Any) -> bool:
     """A row of a run, (query, doc, score) or an object with such fields, rather than a run."""
     if isinstance(item, tuple | list):
         return not item or not isinstance(item[0], tuple | list | Mapping)
-    return isinstance(item, Mapping) and not any(isinstance(v, Mapping) for v in item.values())
+    return isinstance(item, Mapping) and not all(
+        isinstance(v, Mapping | list | tuple) for v in item.values()
+    )
 
 
 def _is_plain_run(value: dict[Any, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -12,28 +12,24 @@ from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError
 from goodgain.measures.grammar import parse
+from goodgain.ranking.causes import (
+    as_convention,
+    differing,
+    flat,
+    kernel_options,
+    mixed,
+    shapley,
+    wording,
+)
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
+from goodgain.ranking.scores import aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodgain.measures.definition import Measure
 
-# The causes of a difference, and the policies and options of the core that belong to each.
-CAUSES: dict[str, tuple[str, ...]] = {
-    "score precision": ("scores",),
-    "ties": ("ties",),
-    "unjudged": ("unjudged", "negative_judged", "empty_zero"),
-    "duplicates": ("duplicates",),
-    "same id": ("same_id",),
-    "gain form": ("exp_gain", "min_gain", "max_grade", "scale", "binary"),
-    "discount": ("p",),
-    "ideal": ("ideal_retrieved", "ideal_length"),
-    "denominator": ("returned", "beta", "kernel"),
-    "cut-off": ("cutoff", "recall", "recall_ceil", "overlap_depth"),
-    "missing queries": ("missing",),
-}
 _NO_ORDER = ("average", "bounds")
 
 
@@ -226,7 +222,7 @@ def explain(
     switching it adds. So the shares do not depend on an order, and they add up to the difference.
     """
     ours = _conventional(measure, preset, policies)
-    inputs = _Inputs(qrels, run)
+    inputs = _Inputs(qrels, run, ours)
     if against is not None:
         return inputs.compared(ours, _conventional(measure, against, {}), preset, against, query)
     if query is None:
@@ -238,7 +234,7 @@ def explain(
 
 
 def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, str]) -> Convention:
-    parsed = parse(measure) if isinstance(measure, str) else measure.complete()
+    parsed = parse(measure, preset) if isinstance(measure, str) else measure.complete()
     if parsed.definition.kernel is None:
         raise UsageError(f"{parsed} is not computed from documents and cannot be explained")
     applied = convention(parsed, Policy.of(None, preset, **policies), preset, policies)
@@ -253,8 +249,11 @@ def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, st
 class _Inputs:
     """Judgments and a run, read once."""
 
-    def __init__(self, qrels: Any, run: Any) -> None:
+    def __init__(self, qrels: Any, run: Any, used: Convention) -> None:
         self.qrels = Qrels.of(qrels)
+        self.core = self.qrels.for_measures(
+            aspects=used.measure.definition.by_aspect, duplicates=used.policy.duplicates
+        )
         self.run = Run.of(run)
         self.documents: dict[str, tuple[list[str], list[float]]] = {}
         for query, doc, score in zip(*self.run.rows(), strict=True):
@@ -276,43 +275,46 @@ class _Inputs:
         plan = _core.Plan([options], used.policy.for_core())
         docs, scores = self.documents.get(query, ([], []))
         try:
-            value, base, rows = _core.explain(plan, self.qrels.core, query, docs, scores, 0)
+            value, base, rows = _core.explain(plan, self.core, query, docs, scores, 0)
         except ValueError as error:
             raise InputError(f"{error} for query '{query}'", where=self.run.source.name) from None
-        gains = sorted(self.qrels[query].values(), reverse=True)
+        gains = sorted((self.core.judgments_of(query) or {}).values(), reverse=True)
         return _Terms(used, options, gains).explanation(query, value, base, rows)
 
     def compared(
         self, ours: Convention, theirs: Convention, preset: str, against: str, query: str | None
     ) -> Difference:
-        one, other_side = _flat(ours), _flat(theirs)
-        causes = [
-            c for c, keys in CAUSES.items() if any(one.get(k) != other_side.get(k) for k in keys)
-        ]
+        one, other_side = flat(ours), flat(theirs)
+        options = differing(one, other_side)
+        causes = list(options)
         subsets = [frozenset(s) for n in range(len(causes) + 1) for s in combinations(causes, n)]
-        values = self._values([_mixed(one, other_side, subset) for subset in subsets], query)
-        outcomes = dict(zip(subsets, values, strict=True))
-        shares = {c: _shapley(c, causes, {s: v.mean for s, v in outcomes.items()}) for c in causes}
+        variants = [
+            mixed(one, other_side, [key for cause in subset for key in options[cause]])
+            for subset in subsets
+        ]
+        over = {frozenset(causes): theirs.measure}
+        measures = [over.get(subset, ours.measure) for subset in subsets]
+        outcomes = dict(zip(subsets, self._values(variants, measures, query), strict=True))
+        totals = {subset: values.total for subset, values in outcomes.items()}
         start = outcomes[frozenset()]
         listed = []
         for cause in causes:
-            alone = _mixed(one, other_side, frozenset({cause}))
+            alone = mixed(one, other_side, options[cause])
             where = self._where(cause, one, alone, start, outcomes[frozenset({cause})], query)
-            words = _wording(cause, one), _wording(cause, other_side)
             example_query, example_doc, note = where
             listed.append(
                 Cause(
                     cause=cause,
-                    ours=words[0],
-                    theirs=words[1],
-                    share=shares[cause],
+                    ours=wording(cause, one),
+                    theirs=wording(cause, other_side),
+                    share=shapley(cause, causes, totals),
                     query=example_query,
                     doc=example_doc,
                     note=note,
                 )
             )
-        listed.sort(key=lambda c: -abs(c.share))
-        value, other = start.mean, outcomes[frozenset(causes)].mean
+        listed.sort(key=lambda c: -abs(_zero(c.share)))
+        value, other = start.total, totals[frozenset(causes)]
         return Difference(
             measure=ours.measure,
             query=query,
@@ -323,7 +325,9 @@ class _Inputs:
             causes=tuple(listed),
         )
 
-    def _values(self, options: list[dict[str, Any]], query: str | None) -> list[_Values]:
+    def _values(
+        self, options: list[dict[str, Any]], measures: list[Measure], query: str | None
+    ) -> list[_Values]:
         """Every variant of the measure in one pass over the run."""
         from goodgain import _core
         from goodgain.cores import available_cores
@@ -331,12 +335,15 @@ class _Inputs:
         if query is not None and query not in self.qrels:
             raise InputError(f"query '{query}' is not judged", where=self.qrels.name)
         base = {**Policy().for_core(), "may_be_disjoint": True}
-        specs = [{**_kernel_options(o), "policy": {n: o[n] for n in CHOICES}} for o in options]
+        specs = [{**kernel_options(o), "policy": {n: o[n] for n in CHOICES}} for o in options]
         run = {q: list(zip(*pair, strict=True)) for q, pair in self.documents.items()}
         plan = _core.Plan(specs, base)
-        prepared = _core.Prepared(self.qrels.core, plan, available_cores())
+        prepared = _core.Prepared(self.core, plan, available_cores())
         scores = prepared.dict(run, self.run.name, False)
-        return [_Values(self.qrels.queries, scores.column(i), query) for i in range(len(specs))]
+        return [
+            _Values(measure, self.qrels.queries, scores.column(i), query)
+            for i, measure in enumerate(measures)
+        ]
 
     def _where(
         self, cause: str, ours: dict[str, Any], alone: dict[str, Any], before: _Values,
@@ -353,7 +360,7 @@ class _Inputs:
         worst = max(changed, key=lambda pair: pair[0])[1]
         if cause == "missing queries":
             return worst, None, f"query {worst} is not in the run ({len(changed):,} of them)"
-        one, other = (self.explained(_as_convention(o), worst) for o in (ours, alone))
+        one, other = (self.explained(as_convention(o), worst) for o in (ours, alone))
         doc, note = _changed_document(one, other)
         many = f"{len(changed):,} queries differ" if len(changed) > 1 else "no other query differs"
         more = f" ({many})"
@@ -361,13 +368,20 @@ class _Inputs:
 
 
 class _Values:
-    """A measure's values by query; the mean ignores undefined ones."""
+    """A measure's values by query, and the one over queries, which is that of `evaluate`."""
 
-    def __init__(self, queries: Sequence[str], values: Sequence[float], query: str | None) -> None:
+    def __init__(
+        self,
+        measure: Measure,
+        queries: Sequence[str],
+        values: Sequence[float],
+        query: str | None,
+    ) -> None:
         self.queries = queries
         self.values = values
-        defined = [v for q, v in zip(queries, values, strict=True) if query in (None, q) and v == v]
-        self.mean = math.fsum(defined) / len(defined) if defined else 0.0
+        self.total = (
+            aggregate(measure, values) if query is None else values[list(queries).index(query)]
+        )
 
 
 class _Terms:
@@ -461,79 +475,6 @@ class _Terms:
         ]
 
 
-# --- conventions as flat options, to switch one cause at a time ---
-
-
-def _flat(used: Convention) -> dict[str, Any]:
-    options = used.for_core()
-    policy: dict[str, Any] = options.pop("policy")
-    return {**options, **policy, "measure": used.measure}
-
-
-def _mixed(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any], switched: frozenset[str]
-) -> dict[str, Any]:
-    mixed = dict(ours)
-    for cause in switched:
-        for key in CAUSES[cause]:
-            if key in theirs:
-                mixed[key] = theirs[key]
-            else:
-                mixed.pop(key, None)
-    return mixed
-
-
-def _as_convention(options: Mapping[str, Any]) -> Convention:
-    policy = Policy(**{n: options[n] for n in CHOICES})
-    measure: Measure = options["measure"]
-    return Convention(replace(measure), policy, _kernel_options(options))
-
-
-def _kernel_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in options.items() if k not in CHOICES and k != "measure"}
-
-
-def _shapley(cause: str, causes: Sequence[str], values: Mapping[frozenset[str], float]) -> float:
-    others = [c for c in causes if c != cause]
-    n = len(causes)
-    terms = []
-    for size in range(n):
-        weight = math.factorial(size) * math.factorial(n - size - 1) / math.factorial(n)
-        for chosen in combinations(others, size):
-            without = frozenset(chosen)
-            terms.append(weight * (values[without | {cause}] - values[without]))
-    return math.fsum(terms)
-
-
-_WORDS: dict[str, dict[bool, str]] = {
-    "exp_gain": {True: "2^g - 1", False: "linear"},
-    "returned": {True: "returned", False: "k"},
-    "recall_ceil": {True: "recall up", False: "recall to nearest"},
-    "ideal_length": {True: "as long as the list", False: "all judged"},
-    "ideal_retrieved": {True: "own documents", False: "all judged"},
-    "negative_judged": {True: "negative nonrelevant", False: "negative unjudged"},
-    "kernel": {},
-}
-
-
-def _wording(cause: str, side: Mapping[str, Any]) -> str:
-    """How a convention handles a cause, in a word."""
-    words = []
-    for key in CAUSES[cause]:
-        value = side.get(key)
-        if key in CHOICES:
-            words.append(str(value))
-        elif key in _WORDS:
-            word = _WORDS[key].get(bool(value))
-            if word and word not in words:
-                words.append(word)
-        elif value is not None and not isinstance(value, bool):
-            words.append(f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}")
-    if cause == "ideal":
-        return "as long as the list" if side.get("ideal_length") else words[0]
-    return ", ".join(words) or "-"
-
-
 def _changed_document(one: Explanation, other: Explanation) -> tuple[str | None, str]:
     """The document whose contribution changed most."""
     before, after = ({t.doc: t for t in e.terms} for e in (one, other))
@@ -570,4 +511,6 @@ def _short(value: float | None) -> Any:
 
 
 def _signed(value: float) -> str:
+    if value != value:
+        return "-"
     return f"{value:+.4f}" if abs(value) >= 0.00005 or value == 0 else f"{value:+.1e}"

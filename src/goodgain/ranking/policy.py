@@ -29,9 +29,9 @@ CHOICES: dict[str, dict[str, str]] = {
         "bounds": "the smallest and the largest value over all gains of unjudged documents",
     },
     "duplicates": {
-        "error": "a duplicate document of a query is an error",
-        "first": "the first occurrence counts",
-        "best": "the best score counts, at the first occurrence's place",
+        "error": "a duplicate document of a query is an error, in a run and in judgments",
+        "first": "the first occurrence counts; of judgments in several iterations the first",
+        "best": "the best score counts, at the first occurrence's place; of judgments the highest gain",
     },
     "scores": {
         "double": "scores are 64-bit numbers",

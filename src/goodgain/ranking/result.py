@@ -222,6 +222,7 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             if c.bad_rows:
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
                 messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
+            messages += (f"{run.name}: {note}" for note in _rank_notes(c, self.policy.ties))
             for label, queries in run.undefined.items():
                 more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
                 messages.append(
@@ -362,3 +363,21 @@ def _text(value: Any) -> str:
 
 def _null(value: float) -> float | None:
     return None if value != value else value
+
+
+def _rank_notes(coverage: Coverage, ties: str) -> list[str]:
+    """How the ranks of a run without scores differ from 1, 2, 3, ..."""
+    c, notes = coverage, []
+    if c.shared_ranks:
+        notes.append(
+            f"documents share a rank in {_queries(c.shared_ranks)}: they are tied (ties={ties})"
+        )
+    if c.rank_gaps:
+        notes.append(f"ranks are left out in {_queries(c.rank_gaps)}: the documents below move up")
+    if c.ranks_from_zero:
+        notes.append(f"ranks start at 0 in {_queries(c.ranks_from_zero)}: 0 counts as the first")
+    return notes
+
+
+def _queries(count: int) -> str:
+    return f"{count:,} {'query' if count == 1 else 'queries'}"

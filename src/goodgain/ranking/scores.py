@@ -57,6 +57,9 @@ if TYPE_CHECKING:
             """The evaluator of the judgments, and the run; InputError if they are gone."""
 
 
+RANK_FACTS = ("shared_ranks", "rank_gaps", "ranks_from_zero")
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How well judgments and run match."""
@@ -69,6 +72,9 @@ class Coverage:
     judged_at_10: float  # the share of the first ten of each query that is judged
     bad_rows: int = 0  # skipped, under skip_bad
     bad_example: str = ""  # why one of them was skipped
+    shared_ranks: int = 0  # queries in which documents share a rank, of runs without scores
+    rank_gaps: int = 0  # queries in which ranks are left out
+    ranks_from_zero: int = 0  # queries whose first rank is 0
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""

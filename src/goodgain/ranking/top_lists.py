@@ -59,7 +59,7 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
 
     evaluator, table = run.tables()
     in_core = [m.label for m in evaluator.measures if m.definition.column is None]
-    lists = _core.TopLists(evaluator.qrels.core, len(in_core), depth)
+    lists = _core.TopLists(evaluator.core, len(in_core), depth)
     table.scores(evaluator.prepared.listing(lists))
     columns = lists.columns(ids)
     contributions, bases = (

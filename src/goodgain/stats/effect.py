@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.stats.designs import MeanError
+
     Floats = NDArray[np.float64]
 
 
@@ -61,6 +63,17 @@ def minimum_detectable(
     return detectable_shift(n, alpha, power) * float(differences.std(ddof=1)) / math.sqrt(n)
 
 
+def shift_for_power(error: MeanError, alpha: float, power: float = 0.8) -> float:
+    """How many standard errors away a mean is shown with this power by a test over queries and seeds."""
+    critical, freedom = error.critical(alpha / 2), error.freedom
+
+    def excess(shift: float) -> float:
+        reached = noncentral_t_sf(critical, freedom, shift)
+        return reached + noncentral_t_sf(critical, freedom, -shift) - power
+
+    return solve(excess, 0.0, critical + 2)
+
+
 @lru_cache(maxsize=256)
 def detectable_shift(n: int, alpha: float, power: float) -> float:
     """The same in standard errors of the mean."""
@@ -86,3 +99,28 @@ def queries_needed(
     effect = distance / float(differences.std(ddof=1))
     z = normal_ppf(1 - alpha) + normal_ppf(power)
     return math.ceil((z / effect) ** 2 + normal_ppf(1 - alpha) ** 2 / 2)
+
+
+def sample_needed(
+    error: MeanError,
+    queries: int,
+    seeds: tuple[int, int],
+    distance: float,
+    alpha: float,
+    power: float = 0.8,
+) -> tuple[int | None, int | None]:
+    """Roughly how many queries, or else how many seeds, a one-sided test needs to show `distance`.
+
+    None where more of one alone would not do, or the distance is on the wrong side.
+    """
+    from goodgain.stats.distributions import normal_ppf
+
+    if distance <= 0 or not error.variance:
+        return None, None
+    allowed = (distance / (normal_ppf(1 - alpha) + normal_ppf(power))) ** 2
+    by_freedom = sorted(error.terms, key=lambda term: term.freedom)
+    seed, query = by_freedom[0].variance, math.fsum(t.variance for t in by_freedom[1:])
+    count = max(seeds)
+    more_queries = math.ceil(queries * query / (allowed - seed)) if allowed > seed else None
+    more_seeds = math.ceil(count * seed / (allowed - query)) if allowed > query else None
+    return more_queries, more_seeds if more_seeds and more_seeds > count else None

@@ -1,19 +1,11 @@
-"""Non-inferiority margins, and the test against one."""
+"""Non-inferiority margins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from goodgain.errors import UsageError
-from goodgain.stats.paired import Resampling, run_test
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +51,3 @@ def _parsed(value: float | str) -> tuple[float, bool]:
             hint="for example 0.01, or 2%",
         )
     return (number / 100, True) if text.endswith("%") else (number, False)
-
-
-def noninferior_p(
-    gains: Floats, margin: float, test: str = "t", resampling: Resampling | None = None
-) -> float:
-    """P-value against "worse by the margin or more"; `gains` are positive if the system is better."""
-    return run_test("t" if test == "tukey" else test, gains + margin, "greater", resampling).p

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from goodgain.errors import UsageError
 from goodgain.stats.distributions import binomial_cdf, normal_sf, t_sf
@@ -35,7 +35,7 @@ TESTS = {
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test",
     "randomisation": "paired randomisation test",
-    "bootstrap": "paired bootstrap test with BCa interval",
+    "bootstrap": "paired studentised bootstrap test with BCa interval",
     "tukey": "paired Tukey HSD",
 }
 
@@ -72,11 +72,11 @@ def run_test(
     alternative: Alternative = "two-sided",
     resampling: Resampling | None = None,
     tie: float = 0.0,
-    means: Floats | None = None,
+    draws: Draws | None = None,
 ) -> Outcome:
     """Run a test by its name (all but Tukey's, which needs every system).
 
-    `means` are those of resamples, if they are already drawn.
+    `draws` are those of the bootstrap, if they are already made.
     """
     resampling = resampling or Resampling()
     special = _degenerate(differences, alternative)
@@ -92,7 +92,7 @@ def run_test(
         case "randomisation":
             return randomisation([differences], alternative, resampling)[0]
         case "bootstrap":
-            return bootstrap_test(differences, alternative, resampling, means)
+            return bootstrap_test(differences, alternative, resampling, draws)
         case _:
             raise UsageError(f"unknown test '{name}'", hint=f"one of: {', '.join(TESTS)}")
     return Outcome(outcome.statistic, at_least_smallest(outcome.p), outcome.note)
@@ -234,23 +234,48 @@ def randomisation(
 # --- bootstrap ---
 
 
+class Draws(NamedTuple):
+    """Of each resample the mean of the differences, and of their squared distances from the observed mean."""
+
+    means: Floats
+    squares: Floats
+
+
 def bootstrap_test(
     differences: Floats,
     alternative: Alternative = "two-sided",
     resampling: Resampling | None = None,
-    means: Floats | None = None,
+    draws: Draws | None = None,
 ) -> Outcome:
-    """How often resampled differences, moved to mean 0, have a mean at least as far from 0."""
-    if means is None:
-        means = bootstrap_means([differences], resampling or Resampling())[0]
-    observed = float(differences.mean())
-    moved = means - observed
-    slack = 1e-12 * float(abs(differences).mean())
+    """How often resamples are at least as many of their own standard errors away from the observed mean.
+
+    A resample without spread counts as infinitely far. p is never below the smallest that an exact test
+    of as many queries can give, 2/2^n.
+    """
+    import numpy as np
+
+    draws = draws or moments([differences], resampling or Resampling())[0]
+    n, observed = len(differences), float(differences.mean())
+    spread = float(differences.var())
+    moved = draws.means - observed
+    spreads = draws.squares - moved**2
+    spreads = np.where(spreads > 1e-12 * spread, spreads, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.nan_to_num(moved / np.sqrt(spreads), nan=0.0, posinf=math.inf, neginf=-math.inf)
+    reached = observed / math.sqrt(spread) * (1 - 1e-12)
     if alternative == "two-sided":
-        count = int((abs(moved) >= abs(observed) - slack).sum())
+        count, least = int((abs(t) >= abs(reached)).sum()), 2.0 ** (1 - min(n, 1000))
     else:
-        count = int((moved >= observed - slack).sum())
-    return Outcome(observed, (count + 1) / (len(means) + 1), f"{len(means):,} samples")
+        count, least = int((t >= reached).sum()), 0.5 ** min(n, 1000)
+    p = max((count + 1) / (len(t) + 1), least)
+    return Outcome(observed / math.sqrt(spread / (n - 1)), p, f"{len(t):,} samples")
+
+
+def moments(columns: Sequence[Floats], resampling: Resampling) -> list[Draws]:
+    """The draws of a studentised bootstrap, for columns of any lengths."""
+    squares = [(column - column.mean()) ** 2 for column in columns]
+    means = resampled([*columns, *squares], resampling)
+    return [Draws(*pair) for pair in zip(means[: len(columns)], means[len(columns) :], strict=True)]
 
 
 def bootstrap_means(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]:
@@ -275,21 +300,34 @@ def resampled(columns: Sequence[Floats], resampling: Resampling) -> list[Floats]
     return [drawn[i] for i in range(len(columns))]
 
 
+def enough_to_resample(n: int, confidence: float) -> bool:
+    """Whether resamples of n values can cover: even their whole range misses a median in 2 of 2^n cases."""
+    return 2.0 ** (1 - min(n, 1000)) <= 1 - confidence + 1e-12
+
+
 def bca_interval(
     differences: Floats,
     confidence: float = 0.95,
     resampling: Resampling | None = None,
     means: Floats | None = None,
 ) -> tuple[float, float] | None:
-    """The bias-corrected and accelerated interval of the mean (Efron 1987); None for one query."""
-    if len(differences) < 2:
-        return None
-    if is_constant(differences):
+    """The bias-corrected and accelerated interval of the mean (Efron 1987); None for too few queries.
+
+    Its percentiles are moved out as far as Student's t lies outside the normal (Hesterberg 2015): a
+    bootstrap of few queries is too narrow without it.
+    """
+    from goodgain.stats.distributions import t_ppf
+
+    n = len(differences)
+    if n > 1 and is_constant(differences):
         value = float(differences.mean())
         return value, value
+    if not enough_to_resample(n, confidence):
+        return None
     if means is None:
         means = bootstrap_means([differences], resampling or Resampling())[0]
-    return bca_of(means, differences, confidence)
+    wide = math.sqrt(n / (n - 1)) * t_ppf((1 + confidence) / 2, n - 1)
+    return bca_of(means, differences, 1 - 2 * normal_sf(wide))
 
 
 def bca_of(means: Floats, differences: Floats, confidence: float) -> tuple[float, float]:
@@ -326,7 +364,10 @@ def percentile_test(
     resampling: Resampling,
     statistic: Callable[[Sequence[float], int], float],
 ) -> tuple[Outcome, tuple[float, float] | None]:
-    """Of a percentile of b minus that of a: randomisation for p, bootstrap for the interval."""
+    """Of a percentile of b minus that of a: randomisation for p, bootstrap for the interval.
+
+    No interval where too few queries lie beyond the percentile to resample it.
+    """
     import numpy as np
 
     from goodgain._core import percentile_differences
@@ -343,6 +384,9 @@ def percentile_test(
     )
     slack = 1e-12 * float(abs(a).max() + abs(b).max())
     count = int((abs(flips) >= abs(observed) - slack).sum())
-    low, high = np.percentile(samples, [50 * (1 - confidence), 50 * (1 + confidence)])
     p = (count + 1) / (how.bootstraps + 1)
-    return Outcome(observed, p, "randomisation of the percentile"), (float(low), float(high))
+    outcome = Outcome(observed, p, "randomisation of the percentile")
+    if not enough_to_resample(len(a), confidence) or len(a) * min(percent, 100 - percent) < 100:
+        return outcome, None
+    low, high = np.percentile(samples, [50 * (1 - confidence), 50 * (1 + confidence)])
+    return outcome, (float(low), float(high))

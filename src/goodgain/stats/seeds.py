@@ -6,8 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodgain.stats.distributions import t_sf
-from goodgain.stats.paired import Outcome, at_least_smallest
+from goodgain.stats.designs import components, is_crossed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,47 +36,21 @@ class SeedSpread:
 
 
 def seed_spread(system: str, measure: str, scores: Floats) -> SeedSpread | None:
-    """The components of variance of queries x seeds; None for fewer than two of either.
+    """The components of variance of queries x seeds, NaN where a seed lacks a query.
 
-    Two-way random effects without repetition, by the mean squares; a negative estimate is 0.
+    None for fewer than two of either, or if seeds share too few queries to tell the two apart.
     """
+    import numpy as np
+
     n, s = scores.shape
-    if n < 2 or s < 2:
+    if n < 2 or s < 2 or not is_crossed(scores):
         return None
-    by_query, by_seed, mean = scores.mean(1), scores.mean(0), float(scores.mean())
-    square_queries = s * float(((by_query - mean) ** 2).sum()) / (n - 1)
-    square_seeds = n * float(((by_seed - mean) ** 2).sum()) / (s - 1)
-    rest = scores - by_query[:, None] - by_seed[None, :] + mean
-    square_rest = float((rest**2).sum()) / ((n - 1) * (s - 1))
-    nothing = (
-        1e-13 * float(abs(scores).max())
-    ) ** 2  # what is left of equal seeds by rounding alone
-    square_rest, square_seeds = (v if v > n * nothing else 0.0 for v in (square_rest, square_seeds))
+    variance = components(scores)
+    by_seed = np.nanmean(scores, 0)
     return SeedSpread(
-        system, measure, s, n, mean, float(by_seed.min()), float(by_seed.max()),
-        between_queries=math.sqrt(max(0.0, (square_queries - square_rest) / s)),
-        between_seeds=math.sqrt(max(0.0, (square_seeds - square_rest) / n)),
-        rest=math.sqrt(square_rest),
+        system, measure, s, n, float(np.nanmean(scores, 1).mean()), float(by_seed.min()),
+        float(by_seed.max()),
+        between_queries=math.sqrt(variance.query),
+        between_seeds=math.sqrt(variance.seed),
+        rest=math.sqrt(variance.residual),
     )  # fmt: skip
-
-
-def seeds_test(differences: Floats, *spreads: SeedSpread | None) -> Outcome | None:
-    """A t-test that holds for new queries and new seeds: None if neither side has several seeds.
-
-    The variance of the mean difference is that over queries plus each side's variance between seeds
-    over its number of seeds; degrees of freedom by Satterthwaite.
-    """
-    spread_seeds = [spread for spread in spreads if spread is not None]
-    n = len(differences)
-    if not spread_seeds or n < 2:
-        return None
-    components = [(float(differences.var(ddof=1)) / n, n - 1)]
-    components += [
-        (spread.between_seeds**2 / spread.seeds, spread.seeds - 1) for spread in spread_seeds
-    ]
-    total = sum(variance for variance, _ in components)
-    if total == 0:
-        return None
-    freedom = total**2 / sum(variance**2 / df for variance, df in components)
-    t = float(differences.mean()) / math.sqrt(total)
-    return Outcome(t, at_least_smallest(2 * t_sf(abs(t), freedom)))

@@ -7,7 +7,7 @@ taken out before systems are compared (Sakai 2018; Carterette 2012).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goodgain.stats.distributions import studentised_range_ppf, studentised_range_sf
@@ -16,6 +16,8 @@ from goodgain.stats.paired import Outcome, at_least_smallest
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from goodgain.stats.designs import MeanError
 
     Floats = NDArray[np.float64]
 
@@ -27,6 +29,8 @@ class Tukey:
     systems: int
     queries: int
     error: float  # the mean square of what systems and queries leave unexplained
+    freedom: float  # of the error
+    smallest: float | None = None  # p of constant differences, if not that of as many queries
 
     @classmethod
     def of(cls, scores: Floats) -> Tukey:
@@ -38,12 +42,13 @@ class Tukey:
         freedom = (n - 1) * (k - 1)
         size = float(abs(scores).max()) if scores.size else 0.0
         error = float((rest**2).sum() / freedom) if freedom else 0.0
-        return cls(k, n, error if error > (1e-13 * size) ** 2 else 0.0)
+        return cls(k, n, error if error > (1e-13 * size) ** 2 else 0.0, freedom)
 
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the error."""
-        return (self.queries - 1) * (self.systems - 1)
+    def with_error(self, error: MeanError, smallest: float) -> Tukey:
+        """The same systems, two of which differ by a mean with an error of its own (Games and Howell)."""
+        square = error.variance * self.queries / 2  # a difference has twice the variance of a mean
+        freedom = error.range_freedom() if square else 1.0
+        return replace(self, error=square, freedom=freedom, smallest=smallest)
 
     def test(self, difference: float) -> Outcome:
         """Two systems whose means are this far apart; p already covers all pairs of systems."""
@@ -55,7 +60,8 @@ class Tukey:
             self.error == 0
         ):  # constant differences: the smallest p that n pairs can give, for all pairs
             pairs = self.systems * (self.systems - 1) / 2
-            p = min(1.0, pairs * 2.0 / 2.0 ** min(self.queries, 1000))
+            smallest = self.smallest or 2.0 ** (1 - min(self.queries, 1000))
+            p = min(1.0, pairs * smallest)
             return Outcome(None, at_least_smallest(p), "constant difference")
         q = abs(difference) / math.sqrt(self.error / self.queries)
         return Outcome(q, at_least_smallest(studentised_range_sf(q, self.systems, self.freedom)))

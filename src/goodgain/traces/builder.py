@@ -1,214 +1,310 @@
-"""Builds a conversation in the canonical form from messages, calls and outputs."""
+"""Builds a conversation in the canonical form, and its ledger, from what a format's reader reports.
+
+A reader reports turns, generations, calls, outputs and answers in order and decides nothing. What a call
+is, and what its output holds, is decided here once the whole conversation is known.
+"""
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.batches import split_batch
+from goodgain.traces.calls import CallRecord, Output, settle
+from goodgain.traces.citations import text_citations
+from goodgain.traces.opens import opened_documents
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable
 
-_SEARCH_WORDS = ("search", "retriev", "query")
-_OTHER_WORDS = ("open_page", "find_in_page", "get_document", "fetch")
+    from goodgain.traces.context import Context
+    from goodgain.traces.ledger import Account, Kind
 
 
-@dataclass(slots=True, kw_only=True)
-class Context:
-    """What the readers of a file share: the user's options, and notes for afterwards."""
+@dataclass(slots=True)
+class _Step:
+    """One generation of the model: its usage and its calls."""
 
-    name: str
-    search_tools: tuple[str, ...] = ()
-    merge_adjacent: bool = False
-    skip_bad: bool = False
-    notes: list[str] = field(default_factory=list)
-    skipped: int = 0
-    examples: list[str] = field(default_factory=list)
+    usage: dict[str, float] = field(default_factory=dict)
+    records: list[CallRecord] = field(default_factory=list)
 
-    def is_search(self, tool: str | None) -> bool:
-        """Whether a tool searches: by the user's list, or else by its name."""
-        name = (tool or "").casefold()
-        if self.search_tools:
-            return name in {t.casefold() for t in self.search_tools}
-        return any(word in name for word in _SEARCH_WORDS) and not any(
-            word in name for word in _OTHER_WORDS
-        )
 
-    def note(self, text: str) -> None:
-        """Add a note, once."""
-        if text not in self.notes:
-            self.notes.append(text)
-
-    def skip(self, problem: Exception) -> None:
-        """Leave out what has this problem if the user wants that; otherwise raise it."""
-        if not self.skip_bad:
-            raise problem from None
-        self.skipped += 1
-        if len(self.examples) < 3:
-            self.examples.append(str(problem).split("\n")[0])
+@dataclass(slots=True)
+class _Turn:
+    user: str | None
+    steps: list[_Step] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    usage: dict[str, float] = field(default_factory=dict)
 
 
 class Builder:
     """One conversation as it unfolds. An iteration is one generation of the model that searched."""
 
-    def __init__(self, conversation: Any, system: Any = None) -> None:
+    def __init__(self, conversation: Any, system: Any, context: Context) -> None:
         self.conversation = str(conversation)
         self.system = None if system in (None, "") else str(system)
-        self.turns: list[dict[str, Any]] = []
-        self._calls: dict[str, dict[str, Any]] = {}
+        self.context = context
+        self._turns: list[_Turn] = []
+        self._records: list[CallRecord] = []
+        self._by_id: dict[str, CallRecord] = {}
+        self._items: list[tuple[Kind, str, Account, str, int]] = []
+        context.ledger.meet("conversation")
+
+    # --- what readers report ---
 
     def start_turn(self, user: str | None) -> None:
         """Start a turn with a message of the user."""
-        self.turns.append({"user": user, "iterations": []} if user else {"iterations": []})
+        self._turns.append(_Turn(user or None))
 
-    def start_iteration(self) -> None:
-        """Start an iteration: the model generates again, and its searches belong together."""
-        if not self.turns:
-            self.start_turn(None)
-        iterations = self.turns[-1]["iterations"]
-        if not iterations or iterations[-1]["searches"]:
-            iterations.append({"searches": []})
+    def start_iteration(
+        self,
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """The model generates again: the calls that follow belong together."""
+        self._turn().steps.append(_Step(_usage(tokens, cost, seconds)))
 
-    def add_search(
-        self, call: str | None, tool: str | None, query: str | None, **facts: Any
-    ) -> dict[str, Any]:
-        """Add a search to the current iteration; `add_output` with the same call adds its results."""
-        if not self.turns or not self.turns[-1]["iterations"]:
-            self.start_iteration()
-        fields = {"query": query, "tool": tool, **facts, "results": []}
-        search = {k: v for k, v in fields.items() if v is not None}
-        self.turns[-1]["iterations"][-1]["searches"].append(search)
-        if call:
-            self._calls[call] = search
-        return search
+    def update_iteration(
+        self,
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """The same generation again, as streams report it: its latest usage counts, once."""
+        turn = self._turn()
+        if not turn.steps:
+            turn.steps.append(_Step())
+        for name, value in _usage(tokens, cost, seconds).items():
+            turn.steps[-1].usage[name] = max(value, turn.steps[-1].usage.get(name, 0))
+
+    def add_call(
+        self,
+        call_id: Any,
+        tool: Any,
+        arguments: Any,
+        *,
+        where: str,
+        kind: str | None = None,
+        description: str | None = None,
+        seconds: float | None = None,
+        cost: float | None = None,
+        tokens: float | None = None,
+        parent: CallRecord | None = None,
+    ) -> CallRecord:
+        """Add a call to the current iteration; `kind` where the source itself says it is a search.
+
+        `parent` is the call inside which this one ran. `add_output` takes the call's id, or the record
+        that this returns.
+        """
+        turn = self._turn()
+        if not turn.steps:
+            turn.steps.append(_Step())
+        record = CallRecord(
+            tool=None if tool is None else str(tool),
+            arguments=arguments,
+            where=where,
+            place=(len(self._turns) - 1, len(turn.steps) - 1),
+            call_id=str(call_id) if isinstance(call_id, str | int) and call_id != "" else None,
+            kind=kind,
+            description=description,
+            parent=parent,
+            seconds=seconds,
+            cost=cost,
+            tokens=tokens,
+        )
+        turn.steps[-1].records.append(record)
+        self._records.append(record)
+        if record.call_id:
+            self._by_id[record.call_id] = record
+        self.context.ledger.meet("call")
+        return record
 
     def add_output(
-        self, call: str | None, results: list[dict[str, Any]], error: str | None = None
+        self,
+        call: CallRecord | str | int | None,
+        value: Any,
+        *,
+        where: str,
+        error: Any = None,
+        seconds: float | None = None,
+        results: list[dict[str, Any]] | None = None,
     ) -> None:
-        """Add what a search returned; outputs of other tools are ignored."""
-        search = self._calls.get(call or "")
-        if search is None:
+        """Add what a call returned, or its error; `results` where the format itself holds them."""
+        output = Output(
+            value=value,
+            where=where,
+            error=None if error in (None, "", False) else str(error),
+            seconds=seconds,
+            results=results,
+        )
+        self.context.ledger.meet("output")
+        record = call if isinstance(call, CallRecord) else self._by_id.get(str(call))
+        if record is None:
+            has_results = output.find().account == "result"
+            rule = "no call has the id that it answers"
+            self._items.append(("output", where, "unread" if has_results else "unusable", rule, 1))
             return
-        search["results"] = results
-        if error:
-            search["error"] = error
+        record.outputs.append(output)
+        if record.seconds is None:
+            record.seconds = seconds
 
-    def add_batch(self, call: str, batch: list[tuple[str, list[dict[str, Any]]]]) -> None:
-        """Add the (query, results) of a call that ran several searches."""
-        search = self._calls[call]
-        first, *others = [{"query": query, "results": results} for query, results in batch]
-        search.update(first)
-        self.turns[-1]["iterations"][-1]["searches"] += [{**search, **other} for other in others]
+    def add_item(
+        self, kind: Kind, where: str, account: Account = "read", rule: str = "", number: int = 1
+    ) -> None:
+        """Account for messages, spans or events whose content, if any, is reported apart."""
+        self.context.ledger.meet(kind, number)
+        self._items.append((kind, where, account, rule, number))
 
-    def set_answer(self, text: str | None) -> None:
-        """Set the agent's answer of the current turn."""
-        if text and self.turns:
-            self.turns[-1]["answer"] = text
+    def add_answer(self, text: str | None, citations: Iterable[dict[str, Any]] = ()) -> None:
+        """Add a block of the final answer; blocks before the last generation are replaced."""
+        if text:
+            turn = self._turn()
+            turn.answer.append(text)
+            turn.citations.extend(citations)
+
+    def drop_answer(self) -> None:
+        """What was said so far is not the answer: the model goes on."""
+        if self._turns:
+            self._turns[-1].answer = []
+            self._turns[-1].citations = []
+
+    def add_usage(
+        self,
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Add what the source knows only of the whole turn."""
+        _add(self._turn().usage, _usage(tokens, cost, seconds))
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether a turn has begun."""
+        return bool(self._turns)
+
+    def lacks_output(self, call: str | None) -> bool:
+        """Whether this is a call of which no output is known so far."""
+        record = self._by_id.get(call or "")
+        return record is not None and not record.outputs
+
+    def _turn(self) -> _Turn:
+        if not self._turns:
+            self.start_turn(None)
+        return self._turns[-1]
+
+    # --- the conversation ---
 
     def build(self) -> dict[str, Any]:
-        """The canonical form, without iterations that did not search."""
-        for turn in self.turns:
-            turn["iterations"] = [i for i in turn["iterations"] if i["searches"]]
+        """The canonical form; the ledger is written as well."""
+        settle(self._records, self.context.rules)
+        turns = [_turn(turn) for turn in self._turns]
+        self._write_ledger()
         head = {"conversation": self.conversation}
         if self.system:
             head["system"] = self.system
-        return {**head, "turns": self.turns}
+        return {**head, "turns": turns}
+
+    def _write_ledger(self) -> None:
+        ledger, name = self.context.ledger, self.conversation
+        ledger.enter("conversation", "read", conversation=name)
+        for kind, where, account, rule, number in self._items:
+            ledger.enter(kind, account, rule, where=where, number=number, conversation=name)
+        for record in self._records:
+            ledger.enter(
+                "call",
+                record.account,
+                record.rule,
+                where=record.where,
+                tool=record.tool,
+                conversation=name,
+                call=record.call_id,
+                tries=record.tries if record.tries > 1 else None,
+            )
+            for output in record.outputs:
+                self._write_output(record, output)
+
+    def _write_output(self, record: CallRecord, output: Output) -> None:
+        ledger, name = self.context.ledger, self.conversation
+        finding = output.find()
+        reason = record.rule
+        if output.account in ("result", "empty", "unread"):
+            reason = finding.reason
+        elif output.account == "failed":
+            reason = "the call ended in an error"
+        where, tool = output.where, record.tool
+        ledger.enter("output", output.account, reason, where=where, tool=tool, conversation=name)
+        if output.account in ("result", "wrapped", "duplicate"):
+            account: Account = "result" if output.account == "result" else "wrapped"
+            number = len(finding.results)
+            ledger.meet("result", number)
+            ledger.enter("result", account, "", where=where, number=number, conversation=name)
 
 
-def decode_json(value: Any) -> Any:
-    """The value of JSON in a string, even if encoded twice; anything else unchanged."""
-    for _ in range(3):
-        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
-            return value
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return _literal(value)
-    return value
+def _usage(tokens: Any, cost: Any, seconds: Any) -> dict[str, float]:
+    usage = {"tokens": tokens, "cost": cost, "seconds": seconds}
+    return {k: v for k, v in usage.items() if v is not None}
 
 
-def _literal(text: str) -> Any:
-    """The value of a Python literal, as LangChain writes the inputs of tools; else the text."""
-    import ast
-
-    if len(text) > 100_000:
-        return text
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-    return value if isinstance(value, dict | list) else text
+def _add(usage: dict[str, float], more: dict[str, float]) -> None:
+    for name, value in more.items():
+        usage[name] = usage.get(name, 0) + value
 
 
-def text_of(content: Any) -> str:
-    """The text of a message: a string, or blocks of which some are text."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, dict):
-        return text_of(content.get("text") or content.get("content") or "")
-    if isinstance(content, list):
-        return "\n".join(filter(None, (text_of(block) for block in content if _is_text(block))))
-    return ""
+def _turn(turn: _Turn) -> dict[str, Any]:
+    fields: dict[str, Any] = {"user": turn.user} if turn.user else {}
+    iterations = [_iteration(step) for step in turn.steps]
+    fields["iterations"] = [i for i in iterations if len(i) > 1 or i["searches"]]
+    if turn.answer:
+        fields["answer"] = "\n".join(turn.answer)
+    if citations := _citations(turn):
+        fields["citations"] = citations
+    return {**fields, **turn.usage}
 
 
-def _is_text(block: Any) -> bool:
-    return isinstance(block, str) or (
-        isinstance(block, dict)
-        and block.get("type", "text") in ("text", "input_text", "output_text")
-    )
+def _citations(turn: _Turn) -> list[dict[str, Any]]:
+    """The provider's own citations, and those in the text that they do not cover."""
+    urls = {c.get("url") for c in turn.citations}
+    markers = {c.get("marker") for c in turn.citations}
+    others = [
+        c
+        for c in text_citations("\n".join(turn.answer))
+        if (c["url"] not in urls if "url" in c else c["marker"] not in markers)
+    ]
+    return turn.citations + others
 
 
-_QUERY_NAMES = (
-    "query", "queries", "q", "search_query", "question", "search_term", "keywords", "input", "text",
-    "prompt", "__arg1", "args",
-)  # fmt: skip
+def _iteration(step: _Step) -> dict[str, Any]:
+    searches = [s for record in step.records if record.is_search for s in _searches(record)]
+    opens = [o for r in step.records if r.account == "open" for o in opened_documents(r)]
+    usage = dict(step.usage)
+    for record in step.records:
+        if not record.is_search and record.account != "duplicate":
+            _add(usage, _usage(record.tokens, record.cost, None))  # spent, though not by a search
+    return {"searches": searches, **({"opens": opens} if opens else {}), **usage}
 
 
-def query_of(arguments: Any) -> str | None:
-    """The query in the arguments of a call; several are joined."""
-    arguments = decode_json(arguments)
-    if isinstance(arguments, dict):
-        for name in _QUERY_NAMES:
-            if arguments.get(name):
-                return query_of(arguments[name])
-        inner = next((v for v in arguments.values() if isinstance(v, dict | str) and v), None)
-        return query_of(inner) if inner is not None else None
-    if isinstance(arguments, list):
-        return " | ".join(filter(None, (query_of(a) for a in arguments))) or None
-    return None if arguments is None else str(arguments)
-
-
-def seconds_between(start: Any, end: Any) -> float | None:
-    """The seconds between two times: ISO texts, or nanoseconds since 1970."""
-    if start is None or end is None:
-        return None
-    try:
-        if isinstance(start, int | float) or str(start).isdigit():
-            seconds = (int(end) - int(start)) / 1e9
-        else:
-            seconds = (_moment(str(end)) - _moment(str(start))).total_seconds()
-    except (ValueError, TypeError):
-        return None
-    return round(seconds, 9) if seconds >= 0 else None
-
-
-def _moment(text: str) -> Any:
-    import datetime
-
-    moment = datetime.datetime.fromisoformat(
-        re.sub(r"(\.\d{6})\d+", r"\1", text.replace("Z", "+00:00"))
-    )
-    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-
-
-def dicts(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects in a list, without anything else in it; nothing if it is no list."""
-    return (
-        (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
-    )
-
-
-def first_of(mapping: Mapping[str, Any], *names: str) -> Any:
-    """The first of these values that is not None."""
-    return next((mapping[name] for name in names if mapping.get(name) is not None), None)
+def _searches(record: CallRecord) -> list[dict[str, Any]]:
+    """The search of a call; several if it ran a batch of queries."""
+    finding = record.finding
+    assert finding is not None
+    fields = {
+        "query": record.query,
+        "tool": record.tool,
+        "latency": record.seconds,
+        "cost": record.cost,
+        "tokens": record.tokens,
+        "tries": record.tries if record.tries > 1 else None,
+        "error": finding.reason or "error" if finding.account == "failed" else None,
+        "unread": finding.reason or "unread" if finding.account == "unread" else None,
+    }
+    search = {k: v for k, v in fields.items() if v is not None}
+    if batch := split_batch(record):
+        shared = {k: v for k, v in search.items() if k not in ("latency", "cost", "tokens")}
+        first, *others = [{"query": query, "results": results} for query, results in batch]
+        return [{**search, **first}, *({**shared, **other} for other in others)]
+    return [{**search, "results": finding.results}]

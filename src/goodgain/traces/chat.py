@@ -5,164 +5,200 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import (
-    Builder,
-    Context,
-    decode_json,
-    dicts,
-    first_of,
-    query_of,
-    text_of,
-)
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.builder import Builder
+from goodgain.traces.calls import CallRecord
+from goodgain.traces.messages import Message, parse_message
+from goodgain.traces.threads import Item, Piece, key_of, threads
+from goodgain.traces.usage import read_usage
+from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
-_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "function": "tool",
-    "developer": "system",
-}
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.S)
-_ACTION = re.compile(r"^Action(?: \d+)?:\s*(?P<tool>\w+)\[(?P<query>.*)\]\s*$", re.M)
+_ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*(?P<tool>\w+)\[(?P<query>[^\n]*)", re.M)
+_SYSTEM_TEXT = re.compile(r"<(system[-_]reminder|system|environment_details)>.*?</\1>", re.S)
 _OBSERVATION = re.compile(r"^Observation(?: \d+)?:\s*")
-_BATCH = re.compile(r"^A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:", re.M)
 
 
-def messages_of(document: Any) -> list[dict[str, Any]] | None:
+def messages_of(document: Any) -> list[Any] | None:
     """The messages of a chat; None if there is no list of them."""
     messages = document
     if isinstance(document, dict):
-        messages = document.get("messages", document.get("traj"))
-        if messages is None and isinstance(document.get("values"), dict):  # a LangGraph state
-            messages = document["values"].get("messages")
+        messages = first_of(document, "messages", "traj")
+        for name in ("values", "request"):  # a LangGraph state; a logged request
+            if messages is None and isinstance(document.get(name), dict):
+                messages = document[name].get("messages")
     if not isinstance(messages, list) or not messages:
         return None
-    return messages if all(isinstance(m, dict) for m in messages) else None
+    return messages if any(isinstance(m, dict) for m in messages) else None
 
 
 def read_chats(documents: Documents, context: Context) -> Conversations:
-    """One conversation per document."""
-    for where, document in documents:
-        facts = document if isinstance(document, dict) else {}
-        names = ("conversation", "conversation_id", "session_id", "thread_id", "id", "query_id")
-        name = next((facts[n] for n in names if isinstance(facts.get(n), str | int)), where)
-        builder = Builder(
-            name, facts.get("system") if isinstance(facts.get("system"), str) else None
-        )
-        add_messages(messages_of(document) or [], builder, context)
+    """One conversation per document, or per thread of documents that continue one another."""
+    for thread in threads(documents, _piece, context):
+        builder = Builder(thread.name, thread.system, context)
+        if thread.repeated:
+            rule = "repeated from an earlier line"
+            builder.add_item("message", thread.where, "duplicate", rule, thread.repeated)
+        add_items(thread.items, builder)
         yield builder.build()
 
 
-def add_messages(messages: Any, builder: Builder, context: Context) -> None:
-    """Add the turns, searches and answers of a chat to a conversation."""
-    pending: list[tuple[str, bool]] = []  # calls in tags and whether they search, answered in order
-    for number, item in enumerate(dicts(messages)):
-        message = {**item, **item["data"]} if isinstance(item.get("data"), dict) else item
-        role = message.get("role") or _ROLES.get(str(message.get("type")), str(message.get("type")))
-        role = _ROLES.get(role, role)
-        text = text_of(message.get("content"))
-        if role == "user":
-            if _add_responses(text, pending, builder):
-                pending = []
-            else:
-                builder.start_turn(text)
-        elif role == "assistant":
-            builder.start_iteration()
-            calls = _calls(message)
-            for call in calls:
-                if context.is_search(call["name"]):
-                    builder.add_search(call["id"], call["name"], query_of(call["arguments"]))
-            pending += _add_tagged_calls(text, number, builder, context)
-            if text and not calls and "<tool_call>" not in text:
-                builder.set_answer(text)
-        elif role == "tool":
-            _add_tool_message(message, text, builder)
+def _piece(where: str, document: Any) -> Piece:
+    """The messages of a request, and of its response where the line has it."""
+    facts = document if isinstance(document, dict) else {}
+    request = facts["request"] if isinstance(facts.get("request"), dict) else {}
+    messages = messages_of(document) or []
+    items = [Item(value=m, where=f"{where} messages[{n}]") for n, m in enumerate(messages)]
+    items += reply_items(facts, where)
+    system = facts["system"] if isinstance(facts.get("system"), str) and not request else None
+    name = next((facts[n] for n in ("id", "query_id") if isinstance(facts.get(n), str | int)), None)
+    return Piece(
+        where=where,
+        items=items,
+        key=key_of(document),
+        name=None if name is None else str(name),
+        of=system or "",
+        system=system,
+    )
 
 
-def _add_tagged_calls(
-    text: str, number: int, builder: Builder, context: Context
-) -> list[tuple[str, bool]]:
-    """Add the calls in tags and ReAct actions of an assistant's text."""
-    calls: list[tuple[str, Any, str | None]] = []
-    for n, tag in enumerate(_CALL.findall(text)):
+def reply_items(facts: dict[str, Any], where: str) -> list[Item]:
+    """The messages of a chat completion, which is the document or its response."""
+    items = []
+    for holder in (facts, facts.get("response")):
+        if not isinstance(holder, dict):
+            continue
+        for number, choice in enumerate(dicts(holder.get("choices"))):
+            if isinstance(choice.get("message"), dict) and not number:
+                usage = read_usage(holder.get("usage"))
+                place = f"{where} choices[0]"
+                items.append(
+                    Item(
+                        value=choice["message"], where=place, usage=usage, model=holder.get("model")
+                    )
+                )
+    return items
+
+
+def add_messages(messages: Any, builder: Builder, where: str) -> None:
+    """Add the turns, calls and answers of a chat to a conversation."""
+    listed = messages if isinstance(messages, list) else []
+    add_items(
+        [Item(value=m, where=f"{where} messages[{n}]") for n, m in enumerate(listed)], builder
+    )
+
+
+def add_items(items: list[Item], builder: Builder) -> None:
+    """Add the turns, calls and answers of messages to a conversation."""
+    chat = _Chat(builder)
+    for item in items:
+        if isinstance(item.value, dict):
+            builder.add_item("message", item.where)
+            chat.add(parse_message(item.value), item)
+        else:
+            builder.add_item("message", item.where, "unusable", "not an object")
+
+
+class _Chat:
+    """A chat as it unfolds: calls without an id are answered in order, or by the tool's name."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.pending: list[CallRecord] = []
+        self.generation: str | None = None  # the id of the last message of the model
+
+    def add(self, message: Message, item: Item) -> None:
+        if message.role == "user":
+            self._add_user(message, item.where)
+        elif message.role == "assistant":
+            self._add_assistant(message, item)
+        elif message.role == "tool":
+            self._add_outputs(message, item.where)
+
+    def _add_user(self, message: Message, where: str) -> None:
+        if message.outputs:
+            self._add_outputs(message, where)
+        elif not self._add_responses(message.text, where) and not is_system_text(message.text):
+            self.builder.start_turn(message.text)
+
+    def _add_assistant(self, message: Message, item: Item) -> None:
+        is_same = message.id is not None and message.id == self.generation  # a stream in pieces
+        self.generation = message.id
+        usage = item.usage or message.usage
+        spent = self.builder.context.spent(usage, item.model or message.model)
+        if is_same:
+            self.builder.update_iteration(**spent)
+        else:
+            self.builder.start_iteration(**spent)
+            self.builder.drop_answer()
+        for call in message.calls:
+            record = self.builder.add_call(
+                call.id, call.name, call.arguments, where=item.where + call.where
+            )
+            if call.id is None:
+                self.pending.append(record)
+        tagged = _tagged_calls(message.text)
+        self.pending += [
+            self.builder.add_call(None, name, query, where=item.where) for name, query in tagged
+        ]
+        if message.calls or tagged:
+            self.builder.drop_answer()
+        self._add_outputs(message, item.where)
+        if (
+            not message.calls and not tagged and "<tool_call>" not in message.text
+        ) or message.outputs:
+            self.builder.add_answer(message.text, message.citations)
+
+    def _add_outputs(self, message: Message, where: str) -> None:
+        for output in message.outputs:
+            call: CallRecord | str | None = output.call
+            if call is None:
+                same = [r for r in self.pending if r.tool == message.tool] or self.pending
+                call = same[0] if same else None
+            if isinstance(call, CallRecord) and call in self.pending:
+                self.pending.remove(call)
+            self.builder.add_output(
+                call, output.value, where=where + output.where, error=output.error
+            )
+
+    def _add_responses(self, text: str, where: str) -> bool:
+        """Add the outputs in tags of a user's message; whether it holds any."""
+        responses = _RESPONSE.findall(text)
+        observation = _OBSERVATION.match(text)
+        if responses:
+            for number, response in enumerate(responses):
+                record = self.pending[number] if number < len(self.pending) else None
+                self.builder.add_output(record, response, where=where)
+        elif observation:
+            record = self.pending[-1] if self.pending else None
+            self.builder.add_output(record, text[observation.end() :], where=where)
+        else:
+            return False
+        self.pending = []
+        return True
+
+
+def is_system_text(text: str) -> bool:
+    """Whether a message of the user holds only what the agent's program adds for the model."""
+    return bool(text) and not _SYSTEM_TEXT.sub("", text).strip()
+
+
+def _tagged_calls(text: str) -> list[tuple[Any, Any]]:
+    """(tool, arguments) of the calls in tags, or of the ReAct action, in an assistant's text.
+
+    Of several actions in one text only the first is run: the model imagined what came between.
+    """
+    calls: list[tuple[Any, Any]] = []
+    for tag in _CALL.findall(text):
         inner = decode_json(tag)
-        name = inner.get("name") if isinstance(inner, dict) else None
-        query = query_of(inner.get("arguments")) if isinstance(inner, dict) else None
-        calls.append((f"tag {number} {n}", name, query))
-    calls += [(f"action {number}", a["tool"], a["query"]) for a in _ACTION.finditer(text)]
-    pending = []
-    for call, name, query in calls:
-        searching = context.is_search(name)
-        pending.append((call, searching))
-        if searching:
-            builder.add_search(call, name, query)
-    return pending
-
-
-def _add_responses(text: str, pending: list[tuple[str, bool]], builder: Builder) -> bool:
-    """Add the outputs in a user's message; whether it holds any."""
-    responses = _RESPONSE.findall(text)
-    observation = _OBSERVATION.match(text)
-    if responses:
-        for (call, searching), response in zip(pending, responses, strict=False):
-            if searching:
-                _add_response(builder, call, response)
-    elif observation:
-        for call, searching in pending:
-            if searching:
-                builder.add_output(call, results_of(text[observation.end() :]))
-    return bool(responses or observation)
-
-
-def _add_response(builder: Builder, call: str, response: str) -> None:
-    """One call may batch several queries, each answered under a heading of its own."""
-    headings = list(_BATCH.finditer(response))
-    if len(headings) < 2:
-        error = response[:200] if is_failure(response) else None
-        builder.add_output(call, results_of(response), error)
-        return
-    ends = [h.start() for h in headings[1:]] + [len(response)]
-    builder.add_batch(
-        call,
-        [
-            (heading["query"], results_of(response[heading.end() : end]))
-            for heading, end in zip(headings, ends, strict=True)
-        ],
-    )
-
-
-def _add_tool_message(message: dict[str, Any], text: str, builder: Builder) -> None:
-    content = message.get("content")
-    output = message.get("artifact") or content
-    error = message.get("error") or (
-        text if message.get("status") == "error" or is_failure(content) else None
-    )
-    results = [] if error else results_of(output)
-    if not results and not error and output is not content:
-        results = results_of(content)
-    if isinstance(error, dict):
-        error = error.get("message") or error.get("type")
-    builder.add_output(message.get("tool_call_id"), results, str(error) if error else None)
-
-
-def _calls(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Tool calls in the forms of OpenAI ({function: {name, arguments}}), LangChain and inspect_ai."""
-    extra = message.get("additional_kwargs")
-    calls = message.get("tool_calls") or (
-        extra.get("tool_calls") if isinstance(extra, dict) else None
-    )
-    return [_call(call) for call in dicts(calls)]
-
-
-def _call(call: dict[str, Any]) -> dict[str, Any]:
-    function = call.get("function")
-    if isinstance(function, dict):
-        name, arguments = function.get("name"), function.get("arguments")
-    else:
-        name, arguments = call.get("name") or function, first_of(call, "args", "arguments")
-    return {"id": call.get("id"), "name": name, "arguments": arguments}
+        call = inner if isinstance(inner, dict) else {}
+        calls.append((call.get("name"), call.get("arguments")))
+    action = None if calls else _ACTION.search(text)
+    if action is not None:
+        query, bracket, _ = action["query"].rpartition("]")
+        calls.append((action["tool"], query if bracket else action["query"]))
+    return calls

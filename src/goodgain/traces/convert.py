@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, core_errors
 
@@ -10,17 +11,23 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from goodgain.traces.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """What was written, what was left out, and what became of every item."""
+
+    written: int
+    skipped: int
+    notes: list[str]
+    ledger: Ledger
+
 
 def convert_traces(
-    source: str,
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 - the command line's word
-    search_tools: tuple[str, ...] = (),
-    merge_adjacent: bool = False,
-    skip_bad: bool = False,
-) -> tuple[int, int, list[str]]:
-    """Write the canonical form atomically; returns conversations written, skipped, and notes.
+    source: str, target: str | os.PathLike[str], *, skip_bad: bool = False, **reading: Any
+) -> Converted:
+    """Write the canonical form atomically; `reading` are the options of `open_traces`.
 
     `target` is compressed if its suffix says so; `-` is standard output.
     """
@@ -32,9 +39,7 @@ def convert_traces(
     from goodgain.io.compression import compress
     from goodgain.traces.files import open_traces
 
-    opened = open_traces(
-        source, format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
-    )
+    opened = open_traces(source, skip_bad=skip_bad, **reading)
     written = skipped = 0
 
     def lines() -> Iterator[bytes]:
@@ -57,4 +62,9 @@ def convert_traces(
         sys.stdout.buffer.write(b"".join(lines()))
     else:
         write_files({name: compress(name, lines())})
-    return written, skipped + opened.skipped, opened.notes
+    return Converted(
+        written=written,
+        skipped=skipped + opened.skipped,
+        notes=opened.notes,
+        ledger=opened.ledger,
+    )

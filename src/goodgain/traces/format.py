@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goodgain.traces.builder import Context
+    from goodgain.traces.context import Context
 
     Documents = Iterator[
         tuple[str, Any]

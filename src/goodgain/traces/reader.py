@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data.trace import Trace
 from goodgain.errors import InputError, core_errors
+from goodgain.traces.formats.canonical import account_for
+from goodgain.traces.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from goodgain.traces.files import OpenedTraces
 
@@ -19,22 +22,33 @@ def read_traces(
     *,
     format: str | None = None,  # noqa: A002 - the command line's word
     search_tools: tuple[str, ...] = (),
+    not_search_tools: tuple[str, ...] = (),
+    search_rules: str | os.PathLike[str] | None = None,
+    prices: str | os.PathLike[str] | None = None,
     merge_adjacent: bool = False,
     skip_bad: bool = False,
     max_gain: float = 4,
+    sink: Callable[[dict[str, Any]], None] | None = None,
 ) -> TraceReader:
     """Read traces from a file in any format, or from dictionaries, one at a time.
 
-    Each is validated; with `skip_bad` invalid ones are left out and counted.
+    Each is validated; with `skip_bad` invalid ones are left out and counted. The reader's `ledger` says
+    what became of every item; `sink` gets them one by one.
     """
-    import os
-
     if not isinstance(source, str | os.PathLike):
-        return TraceReader(iter(source), "traces", skip_bad, max_gain)
+        return TraceReader(iter(source), "traces", skip_bad, max_gain, sink=sink)
     from goodgain.traces.files import open_traces
 
     opened = open_traces(
-        os.fspath(source), format, search_tools, merge_adjacent=merge_adjacent, skip_bad=skip_bad
+        os.fspath(source),
+        format,
+        search_tools,
+        not_search_tools=not_search_tools,
+        search_rules=search_rules,
+        prices=prices,
+        sink=sink,
+        merge_adjacent=merge_adjacent,
+        skip_bad=skip_bad,
     )
     return TraceReader(opened.read(), opened.name, skip_bad, max_gain, opened)
 
@@ -49,6 +63,7 @@ class TraceReader:
         skip_bad: bool,
         max_gain: float,
         opened: OpenedTraces | None = None,
+        sink: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self._items = items
         self._name = name
@@ -56,6 +71,7 @@ class TraceReader:
         self._max_gain = max_gain
         self._opened = opened
         self._number = self._invalid = 0
+        self._ledger = opened.ledger if opened else Ledger(sink)
 
     def __iter__(self) -> TraceReader:
         return self
@@ -64,19 +80,36 @@ class TraceReader:
         while True:
             item = next(self._items)
             self._number += 1
-            if isinstance(item, Trace):
-                return item
+            where = f"{self._name} conversation {self._number}"
             try:
-                return _validated(item, f"{self._name} conversation {self._number}", self._max_gain)
-            except InputError:
+                trace = item if isinstance(item, Trace) else _validated(item, where, self._max_gain)
+            except InputError as error:
                 if not self._skip_bad:
                     raise
                 self._invalid += 1
+                self._enter_invalid(error, where)
+                continue
+            if self._opened is None:
+                account_for(trace.to_dict(), self._ledger, where)
+            return trace
+
+    def _enter_invalid(self, error: InputError, where: str) -> None:
+        """A conversation of a file is in the ledger already, as read, and now is not."""
+        if self._opened is None:
+            self._ledger.meet("conversation")
+        else:
+            self._ledger.counts["conversation", "read"] -= 1
+        self._ledger.enter("conversation", "unusable", error.message, where=where)
 
     @property
     def skipped(self) -> int:
         """The number of conversations left out so far."""
         return self._invalid + (self._opened.skipped if self._opened else 0)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What became of every item read so far."""
+        return self._ledger
 
     @property
     def notes(self) -> list[str]:

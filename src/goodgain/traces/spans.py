@@ -1,52 +1,67 @@
-"""Spans: what all tracing formats come down to, and how iterations are found in them.
-
-A tool span belongs to the generation that made its call; where calls have no ids, to the generation that
-ended last before it started; where there are no generations, each retrieval is an iteration of its own.
-"""
+"""Spans: what all tracing formats come down to. A session is a conversation, a trace one of its turns."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.traces.builder import (
-    Builder,
-    Context,
-    decode_json,
-    dicts,
-    query_of,
-    seconds_between,
-    text_of,
-)
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.builder import Builder
+from goodgain.traces.joining import continued_traces
+from goodgain.traces.messages import Message, find_messages
+from goodgain.traces.steps import add_steps, sort_key
+from goodgain.traces.usage import Usage
+from goodgain.traces.values import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations
 
-Kind = Literal["model", "tool", "retriever", "other"]
+Kind = Literal["model", "tool", "retriever", "span", "other"]  # span: a tool if nothing is in it
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Span:
     """One span in the terms of a search; `start` and `end` are times that can be sorted."""
 
     kind: Kind
     trace: str
     start: Any
+    where: str
+    id: str | None = None
+    parent: str | None = None
     end: Any = None
     session: str | None = None
     name: str | None = None
+    description: str | None = None
     call: str | None = None
-    calls: tuple[str, ...] = ()  # the tool calls that a generation made
     query: Any = None
     output: Any = None
     error: str | None = None
-    user: str | None = None
     system: str | None = None
     order: str = ""
+    inputs: list[Message] = field(default_factory=list)  # of a model
+    outputs: list[Message] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a tool or a retriever."""
+        return self.kind in ("tool", "retriever")
+
+    @property
+    def user(self) -> str | None:
+        """The last message of the user in a model's input."""
+        texts = [m.text for m in self.inputs if m.role == "user" and m.text and not m.outputs]
+        return texts[-1] if texts else None
+
+    @property
+    def continues(self) -> bool:
+        """Whether a model goes on with the results of tools, and not with a message of the user."""
+        return bool(self.inputs) and bool(self.inputs[-1].outputs)
 
 
 def conversations(spans: Iterable[Span], context: Context) -> Conversations:
@@ -55,61 +70,54 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
     session_of: dict[str, str] = {}
     for span in listed:
         if span.session:
-            session_of.setdefault(span.trace, span.session)
+            session_of.setdefault(span.trace, str(span.session))
+    alone: dict[str, list[Span]] = defaultdict(list)
+    for span in listed:
+        if span.trace not in session_of:
+            alone[span.trace].append(span)
+    session_of |= continued_traces(alone)
     sessions: dict[str, dict[str, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for span in listed:
         sessions[session_of.get(span.trace, span.trace)][span.trace].append(span)
     for session, traces in sessions.items():
         system = next((s.system for t in traces.values() for s in t if s.system), None)
-        builder = Builder(session, system)
-        for trace in sorted(traces.values(), key=lambda t: min(_key(s.start) for s in t)):
-            _add_turn(trace, builder, context)
-        yield builder.build()
+        builder = Builder(session, system, context)
+        has_models = any(s.kind == "model" for t in traces.values() for s in t)
+        for trace in sorted(traces.values(), key=lambda t: min(sort_key(s.start) for s in t)):
+            _add_trace(_once(trace, builder), builder)
+        conversation = builder.build()
+        if not has_models and any(t["iterations"] for t in conversation["turns"]):
+            context.note(
+                f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
+            )
+        yield conversation
 
 
-def _key(moment: Any) -> tuple[int, str]:
-    text = "" if moment is None else str(moment)
-    return (len(text), text) if text.isdigit() else (0, text)
+def _once(spans: list[Span], builder: Builder) -> list[Span]:
+    """Each span once: events of its start and its end, and updates, are completed into one."""
+    by_id: dict[str, Span] = {}
+    unique = []
+    for span in spans:
+        first = by_id.get(span.id or "")
+        if first is None:
+            if span.id:
+                by_id[span.id] = span
+            unique.append(span)
+            builder.add_item("span", span.where)
+            continue
+        for name in (f.name for f in fields(Span)):
+            if getattr(span, name):
+                setattr(first, name, getattr(span, name))
+        builder.add_item("span", span.where, "duplicate", "a span with this id is recorded before")
+    return unique
 
 
-def _add_turn(spans: list[Span], builder: Builder, context: Context) -> None:
-    spans = sorted(spans, key=lambda s: (s.order, _key(s.start)))
-    builder.start_turn(next((s.user for s in spans if s.user), None))
-    models = [s for s in spans if s.kind == "model"]
-    model_of = {call: number for number, m in enumerate(models, 1) for call in m.calls}
-    searches = [s for s in spans if _is_search(s, context)]
-    if searches and not models:
-        context.note(
-            f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
-        )
-    groups: dict[int, list[Span]] = defaultdict(list)
-    for number, span in enumerate(searches):
-        if span.call in model_of:
-            group = model_of[span.call]
-        elif models:
-            group = sum(_key(m.end or m.start) <= _key(span.start) for m in models)
-        else:
-            group = number
-        groups[group].append(span)
-    for _, group_spans in sorted(groups.items()):
-        builder.start_iteration()
-        for span in group_spans:
-            _add_search(span, builder)
-
-
-def _is_search(span: Span, context: Context) -> bool:
-    if span.kind == "retriever" and not context.search_tools:
-        return True
-    return span.kind in ("tool", "retriever") and context.is_search(span.name)
-
-
-def _add_search(span: Span, builder: Builder) -> None:
-    latency = seconds_between(span.start, span.end)
-    search = builder.add_search(None, span.name, query_of(span.query), latency=latency)
-    if span.error or is_failure(span.output):
-        search["error"] = span.error or str(span.output)
-    else:
-        search["results"] = results_of(span.output)
+def _add_trace(spans: list[Span], builder: Builder) -> None:
+    spans = sorted(spans, key=lambda s: (s.order, sort_key(s.start)))
+    first = next((s for s in spans if s.kind == "model"), None)
+    if first is None or not first.continues or not builder.has_turns:
+        builder.start_turn(next((s.user for s in spans if s.user), None))
+    add_steps(spans, builder)
 
 
 # --- what platforms record of a model and a tool ---
@@ -119,45 +127,18 @@ def exchange_fields(kind: Kind, inputs: Any, outputs: Any) -> dict[str, Any]:
     """The fields of a `Span` that follow from the input and output of a model or a tool."""
     return {
         "call": _answered_call(outputs, inputs),
-        "calls": _tool_calls(outputs) if kind == "model" else (),
         "query": inputs,
         "output": outputs,
-        "user": _last_user_message(inputs) if kind == "model" else None,
+        "inputs": _input_messages(inputs) if kind == "model" else [],
+        "outputs": list(find_messages(outputs)) if kind == "model" else [],
     }
 
 
-def _tool_calls(output: Any) -> tuple[str, ...]:
-    """The ids of all tool calls in a model's output, at any depth."""
-    output = decode_json(output)
-    calls: list[str] = []
-    if isinstance(output, list):
-        calls = [c for v in output for c in _tool_calls(v)]
-    elif isinstance(output, dict):
-        for name in ("tool_calls", "content"):
-            calls += [
-                str(c["id"])
-                for c in dicts(output.get(name))
-                if c.get("id") and (name == "tool_calls" or c.get("type") == "tool_use")
-            ]
-        calls += [
-            c
-            for k, v in output.items()
-            if k != "tool_calls" and isinstance(v, dict | list)
-            for c in _tool_calls(v)
-        ]
-    return tuple(dict.fromkeys(calls))
-
-
-def _last_user_message(inputs: Any) -> str | None:
-    """The last message of the user in a model's input."""
-    inputs = decode_json(inputs)
-    if isinstance(inputs, str):
-        return inputs
-    messages = inputs.get("messages") if isinstance(inputs, dict) else inputs
-    if isinstance(messages, list) and messages and isinstance(messages[0], list):
-        messages = messages[0]
-    of_user = [m for m in dicts(messages) if (m.get("role") or m.get("type")) in ("user", "human")]
-    return text_of(of_user[-1].get("content")) or None if of_user else None
+def _input_messages(inputs: Any) -> list[Message]:
+    messages = list(find_messages(inputs))
+    if not messages and isinstance(text := decode_json(inputs), str) and text:
+        messages = [Message(role="user", text=text)]
+    return messages
 
 
 def _answered_call(*values: Any) -> str | None:
@@ -166,9 +147,10 @@ def _answered_call(*values: Any) -> str | None:
         inner = decode_json(value)
         if isinstance(inner, dict):
             inner = inner["output"] if isinstance(inner.get("output"), dict) else inner
+            inner = inner["kwargs"] if isinstance(inner.get("kwargs"), dict) else inner
             call = inner.get("tool_call_id") or (
                 inner.get("id") if inner.get("type") == "tool_call" else None
             )
-            if call:
+            if isinstance(call, str | int) and call:
                 return str(call)
     return None

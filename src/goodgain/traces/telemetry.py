@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import dicts, first_of
+from goodgain.traces.usage import Usage, read_usage
+from goodgain.traces.values import dicts, first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 def mismatch_of_spans(document: Any, fits: Callable[[dict[str, Any]], bool], reason: str) -> str:
@@ -26,7 +27,8 @@ def spans_of(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     elif isinstance(document, dict):
         if "resourceSpans" in document:
             for resource in dicts(document["resourceSpans"]):
-                shared = _attributes((resource.get("resource") or {}).get("attributes"))
+                inner = resource.get("resource")
+                shared = _attributes(inner.get("attributes") if isinstance(inner, dict) else None)
                 for scope in dicts(resource.get("scopeSpans")):
                     for span in dicts(scope.get("spans")):
                         yield span, {**shared, **_attributes(span.get("attributes"))}
@@ -61,17 +63,64 @@ def _attributes(attributes: Any) -> dict[str, Any]:
     return flat
 
 
+def _values(value: Any) -> Any:
+    return value.get("values") if isinstance(value, dict) else None
+
+
 def _otlp_value(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "arrayValue" in value:
-        return [_otlp_value(v) for v in (value["arrayValue"] or {}).get("values", [])]
+        return [_otlp_value(v) for v in dicts(_values(value["arrayValue"]))]
     if "kvlistValue" in value:
         return {
-            v.get("key"): _otlp_value(v.get("value"))
-            for v in dicts((value["kvlistValue"] or {}).get("values"))
+            str(v.get("key")): _otlp_value(v.get("value"))
+            for v in dicts(_values(value["kvlistValue"]))
         }
     return next(iter(value.values()), None)
+
+
+def _id(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int) and value != "" else None
+
+
+def flat(attributes: Any) -> dict[str, Any]:
+    """Attributes by their full names."""
+    return _attributes(attributes)
+
+
+def objects(attributes: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """`prefix`0.x, `prefix`0.y, `prefix`1.x as a list of objects."""
+    numbered: dict[int, dict[str, Any]] = {}
+    for key, value in attributes.items():
+        if key.startswith(prefix):
+            number, _, name = key.removeprefix(prefix).partition(".")
+            if number.isascii() and number.isdigit() and len(number) < 10 and name:
+                numbered.setdefault(int(number), {})[name] = value
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def text_in(attributes: Mapping[str, Any], *names: str) -> str | None:
+    """The first of these that is a text or a number."""
+    values = (attributes.get(name) for name in names)
+    return next(
+        (
+            str(v)
+            for v in values
+            if isinstance(v, str | int) and not isinstance(v, bool) and v != ""
+        ),
+        None,
+    )
+
+
+def usage_of_attributes(attributes: Mapping[str, Any], *prefixes: str) -> Usage:
+    """The usage in attributes with one of these prefixes."""
+    return read_usage(
+        *(
+            {k.removeprefix(p): v for k, v in attributes.items() if k.startswith(p)}
+            for p in prefixes
+        )
+    )
 
 
 def common_fields(span: dict[str, Any]) -> dict[str, Any]:
@@ -79,10 +128,13 @@ def common_fields(span: dict[str, Any]) -> dict[str, Any]:
     context: dict[str, Any] = span["context"] if isinstance(span.get("context"), dict) else {}
     status: dict[str, Any] = span["status"] if isinstance(span.get("status"), dict) else {}
     failed = (
-        status.get("code") in (2, "STATUS_CODE_ERROR", "ERROR")
+        str(first_of(status, "code", "status_code")) in ("2", "STATUS_CODE_ERROR", "ERROR")
         or span.get("status_code") == "ERROR"
     )
+    parent = first_of(span, "parentSpanId", "parent_span_id", "parent_id")
     return {
+        "id": _id(first_of(span, "spanId", "span_id", "context.span_id") or context.get("span_id")),
+        "parent": _id(parent),
         "trace": str(
             first_of(span, "traceId", "trace_id")
             or context.get("trace_id")
@@ -93,5 +145,5 @@ def common_fields(span: dict[str, Any]) -> dict[str, Any]:
             span, "startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano"
         ),
         "end": first_of(span, "endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano"),
-        "error": (status.get("message") or "error") if failed else None,
+        "error": str(first_of(status, "message", "description") or "error") if failed else None,
     }

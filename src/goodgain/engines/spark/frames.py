@@ -11,7 +11,7 @@ from goodgain.engines.spark.files import Files, files_of
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.worker import PACKED, packed
 from goodgain.errors import InputError
-from goodgain.io.columns import find_columns
+from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
 from goodgain.io.naming import format_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Frame:
     name: str
     files: Files | None = None  # set if tasks can read its rows without Spark
     kinds: Mapping[str, str] | None = None  # of ids, by role, if column types do not tell
+    by_rank: bool = False  # a run without scores
 
     def kind(self, role: str) -> str | None:
         """Whether the ids of a role are text or integers; None for untyped files."""
@@ -73,11 +74,28 @@ def frame_of(
     else:
         data, name = _from_driver(spark, source, table, columns), name or table
         columns = None
-    matches = find_columns(data.columns, table, name, columns)
-    roles = {str(role): column for role, column in matches.items()}
+    if table == "run":
+        data = _exploded(data, name)
+    roles, by_rank = core_columns(find_columns(data.columns, table, name, columns))
     types = {column: kind for column, kind in data.dtypes if column in roles.values()}
     files = files_of(data, types, roles["query"]) if types[roles["value"]] != "string" else None
-    return Frame(_select(data, roles, from_file), roles, name, files, kinds)
+    selected = _select(data, roles, from_file)
+    return Frame(selected, roles, name, files, kinds, by_rank)
+
+
+def _exploded(data: Any, name: str) -> Any:
+    """A row per document, where a row holds a query and the list of its documents' ids, best first."""
+    types = dict(data.dtypes)
+    lists = [column for column, kind in types.items() if kind == "array<string>"]
+    names = list(data.columns)
+    if looks_like_header(names, "run") or not has_column(lists, "result lists", "results"):
+        return data
+    from pyspark.sql import functions as sql
+
+    roles = find_columns(names, "result lists", name)
+    position = sql.posexplode(sql.col(f"`{roles['results']}`")).alias("place", "doc")
+    rows = data.select(sql.col(f"`{roles['query']}`").alias("query"), position)
+    return rows.select("query", "doc", (sql.col("place") + 1).alias("rank"))
 
 
 def id_kinds(source: Source) -> dict[str, str] | None:
@@ -128,6 +146,11 @@ def read(spark: Any, path: str, table: TableKind) -> Any:
             f"Spark cannot read '{path}': {str(error).splitlines()[0]}",
             hint=f"to name the format, write FORMAT:PATH with one of: {', '.join(_FORMATS)}",
         ) from None
+
+
+def is_trec(path: str) -> bool:
+    """Whether a path is that of a TREC file."""
+    return _format(path)[0] == "trec"
 
 
 def _format(path: str) -> tuple[str, str]:

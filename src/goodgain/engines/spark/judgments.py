@@ -13,12 +13,14 @@ from goodgain.engines.spark.frames import (
     frame_of,
     from_rows,
     id_kinds,
+    is_trec,
     pieces_of,
     provenance,
 )
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.worker import JUDGMENTS, STREAMED, streamed
 from goodgain.errors import InputError, core_errors
+from goodgain.io.rows import Rows, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,13 +96,25 @@ class Judgments:
 
 
 def judgments_of(
-    spark: Any, qrels: Any, columns: Mapping[str, str] | None, small: int
+    spark: Any,
+    qrels: Any,
+    columns: Mapping[str, str] | None,
+    small: int,
+    *,
+    aspects: bool = False,
+    duplicates: str = "error",
 ) -> Judgments:
-    """Inspect judgments in any form: up to `small` of them are read on the driver."""
+    """Inspect judgments in any form: up to `small` of them are read on the driver.
+
+    `aspects` says whether a measure counts them, `duplicates` is the policy: see `Qrels.for_measures`.
+    """
     if not is_frame(qrels) and not _is_remote(qrels):
         table = Qrels.of(qrels, columns)
-        return replace(_small(_local_frame(spark, table)), source=table.source)
+        frame = _local_frame(spark, table, aspects, duplicates)
+        return replace(_small(frame), source=table.source)
     frame = frame_of(spark, qrels, "qrels", columns)
+    if _may_be_iterations(qrels, columns) and not (aspects and _look_like_subtopics(frame)):
+        frame = replace(frame, columns={r: c for r, c in frame.columns.items() if r != "aspect"})
     judged = Judgments(frame, provenance(frame))
     if not judged.rows:
         raise InputError("the table contains no judgments", where=frame.name)
@@ -112,13 +126,31 @@ def _is_remote(qrels: Any) -> bool:
     return isinstance(qrels, str) and ":" in qrels
 
 
-def _local_frame(spark: Any, table: Qrels) -> Frame:
-    from goodgain.io.rows import rows_of
+def _may_be_iterations(qrels: Any, columns: Mapping[str, str] | None) -> bool:
+    """Whether the aspects are the second column of a TREC file, and nobody asked for them."""
+    return isinstance(qrels, str) and is_trec(qrels) and "aspect" not in (columns or {})
 
+
+def _look_like_subtopics(frame: Frame) -> bool:
+    """Whole numbers or names; 0.5 or -1 is the round in which something was judged."""
+    from pyspark.sql import functions as sql
+
+    number = sql.col(f"`{frame.columns['aspect']}`").cast("double")
+    return bool(frame.data.filter((number < 0) | (number != sql.floor(number))).isEmpty())
+
+
+def _local_frame(spark: Any, table: Qrels, aspects: bool, duplicates: str) -> Frame:
     source = table.source
     if source.kind == "arrow" and source.stat is None:
         return frame_of(spark, source.value, "qrels", source.columns, table.name)
-    data = from_rows(spark, rows_of(source, "qrels"), "qrels")
+    core = table.for_measures(aspects=aspects, duplicates=duplicates)
+    if core is table.table:
+        rows = rows_of(source, "qrels")
+    else:  # documents judged in several iterations, one judgment of each
+        rows = Rows.of({query: core.judgments_of(query) or {} for query in core.queries()})
+    if not core.has_aspects:
+        rows = rows.without_aspects()
+    data = from_rows(spark, rows, "qrels")
     return frame_of(spark, data, "qrels", name=table.name, kinds=id_kinds(source))
 
 

@@ -14,8 +14,8 @@ from goodgain.engines.spark.worker import UNREAD, Job, Report, measured, measure
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
 from goodgain.io.naming import system_name, unique_names
+from goodgain.ranking.evaluator import by_aspect, several_runs
 from goodgain.ranking.evaluator import recipe as recipe_of
-from goodgain.ranking.evaluator import several_runs
 from goodgain.ranking.result import Evaluation
 from goodgain.ranking.scores import RunScores
 
@@ -62,7 +62,14 @@ def evaluate(
 ) -> SparkEvaluation:
     """Evaluate runs against judgments; see `goodgain.spark.evaluate`."""
     chosen, recipe = recipe_of(measures, policy, preset, skip_bad, **policies)
-    judgments = judgments_of(spark, qrels, columns_of("qrels", columns), small_qrels)
+    judgments = judgments_of(
+        spark,
+        qrels,
+        columns_of("qrels", columns),
+        small_qrels,
+        aspects=by_aspect(recipe.measures),
+        duplicates=chosen.duplicates,
+    )
     results: dict[str, RunScores] = {}
     frames, cached = [], []
     for name, run in _runs_by_name(runs):
@@ -144,7 +151,7 @@ def _measure(
 
 def _job(run: Frame, judgments: Judgments, recipe: Recipe, qrels: ShippedQrels | None) -> Job:
     return Job(
-        request=recipe.request,
+        request=recipe.request.by_rank() if run.by_rank else recipe.request,
         name=run.name,
         width=_width(recipe),
         skips_missing=recipe.missing == "skip",

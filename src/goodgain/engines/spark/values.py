@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from goodgain.engines.spark.session import arrow_only
 from goodgain.errors import InputError
-from goodgain.ranking.scores import Coverage, aggregate
+from goodgain.ranking.scores import RANK_FACTS, Coverage, aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,6 +103,7 @@ class SparkValues:
             judged_at_10=totals["top_judged"] / totals["top"] if totals["top"] else math.nan,
             bad_rows=self._report.bad[0],
             bad_example=self._report.bad[1],
+            **{fact: totals[fact] for fact in RANK_FACTS},
         )
 
     def _column(self, place: int, bound: str) -> int:

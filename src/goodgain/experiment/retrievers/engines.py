@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
 from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
-from goodgain.experiment.retrievers.http import fill_template
+from goodgain.experiment.services import fill_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -38,7 +38,8 @@ MEASURES: tuple[Definition, ...] = (
         summary="Precision: the share of the first k that is relevant.",
         formula="relevant in the first k / k",
         edge_cases=(
-            "Divides by k even where the list is shorter. Without a cut-off: by the list's length."
+            "Divides by k even where the list is shorter. Without a cut-off: of the whole list, as SetP. "
+            "Nothing retrieved: 0."
         ),
         citation=TREC,
         kernel="precision",
@@ -52,12 +53,12 @@ MEASURES: tuple[Definition, ...] = (
                 choice_options={"k": {"returned": False}, "returned": {"returned": True}},
             ),
         ),
-        cutoff="required",
+        cutoff="optional",
         aliases=("Precision",),
         elsewhere={
-            "trec_eval": "P_k",
+            "trec_eval": "P_k, P",
             "ir_measures": "P@k",
-            "ranx": "precision@k",
+            "ranx": "precision@k, precision",
             "BEIR": "P@k",
             "Elasticsearch": "precision@k (denominator=returned)",
         },
@@ -113,7 +114,7 @@ MEASURES: tuple[Definition, ...] = (
         range=SHARE,
         summary="The weighted harmonic mean of precision and recall in the first k.",
         formula="(1 + beta^2) P R / (beta^2 P + R)",
-        edge_cases=NO_RELEVANT,
+        edge_cases=NO_RELEVANT + " Without a cut-off: of the whole list, as SetF.",
         citation="van Rijsbergen, Information Retrieval, 1979",
         kernel="f",
         params=(REL, _BETA),

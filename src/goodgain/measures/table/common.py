@@ -36,7 +36,7 @@ ALPHA = Param(
 MAX_GRADE = Param(
     name="max_grade",
     default=None,
-    meaning="the highest grade of the scale (default: the highest judged)",
+    meaning="the highest grade of the scale (default: the highest judged for any query, but at least 1)",
     low=0,
     open_low=True,
 )

@@ -34,8 +34,8 @@ MEASURES: tuple[Definition, ...] = (
         summary="The share of the first k places held by unjudged documents.",
         formula="unjudged in the first k / k",
         edge_cases=(
-            "Places that a short list leaves empty are not unjudged. Nothing retrieved and no "
-            "cut-off: undefined."
+            "Places that a short list leaves empty are not unjudged. Without a cut-off: the share of "
+            "what was retrieved, undefined for nothing."
         ),
         citation="trec_eval 10",
         kernel="unjudged",

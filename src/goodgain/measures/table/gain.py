@@ -130,7 +130,10 @@ MEASURES: tuple[Definition, ...] = (
         formula=(
             "sum of R_i / i x product of (1 - R_j) for j < i, with R = (2^g - 1) / 2^max_grade"
         ),
-        edge_cases="A grade above max_grade counts as max_grade. Unjudged and negative count 0.",
+        edge_cases=(
+            "A grade above max_grade counts as max_grade. Unjudged and negative count 0. If no grade is "
+            "above 1, max_grade is 1 unless it is set."
+        ),
         citation=_CHAPELLE,
         kernel="err",
         params=(MAX_GRADE,),
@@ -169,7 +172,10 @@ MEASURES: tuple[Definition, ...] = (
         formula=(
             "(1 - p) x sum of r_i p^(i-1), with r = g / max_grade, or 0 and 1 where rel is given"
         ),
-        edge_cases="Unjudged and negative count 0.",
+        edge_cases=(
+            "Unjudged and negative count 0. A grade above max_grade counts as max_grade. Grades up to 1 "
+            "(shares, probabilities) are not scaled: max_grade is at least 1 unless it is set."
+        ),
         citation=_MOFFAT,
         kernel="rbp",
         params=(
@@ -188,7 +194,7 @@ MEASURES: tuple[Definition, ...] = (
                 name="scale",
                 default="collection",
                 meaning="what a grade is divided by: the highest grade of all queries, the highest "
-                "of the query, or nothing",
+                "of the query (both at least 1), or nothing",
                 choices=("collection", "query", "none"),
             ),
         ),

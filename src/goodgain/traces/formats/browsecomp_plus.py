@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts, query_of
+from goodgain.errors import InputError
+from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.telemetry import text_in
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 
@@ -20,33 +23,34 @@ def _mismatch(document: Any) -> str:
 
 def _read(documents: Documents, context: Context) -> Conversations:
     """One iteration per call; with `merge_adjacent`, calls with nothing between them share one."""
-    for _, document in documents:
-        builder = Builder(document["query_id"], (document.get("metadata") or {}).get("model"))
+    for where, document in documents:
+        if problem := _mismatch(document):
+            context.skip(InputError(f"not a BrowseComp-Plus run: {problem}", where=where))
+            continue
+        metadata = document.get("metadata")
+        system = text_in(metadata, "model") if isinstance(metadata, dict) else None
+        builder = Builder(document["query_id"], system, context)
         query = document.get("query")
         builder.start_turn(query if isinstance(query, str) else None)
         is_adjacent = False
-        for item in dicts(document["result"]):
+        for number, item in enumerate(dicts(document["result"])):
+            place = f"{where} result[{number}]"
+            builder.add_item("message", place)
             if item.get("type") != "tool_call":
                 is_adjacent = False
                 if item.get("type") == "output_text":
-                    builder.set_answer(str(item.get("output") or ""))
-                continue
-            if not context.is_search(item.get("tool_name")):
+                    builder.drop_answer()
+                    builder.add_answer(str(item.get("output") or ""))
                 continue
             if not (is_adjacent and context.merge_adjacent):
                 builder.start_iteration()
             is_adjacent = True
-            _add_search(item, builder)
+            record = builder.add_call(
+                None, item.get("tool_name"), item.get("arguments"), where=place
+            )
+            if item.get("output") is not None:
+                builder.add_output(record, item["output"], where=place)
         yield builder.build()
-
-
-def _add_search(item: dict[str, Any], builder: Builder) -> None:
-    search = builder.add_search(None, item.get("tool_name"), query_of(item.get("arguments")))
-    output = item.get("output")
-    if is_failure(output):
-        search["error"] = str(output)[:500]
-    else:
-        search["results"] = results_of(output)
 
 
 FORMAT = TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", _mismatch, _read)

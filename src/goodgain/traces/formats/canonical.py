@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
-    from goodgain.traces.builder import Context
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.ledger import Account, Ledger
 
 
 def _mismatch(document: Any) -> str:
@@ -19,8 +21,43 @@ def _mismatch(document: Any) -> str:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    for _, document in documents:
-        yield from document if isinstance(document, list) else [document]
+    for where, document in documents:
+        for trace in document if isinstance(document, list) else [document]:
+            account_for(trace, context.ledger, where)
+            yield trace
+
+
+def account_for(trace: Any, ledger: Ledger, where: str) -> None:
+    """Enter a conversation that is canonical already: it says itself what its searches are."""
+    ledger.meet("conversation")
+    ledger.enter("conversation", "read", where=where)
+    turns = trace.get("turns") if isinstance(trace, dict) else None
+    for turn in dicts(turns):
+        for iteration in dicts(turn.get("iterations")):
+            for search in dicts(iteration.get("searches")):
+                _account_for_search(search, ledger, where)
+            opens = len(list(dicts(iteration.get("opens"))))
+            ledger.meet("call", opens)
+            ledger.enter("call", "open", where=where, number=opens)
+
+
+def _account_for_search(search: dict[str, Any], ledger: Ledger, where: str) -> None:
+    results = search.get("results")
+    number = len(results) if isinstance(results, list) else 0
+    account: Account = (
+        "search"
+        if number
+        else "failed"
+        if search.get("error")
+        else "unread"
+        if search.get("unread")
+        else "empty"
+    )
+    tool = search.get("tool")
+    ledger.meet("call")
+    ledger.enter("call", account, where=where, tool=tool if isinstance(tool, str) else None)
+    ledger.meet("result", number)
+    ledger.enter("result", "result", where=where, number=number)
 
 
 FORMAT = TraceFormat("canonical", "goodgain's own JSON lines", _mismatch, _read)

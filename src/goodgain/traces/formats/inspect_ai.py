@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts
+from goodgain.traces.builder import Builder
 from goodgain.traces.chat import add_messages
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.telemetry import text_in
+from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _ATTACHMENT = "attachment://"
@@ -24,12 +27,18 @@ def _mismatch(document: Any) -> str:
 
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per sample and epoch."""
-    for _, log in documents:
-        system = (log.get("eval") or {}).get("model")
-        for sample in dicts(log["samples"]):
-            builder = Builder(f"{sample.get('id')}/{sample.get('epoch', 1)}", system)
-            messages = _with_attachments(sample.get("messages"), sample.get("attachments") or {})
-            add_messages(messages, builder, context)
+    for where, log in documents:
+        facts = log if isinstance(log, dict) else {}
+        evaluation = facts.get("eval")
+        system = text_in(evaluation, "model") if isinstance(evaluation, dict) else None
+        for sample in dicts(facts.get("samples")):
+            builder = Builder(
+                name := f"{sample.get('id')}/{sample.get('epoch', 1)}", system, context
+            )
+            attachments = sample.get("attachments")
+            attachments = attachments if isinstance(attachments, dict) else {}
+            messages = _with_attachments(sample.get("messages"), attachments)
+            add_messages(messages, builder, f"{where} sample {name}")
             yield builder.build()
 
 

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context, dicts, query_of, text_of
+from goodgain.traces.builder import Builder
+from goodgain.traces.chat import is_system_text
+from goodgain.traces.citations import citations_of
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.results import is_failure, results_of
+from goodgain.traces.results import find_results
+from goodgain.traces.telemetry import text_in
+from goodgain.traces.threads import Item, Piece, key_of, threads
+from goodgain.traces.usage import read_usage
+from goodgain.traces.values import dicts, first_of, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
-_CALLS = ("function_call", "web_search_call", "file_search_call", "mcp_call")
+_CALLS = ("function_call", "custom_tool_call", "web_search_call", "file_search_call", "mcp_call")
+_LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
 _TYPES = (*_CALLS, "function_call_output", "reasoning")
 
 
 def _mismatch(document: Any) -> str:
     if _is_event(document):
         return ""
-    items = _items(document)
-    if items is None:
+    listed = _items(document)
+    if listed is None:
         return "no object 'response' and no list of items"
     if isinstance(document, dict) and document.get("object") == "response":
         return ""
     return (
         ""
-        if any(i.get("type") in _TYPES for i in items)
+        if any(i.get("type") in _TYPES for side in listed for i in dicts(side))
         else "no item is a function_call or a hosted search"
     )
 
@@ -35,102 +43,173 @@ def _is_event(document: Any) -> bool:
     return isinstance(document, dict) and str(document.get("type", "")).startswith("response.")
 
 
-def _items(document: Any) -> list[dict[str, Any]] | None:
+def _items(document: Any) -> tuple[list[Any], list[Any]] | None:
+    """The items of the input and of the output."""
     if isinstance(document, dict):
-        inputs, outputs = document.get("input"), document.get("output")
+        response = document.get("response")
+        request = document.get("request")
+        holder = response if isinstance(response, dict) else document
+        outputs = holder.get("output")
         if not isinstance(outputs, list):
-            outputs = document.get("items")
+            outputs = holder.get("items")
         if not isinstance(outputs, list):
             return None
+        inputs = first_of(request if isinstance(request, dict) else {}, "input")
+        inputs = first_of(document, "input") if inputs is None else inputs
         before = (
             [{"role": "user", "content": inputs}]
             if isinstance(inputs, str)
-            else list(dicts(inputs))
+            else inputs
+            if isinstance(inputs, list)
+            else []
         )
-        return [*before, *dicts(outputs)]
-    return list(dicts(document)) if isinstance(document, list) else None
+        return before, outputs
+    return ([], document) if isinstance(document, list) else None
+
+
+def _piece(where: str, document: Any) -> Piece:
+    """A response with its input, or a list of items."""
+    facts = document if isinstance(document, dict) else {}
+    response = facts.get("response")
+    holder: dict[str, Any] = response if isinstance(response, dict) else facts
+    inputs, outputs = _items(document) or ([], [])
+    items = [
+        Item(value=item, where=f"{where} item {n}") for n, item in enumerate([*inputs, *outputs], 1)
+    ]
+    if outputs and isinstance(document, dict):
+        first = items[len(inputs)]
+        first.usage, first.model = read_usage(holder.get("usage")), holder.get("model")
+        first.is_reply = True
+    request = facts.get("request")
+    previous = first_of(holder, "previous_response_id")
+    if previous is None and isinstance(request, dict):
+        previous = request.get("previous_response_id")
+    model = holder.get("model")
+    return Piece(
+        where=where,
+        items=items,
+        key=key_of(holder) or key_of(facts),
+        id=str(holder["id"]) if isinstance(holder.get("id"), str) else None,
+        previous=str(previous) if isinstance(previous, str) and previous else None,
+        system=model if isinstance(model, str) else None,
+    )
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per response, list of items, or stream."""
-    for where, document in documents:
-        response = document
-        if _is_event(document):
-            if document["type"] not in ("response.completed", "response.incomplete"):
-                continue  # the last event of a stream holds all of it
-            response = document.get("response", {})
-        facts = response if isinstance(response, dict) else {}
-        conversation = facts.get("conversation")
-        name = conversation.get("id") if isinstance(conversation, dict) else conversation
-        builder = Builder(name or facts.get("id") or where, facts.get("model"))
-        _add_items(_items(response) or [], builder, context)
+    """One conversation per response, list of items, or stream, or per thread of responses."""
+    for thread in threads(_without_events(documents, context), _piece, context):
+        builder = Builder(thread.name, thread.system, context)
+        if thread.repeated:
+            rule = "repeated from an earlier line"
+            builder.add_item("message", thread.where, "duplicate", rule, thread.repeated)
+        _add_items(thread.items, builder)
         yield builder.build()
 
 
-def _add_items(items: list[dict[str, Any]], builder: Builder, context: Context) -> None:
+def _without_events(documents: Documents, context: Context) -> Documents:
+    """Of the events of a stream only the last is a document: it holds all of it."""
+    for where, document in documents:
+        if _is_event(document):
+            is_last = document["type"] in _LAST_EVENTS
+            context.ledger.meet("event")
+            rule = "" if is_last else "the last event of the stream holds it"
+            context.ledger.enter("event", "read" if is_last else "wrapped", rule, where=where)
+            if not is_last:
+                continue
+        yield where, document
+
+
+def _add_items(items: list[Item], builder: Builder) -> None:
     is_new = True  # whether the next call is of a new generation
     for item in items:
-        kind = item.get("type") or ("message" if "role" in item else None)
-        if kind == "message" and item.get("role") in ("user", "human"):
-            builder.start_turn(text_of(item.get("content")))
+        value = item.value
+        if not isinstance(value, dict):
+            builder.add_item("message", item.where, "unusable", "not an object")
+            continue
+        builder.add_item("message", item.where)
+        if item.is_reply:
+            builder.start_iteration(**builder.context.spent(item.usage, item.model))
+            is_new = False
+        kind = value.get("type") or ("message" if "role" in value else None)
+        if kind == "message" and value.get("role") in ("user", "human"):
+            text = text_of(value.get("content"))
+            if not is_system_text(text):
+                builder.start_turn(text)
             is_new = True
-        elif kind in ("message", "reasoning"):
+        elif kind == "reasoning":
+            is_new = is_new or not item.is_reply
+            builder.drop_answer()
+        elif kind == "message" and value.get("role") in (None, "assistant"):
+            is_new = is_new or not item.is_reply
+            if value.get("phase") != "commentary":
+                builder.add_answer(text_of(value.get("content")), citations_of(value))
+        elif str(kind).endswith("_call_output"):
+            builder.add_output(value.get("call_id"), value.get("output"), where=item.where)
             is_new = True
-            if kind == "message":
-                builder.set_answer(text_of(item.get("content")))
-        elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = item.get("output")
-            error = str(output) if is_failure(output) else None
-            builder.add_output(item.get("call_id"), [] if error else results_of(output), error)
-            is_new = True
-        elif kind in _CALLS:
+        elif str(kind).endswith("_call"):
             if is_new:
                 builder.start_iteration()
             is_new = False
-            _add_call(kind, item, builder, context)
+            builder.drop_answer()
+            _add_call(str(kind), value, builder, item.where)
 
 
-def _add_call(kind: str, item: dict[str, Any], builder: Builder, context: Context) -> None:
-    name, query = item.get("name"), query_of(item.get("arguments"))
-    if kind == "web_search_call":
-        action = item.get("action") or {}
-        if action.get("type", "search") == "search":
-            query = query_of(action.get("queries") or action.get("query"))
-            search = builder.add_search(item.get("id"), "web_search", query)
-            search["results"] = [
-                {**r, "type": "web"} for r in results_of(action.get("sources") or [])
-            ]
-    elif kind == "file_search_call":
-        query = query_of(item.get("queries"))
-        search = builder.add_search(item.get("id"), "file_search", query)
-        search["results"] = [
-            {**r, "type": "passage"} for r in map(_file_result, dicts(item.get("results")))
-        ]
-        if item.get("results") is None:
-            context.note(
-                f"{context.name}: a file search has no results; request them with "
+def _add_call(kind: str, item: dict[str, Any], builder: Builder, where: str) -> None:
+    name, call, arguments = item.get("name"), item.get("call_id"), item.get("arguments")
+    if kind in ("function_call", "custom_tool_call"):
+        arguments = item.get("input") if arguments is None else arguments
+        builder.add_call(call, name, arguments, where=where)
+    elif kind == "mcp_call":
+        record = builder.add_call(item.get("id"), name, arguments, where=where)
+        if item.get("output") is not None or item.get("error"):
+            builder.add_output(record, item.get("output"), where=where, error=item.get("error"))
+    elif kind == "web_search_call":
+        action = item["action"] if isinstance(item.get("action"), dict) else {}
+        step = action.get("type", "search")
+        if step != "search":
+            builder.add_call(item.get("id"), str(step), action, where=where)
+            return
+        query = action.get("queries") or action.get("query")
+        record = builder.add_call(
+            item.get("id"), "web_search", query, where=where, kind="hosted search"
+        )
+        if item.get("status") == "failed":
+            builder.add_output(record, None, where=where, error="the search failed")
+        elif action.get("sources") is not None:
+            sources = find_results(action["sources"]).results
+            results = [{**r, "type": "web"} for r in sources]
+            builder.add_output(record, action["sources"], where=where, results=results)
+    elif kind != "file_search_call":  # code_interpreter_call, computer_call, ...
+        arguments = first_of(item, "arguments", "action", "code", "input", "operation")
+        record = builder.add_call(
+            call or item.get("id"), name or kind.removesuffix("_call"), arguments, where=where
+        )
+        output = first_of(item, "output", "outputs", "result")
+        if output is not None:
+            builder.add_output(record, output, where=where)
+    else:
+        record = builder.add_call(
+            item.get("id"), "file_search", item.get("queries"), where=where, kind="hosted search"
+        )
+        if item.get("results") is not None:
+            results = [{**_file_result(r), "type": "passage"} for r in dicts(item["results"])]
+            builder.add_output(record, item["results"], where=where, results=results)
+        else:
+            builder.context.note(
+                f"{builder.context.name}: a file search has no results; request them with "
                 "include=file_search_call.results"
             )
-    elif not context.is_search(name):
-        return
-    elif kind == "function_call":
-        builder.add_search(item.get("call_id"), name, query)
-    else:  # mcp_call
-        search = builder.add_search(item.get("id"), name, query)
-        if item.get("error"):
-            search["error"] = str(item["error"])
-        search["results"] = [] if item.get("error") else results_of(item.get("output"))
 
 
 def _file_result(item: dict[str, Any]) -> dict[str, Any]:
     """Passages of one file share its id: it is the document's, not the passage's."""
-    attributes = (item.get("attributes") or {}).items()
+    attributes = item["attributes"].items() if isinstance(item.get("attributes"), dict) else ()
     result = {
-        "id": item.get("file_id"),
-        "ids": {"doc_id": item["file_id"]} if item.get("file_id") else None,
-        "title": item.get("filename"),
-        "content": item.get("text"),
-        "score": item.get("score"),
+        "id": text_in(item, "file_id"),
+        "ids": {"doc_id": text_in(item, "file_id")} if text_in(item, "file_id") else None,
+        "title": text_in(item, "filename"),
+        "content": text_in(item, "text"),
+        "score": score if isinstance(score := item.get("score"), int | float) else None,
         "fields": {k: v for k, v in attributes if isinstance(v, str | int | float)} or None,
     }
     return {k: v for k, v in result.items() if v is not None}

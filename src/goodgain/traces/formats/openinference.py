@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Context, decode_json, text_of
 from goodgain.traces.format import TraceFormat
+from goodgain.traces.messages import Message, find_messages, parse_message
 from goodgain.traces.spans import Kind, Span, conversations
-from goodgain.traces.telemetry import common_fields, mismatch_of_spans, spans_of
+from goodgain.traces.telemetry import common_fields, mismatch_of_spans, objects, spans_of, text_in
+from goodgain.traces.usage import read_usage
+from goodgain.traces.values import decode_json
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _KIND = "openinference.span.kind"
@@ -23,41 +26,77 @@ def _mismatch(document: Any) -> str:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    return conversations((_span(s, a) for _, d in documents for s, a in spans_of(d)), context)
+    spans = (
+        _span(s, a, f"{where} span {n}")
+        for where, document in documents
+        for n, (s, a) in enumerate(spans_of(document), 1)
+    )
+    return conversations(spans, context)
 
 
-def _span(span: dict[str, Any], a: dict[str, Any]) -> Span:
-    documents = _objects(a, "retrieval.documents.")
-    users = [m for m in _objects(a, "llm.input_messages.") if m.get("message.role") == "user"]
+def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
+    kind = _KINDS.get(str(a.get(_KIND)).upper(), "other")
+    documents = objects(a, "retrieval.documents.") or objects(a, "reranker.output_documents.")
     output = decode_json(a.get("output.value"))
     return Span(
-        kind=_KINDS.get(str(a.get(_KIND)).upper(), "other"),
+        kind=kind,
         **common_fields(span),
-        session=a.get("session.id"),
-        name=a.get("tool.name") or span.get("name"),
-        call=a.get("tool.id")
-        or a.get("tool_call.id")
-        or (output.get("tool_call_id") if isinstance(output, dict) else None),
-        calls=tuple(
-            str(v)
-            for k, v in a.items()
-            if k.startswith("llm.output_messages.") and k.endswith("tool_call.id")
-        ),
+        where=where,
+        session=text_in(a, "session.id"),
+        name=text_in(a, "tool.name") or text_in(span, "name"),
+        description=text_in(a, "tool.description"),
+        call=text_in(a, "tool.id", "tool_call.id", "tool.call.id") or _answered_call(output),
         query=a.get("input.value"),
         output=[_document(d) for d in documents] if documents else output,
-        user=text_of(users[-1].get("message.content")) if users else None,
+        system=text_in(a, "agent.name"),
+        inputs=_messages(a, "input", kind),
+        outputs=_messages(a, "output", kind),
+        usage=read_usage(
+            {k.removeprefix("llm.token_count."): v for k, v in a.items() if "token_count" in k},
+            {k.removeprefix("llm."): v for k, v in a.items() if k.startswith("llm.cost")},
+            {"total_cost": a.get("llm.cost.total")},
+        ),
+        model=text_in(a, "llm.model_name"),
     )
 
 
-def _objects(attributes: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """`prefix`0.x, `prefix`0.y, `prefix`1.x as a list of objects."""
-    objects: dict[int, dict[str, Any]] = {}
-    for key, value in attributes.items():
-        if key.startswith(prefix):
-            number, _, name = key.removeprefix(prefix).partition(".")
-            if number.isdigit() and name:
-                objects.setdefault(int(number), {})[name] = value
-    return [objects[number] for number in sorted(objects)]
+def _answered_call(output: Any) -> str | None:
+    if isinstance(output, dict):
+        output = output["kwargs"] if isinstance(output.get("kwargs"), dict) else output
+        return text_in(output, "tool_call_id")
+    return None
+
+
+def _messages(a: dict[str, Any], side: str, kind: str) -> list[Message]:
+    if kind != "model":
+        return []
+    messages = [_message(m) for m in objects(a, f"llm.{side}_messages.")]
+    if not messages:
+        messages = list(find_messages(a.get(f"{side}.value")))
+    if not messages and side == "output" and (text := text_in(a, "output.value")):
+        messages = [Message(role="assistant", text=text)]
+    return messages
+
+
+def _message(fields: dict[str, Any]) -> Message:
+    message = {k.removeprefix("message."): v for k, v in fields.items()}
+    calls = [
+        {
+            "id": call.get("tool_call.id"),
+            "name": call.get("tool_call.function.name"),
+            "arguments": call.get("tool_call.function.arguments"),
+        }
+        for call in objects(message, "tool_calls.")
+    ]
+    blocks = [
+        {"type": "text", "text": block.get("message_content.text")}
+        for block in objects(message, "contents.")
+        if block.get("message_content.text")
+    ]
+    plain = {k: v for k, v in message.items() if "." not in k}
+    if blocks and not plain.get("content"):
+        plain["content"] = blocks
+    return parse_message({**plain, "tool_calls": calls})
 
 
 def _document(attributes: dict[str, Any]) -> dict[str, Any]:

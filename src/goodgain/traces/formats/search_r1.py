@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder, Context
+from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.results import results_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _SEARCH = re.compile(
@@ -53,15 +53,19 @@ def _read(documents: Documents, context: Context) -> Conversations:
             if not marker:
                 prompt, reply = "", _INSTRUCTIONS.sub("", chat)
             default = where if len(chats) == 1 else f"{where}/{number}"
-            builder = Builder(facts.get("id", facts.get("query_id", default)), facts.get("model"))
+            name = facts.get("id", facts.get("query_id", default))
+            builder = Builder(name, facts.get("model"), context)
+            builder.add_item("message", default)
             question = _QUESTION.search(prompt or reply)
             builder.start_turn(facts.get("question") or (question[1] if question else None))
-            for pair in _SEARCH.finditer(reply):
+            for number, pair in enumerate(_SEARCH.finditer(reply), 1):
                 builder.start_iteration()
-                search = builder.add_search(None, "search", pair["query"].strip())
-                search["results"] = results_of(pair["output"] or "")
+                place = f"{default} search {number}"
+                record = builder.add_call(None, "search", pair["query"].strip(), where=place)
+                if pair["output"] is not None:
+                    builder.add_output(record, pair["output"], where=place)
             answer = _ANSWER.search(reply)
-            builder.set_answer(answer[1].strip() if answer else None)
+            builder.add_answer(answer[1].strip() if answer else None)
             yield builder.build()
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
-from goodgain.traces.builder import Builder, Context
+from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
 
 if TYPE_CHECKING:
+    from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 
@@ -54,11 +55,13 @@ def _read(documents: Documents, context: Context) -> Conversations:
                 continue
             queries.setdefault(query, {}).setdefault(iteration, []).append(result)
     for query, iterations in queries.items():
-        builder = Builder(query)
+        builder = Builder(query, None, context)
         builder.start_turn(None)
-        for _, results in sorted(iterations.items()):
+        for number, results in sorted(iterations.items()):
             builder.start_iteration()
-            builder.add_search(None, None, None)["results"] = results
+            place = f"{query} iteration {number}"
+            record = builder.add_call(None, None, None, where=place, kind="retriever")
+            builder.add_output(record, None, where=place, results=results)
         yield builder.build()
 
 

@@ -1,0 +1,92 @@
+"""The history of a check: a line for every run, and a chart of how the measures went."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError
+
+if TYPE_CHECKING:
+    from goodgain.checks.result import CheckResult
+
+COLUMNS = ("date", "version", "verdict", "cases", "failed", "p50", "p95")
+
+
+def history_line(result: CheckResult) -> str:
+    """What one run adds to the history."""
+    from datetime import UTC, datetime
+
+    row: dict[str, Any] = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "version": result.version,
+        "verdict": result.verdict,
+        "cases": len(result.cases),
+        "failed": len(result.failed_cases),
+        "p50": result.latency.now.get("p50"),
+        "p95": result.latency.now.get("p95"),
+        "means": dict(result.means),
+    }
+    return json.dumps(row, ensure_ascii=False)
+
+
+def append_history(path: str, result: CheckResult) -> None:
+    """Append a line to the history."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(history_line(result) + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write '{path}': {error.strerror}") from None
+
+
+def read_history(path: str) -> list[dict[str, Any]]:
+    """The runs of a history, oldest first."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            lines = file.read().split("\n")
+    except FileNotFoundError:
+        raise InputError(
+            f"file not found: '{path}'", hint="goodgain check GOLDEN --history FILE adds to it"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read '{path}': {error}") from None
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            rows.append({**row, "means": dict(row["means"])})
+        except (ValueError, KeyError, TypeError):
+            raise InputError("not a line of a check's history", where=f"{path}:{number}") from None
+    if not rows:
+        raise InputError("the history is empty", where=path)
+    return rows
+
+
+def history_table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Columns and a row for each run."""
+    names = list(dict.fromkeys(name for row in rows for name in row["means"]))
+    table = [
+        [*(row.get(c) for c in COLUMNS), *(row["means"].get(name) for name in names)]
+        for row in rows
+    ]
+    return [*COLUMNS, *names], table
+
+
+def history_chart(rows: list[dict[str, Any]]) -> str:
+    """A line of bars for each measure, from 0 to 1 or to its largest value."""
+    blocks = "▁▂▃▄▅▆▇█"
+    names = list(dict.fromkeys(name for row in rows for name in row["means"]))
+    size = max(map(len, names), default=0)
+    lines = []
+    for name in names:
+        values = [row["means"].get(name) for row in rows][-60:]
+        numbers = [v for v in values if isinstance(v, int | float)]
+        top = max([1.0, *numbers])
+        bars = "".join(
+            " " if not isinstance(v, int | float) else blocks[min(7, max(0, int(8 * v / top)))]
+            for v in values
+        )
+        lines.append(f"{name:<{size}}  {bars}  {numbers[-1]:.4f}" if numbers else name)
+    return "\n".join(lines) + "\n"

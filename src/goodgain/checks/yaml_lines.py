@@ -1,0 +1,46 @@
+"""YAML in which every mapping knows its line, so that an error can name the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goodgain.errors import InputError, MissingExtraError
+
+
+def load_yaml(text: str, name: str) -> Any:
+    """Parse YAML; each mapping has its line under the key None, and repeated keys are errors."""
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise MissingExtraError.for_package("pyyaml", "check", "reading YAML") from None
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        pass
+
+    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        loader.flatten_mapping(node)
+        values: dict[Any, Any] = {None: node.start_mark.line + 1}
+        for key_node, value_node in node.value:
+            key = loader.construct_object(key_node, deep=True)
+            line = key_node.start_mark.line + 1
+            if not isinstance(key, str | int | float):
+                raise InputError(f"a key must be text, got {key!r:.40}", where=f"{name}:{line}")
+            if str(key) in values:
+                raise InputError(f"duplicate key '{key}'", where=f"{name}:{line}")
+            values[str(key)] = loader.construct_object(value_node, deep=True)
+        return values
+
+    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{name}:{mark.line + 1}" if mark else name
+        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+        raise InputError(f"invalid YAML: {problem}", where=where) from None
+    except RecursionError:
+        raise InputError("the YAML is nested too deeply", where=name) from None
+    except ValueError as error:  # a date that does not exist, for example
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"invalid YAML: {error}", where=name) from None

@@ -1,0 +1,161 @@
+"""Calls of a JSON service over HTTP: templates, variables of the environment, and reused connections."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from goodgain.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class ServiceError(InputError):
+    """A status of 400 or above; `again` says after how many seconds the service would take the call."""
+
+    def __init__(self, status: int, reason: str, content: bytes, after: float | None) -> None:
+        super().__init__(f"the service returned {status} {reason}: {content[:200]!r}")
+        self.status = status
+        self.after = after
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.status in (408, 425, 429, 500, 502, 503, 504)
+
+
+class JsonService:
+    """A JSON endpoint.
+
+    Without a `body` the request is a GET, with `{query}` and `{depth}` in the URL replaced; with a body
+    (any JSON) it is a POST, with them replaced in the body. `${NAME}` in the URL, the body and the headers is
+    read from the environment. Connections are reused, as a real client would, one per thread.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        method: str | None = None,
+        timeout: float = 30.0,
+    ) -> None:
+        self._url = from_environment(url)
+        self._body = from_environment(body)
+        self._headers = from_environment(dict(headers or {}))
+        self._method = method or ("GET" if body is None else "POST")
+        self._timeout = timeout
+        self._local = threading.local()
+        self._connections: list[HTTPConnection] = []
+        address = urlsplit(self._url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise UsageError(f"invalid url='{url}'", hint='for example url = "https://..."')
+        if "{query}" not in self._url and "{query}" not in json.dumps(self._body):
+            raise UsageError(
+                "neither the URL nor the body contains {query}",
+                hint='url = "https://.../search?q={query}", or body = {query = "{query}"}',
+            )
+
+    def call(self, query: str, depth: int) -> Any:
+        """The response to a query, parsed."""
+        url = self._url.replace("{query}", quote(query, safe="")).replace("{depth}", str(depth))
+        body = None
+        if self._body is not None:
+            body = json.dumps(fill_template(self._body, query, depth)).encode()
+        content = self._request(url, body)
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise InputError(f"the response is not JSON: {content[:80]!r}") from None
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        for connection in self._connections:
+            connection.close()
+
+    def _request(self, url: str, body: bytes | None) -> bytes:
+        address = urlsplit(url)
+        target = address.path + (f"?{address.query}" if address.query else "") or "/"
+        headers = {"Accept": "application/json", **self._headers}
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        for attempt in (1, 2):
+            connection = self._connection(address.scheme, str(address.hostname), address.port)
+            try:
+                connection.request(self._method, target, body, headers)
+                response = connection.getresponse()
+                content = response.read()
+                break
+            except TimeoutError:
+                self._drop(connection)
+                raise
+            except (HTTPException, OSError):  # the service closed an idle connection
+                self._drop(connection)
+                if attempt == 2:
+                    raise
+        if response.status >= 400:
+            after = response.headers.get("Retry-After", "")
+            seconds = float(after) if after.isdigit() else None
+            raise ServiceError(response.status, response.reason, content, seconds)
+        return content
+
+    def _drop(self, connection: HTTPConnection) -> None:
+        """Close a connection that failed; the next call opens another."""
+        connection.close()
+        self._connections.remove(connection)
+        self._local.connection = None
+
+    def _connection(self, scheme: str, host: str, port: int | None) -> HTTPConnection:
+        connection: HTTPConnection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            kind = HTTPSConnection if scheme == "https" else HTTPConnection
+            connection = self._local.connection = kind(host, port, timeout=self._timeout)
+            self._connections.append(connection)
+        return connection
+
+
+def from_environment(value: Any) -> Any:
+    """`${NAME}` in texts, at any depth, replaced from the environment; an unset variable is an error."""
+
+    def variable(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
+            raise UsageError(f"environment variable '{match[1]}' is not set")
+        return os.environ[match[1]]
+
+    if isinstance(value, dict):
+        return {key: from_environment(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [from_environment(each) for each in value]
+    return _VARIABLE.sub(variable, value) if isinstance(value, str) else value
+
+
+def fill_template(value: Any, query: str, depth: int) -> Any:
+    """A template with query and depth in place; "{depth}" on its own becomes a number."""
+    if isinstance(value, dict):
+        return {key: fill_template(each, query, depth) for key, each in value.items()}
+    if isinstance(value, list):
+        return [fill_template(each, query, depth) for each in value]
+    if value == "{depth}":
+        return depth
+    if isinstance(value, str):
+        return value.replace("{query}", query).replace("{depth}", str(depth))
+    return value
+
+
+def value_at(value: Any, path: str) -> Any:
+    """The value at a path such as "result.hits" or "groups.0.docs", or None."""
+    for key in filter(None, path.split(".")):
+        if isinstance(value, list) and key.isdigit():
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
+    return value

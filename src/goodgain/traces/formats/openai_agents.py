@@ -1,0 +1,75 @@
+"""OpenAI Agents SDK: traces and spans as its processors export them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goodgain.traces.format import TraceFormat
+from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.usage import read_usage
+from goodgain.traces.values import dicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodgain.traces.context import Context
+    from goodgain.traces.format import Conversations, Documents
+
+_KINDS: dict[str, Kind] = {"function": "tool", "generation": "model", "response": "model"}
+
+
+def _mismatch(document: Any) -> str:
+    items = list(_items(document))
+    if any(i.get("object") in ("trace", "trace.span") for i in items):
+        return ""
+    return "no object trace or trace.span"
+
+
+def _items(document: Any) -> Iterator[dict[str, Any]]:
+    """Spans and traces, in a list, alone, or as the request to the tracing endpoint: {"data": [...]}."""
+    if isinstance(document, dict) and isinstance(document.get("data"), list):
+        document = document["data"]
+    yield from dicts(document if isinstance(document, list) else [document])
+
+
+def _read(documents: Documents, context: Context) -> Conversations:
+    traces: dict[str, dict[str, Any]] = {}
+    spans = []
+    for where, document in documents:
+        for number, item in enumerate(_items(document), 1):
+            if item.get("object") == "trace":
+                traces[str(item.get("id"))] = item
+                context.ledger.meet("event")
+                context.ledger.enter("event", "read", where=f"{where} item {number}")
+            else:
+                spans.append((item, f"{where} item {number}"))
+    return conversations((_span(s, traces, where) for s, where in spans), context)
+
+
+def _span(span: dict[str, Any], traces: dict[str, dict[str, Any]], where: str) -> Span:
+    data = span["span_data"] if isinstance(span.get("span_data"), dict) else {}
+    kind = _KINDS.get(str(data.get("type")), "other")
+    trace = str(span.get("trace_id"))
+    facts = traces.get(trace, {})
+    error = span.get("error")
+    usage = data.get("usage") or (data.get("model_config") or {}).get("usage")
+    fields = exchange_fields(kind, data.get("input"), data.get("output"))
+    return Span(
+        kind=kind,
+        trace=trace,
+        where=where,
+        id=span.get("id"),
+        parent=span.get("parent_id"),
+        start=span.get("started_at"),
+        end=span.get("ended_at"),
+        session=facts.get("group_id"),
+        name=data.get("name") or data.get("type"),
+        error=str(error.get("message") or error) if isinstance(error, dict) else error,
+        usage=read_usage(usage),
+        model=data.get("model"),
+        system=facts.get("workflow_name"),
+        **fields,
+    )
+
+
+FORMAT = TraceFormat("openai-agents", "OpenAI Agents SDK spans", _mismatch, _read)

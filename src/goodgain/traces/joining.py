@@ -1,0 +1,45 @@
+"""Traces of one conversation that nothing but their messages link: each model call repeats the one before."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from goodgain.traces.steps import sort_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from goodgain.traces.messages import Message
+    from goodgain.traces.spans import Span
+
+
+def continued_traces(traces: Mapping[str, list[Span]]) -> dict[str, str]:
+    """The trace that each trace goes on with, by its first: those whose input repeats another's exchange."""
+    first_of: dict[str, str] = {}
+    ends: dict[bytes, str] = {}  # of inputs with the reply to them
+    for name in sorted(traces, key=lambda n: min(sort_key(s.start) for s in traces[n])):
+        models = [s for s in traces[name] if s.kind == "model" and s.inputs]
+        models.sort(key=lambda s: sort_key(s.start))
+        if not models:
+            continue
+        marks = _marks(models[0].inputs)
+        earlier = next((ends[m] for m in reversed(marks) if m in ends), None)
+        first = first_of.get(earlier, earlier) if earlier is not None else name
+        if first != name:
+            first_of[name] = first
+        if models[-1].outputs:
+            ends[_marks([*models[-1].inputs, *models[-1].outputs])[-1]] = first
+    return first_of
+
+
+def _marks(messages: Iterable[Message]) -> list[bytes]:
+    """A digest of the messages up to each."""
+    digest = hashlib.blake2b(digest_size=16)
+    marks = []
+    for message in messages:
+        calls = [call.id or call.name for call in message.calls]
+        answers = [output.call for output in message.outputs]
+        digest.update(repr((message.role, message.text, calls, answers)).encode("utf-8", "replace"))
+        marks.append(digest.digest())
+    return marks

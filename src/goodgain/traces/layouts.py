@@ -1,0 +1,277 @@
+"""How the documents of a trace file are laid out: lines, JSON, a stream, an archive, a recording."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodgain.errors import InputError
+from goodgain.io.compression import decompress_zstandard
+from goodgain.io.files import BYTE_ORDER_MARK, parse_json
+from goodgain.traces.recorder import is_recording
+from goodgain.traces.streams import replies, server_events, stream_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from goodgain.traces.context import Context
+    from goodgain.traces.format import Documents
+
+HEAD = 1 << 16
+_SERVER_EVENT = re.compile(rb"(?::|data:|event:|id:|retry:)")
+_ARCHIVE = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A layout: its name, a document to detect the format from, and all documents with their names."""
+
+    name: str
+    sample: Any
+    documents: Callable[[int, str, Context], Documents]
+
+
+def detect_layout(fd: int, name: str) -> Layout:
+    """The layout of a file, by its first bytes."""
+    head = os.pread(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
+    if not head.strip():
+        raise InputError("the file is empty", where=name)
+    if head.startswith(_ARCHIVE):
+        return Layout("archive", next(_archive(fd, name))[1], _archived)
+    if is_recording(head):
+        return Layout("recording", parse_line(_first_line(fd)), _recorded)
+    if _SERVER_EVENT.match(head.lstrip()):
+        text = os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace")
+        events = ((name, event) for event in server_events(text))
+        sample = next((d for _, d in replies(events) if d is not None), text)
+        return Layout("stream", sample, _streamed)
+    if head.lstrip()[:1] not in (b"{", b"["):
+        return Layout("text", os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
+    document = parse_line(_first_line(fd))
+    if document is not None:
+        if stream_of(document) is None:
+            return Layout("lines", _first(document), _lines)
+        sample = next(replies(_parsed_lines(fd, name)))[1]
+        return Layout("lines", sample, lambda *rest: replies(_lines(*rest)))
+    data = _content(fd)
+    values = _objects(data, name)
+    first = next(values)
+    if next(values, None) is None:
+        return Layout("document", _first(first), _document)
+    return Layout("objects", first, _several)
+
+
+def parse_line(text: bytes) -> Any:
+    """The JSON value of a line; None if it is none."""
+    try:
+        return json.loads(text.removeprefix(BYTE_ORDER_MARK))
+    except (ValueError, RecursionError):
+        return None
+
+
+def split_document(document: Any, stem: str) -> Documents:
+    """A list of chats is several documents; a list of messages, items or spans is one."""
+    if (
+        isinstance(document, dict)
+        and document
+        and all(isinstance(v, dict) and "traj" in v for v in document.values())
+    ):
+        yield from document.items()
+    elif isinstance(document, list) and document and all(map(_is_document, document)):
+        for number, item in enumerate(document, 1):
+            yield f"{stem}:{number}", item
+    elif isinstance(document, list) and document and stream_of(document[0]):
+        yield from replies((f"{stem}:{number}", item) for number, item in enumerate(document, 1))
+    else:
+        yield stem, document
+
+
+_LISTS = ("messages", "output", "result", "samples", "conversations", "contents")
+
+
+def _is_document(item: Any) -> bool:
+    return isinstance(item, list) or (
+        isinstance(item, dict) and any(isinstance(item.get(name), list) for name in _LISTS)
+    )
+
+
+def _first(document: Any) -> Any:
+    return next(split_document(document, ""))[1] if document else document
+
+
+def _first_line(fd: int) -> bytes:
+    with os.fdopen(os.dup(fd), "rb") as file:
+        file.seek(0)
+        return next((line for line in file if line.strip()), b"")
+
+
+def _content(fd: int) -> bytes:
+    with os.fdopen(os.dup(fd), "rb") as file:
+        file.seek(0)
+        return file.read().removeprefix(BYTE_ORDER_MARK)
+
+
+def _document(fd: int, stem: str, context: Context) -> Documents:
+    yield from split_document(parse_json(_content(fd), context.name), stem)
+
+
+def _text(fd: int, stem: str, context: Context) -> Documents:
+    yield stem, _content(fd).decode("utf-8", "replace")
+
+
+def _streamed(fd: int, stem: str, context: Context) -> Documents:
+    events = server_events(_content(fd).decode("utf-8", "replace"))
+    yield from replies((f"{stem}:{number}", event) for number, event in enumerate(events, 1))
+
+
+def _several(fd: int, stem: str, context: Context) -> Documents:
+    """Objects one after another, as OpenTelemetry's console exporter prints them."""
+    values = _objects(_content(fd), context.name)
+    yield from replies((f"{stem}:{number}", value) for number, value in enumerate(values, 1))
+
+
+def _objects(data: bytes, name: str) -> Iterator[Any]:
+    """JSON values one after another, with nothing but white space or commas between them."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("the file is not UTF-8 text", where=name) from None
+    decoder, position = json.JSONDecoder(), 0
+    gap = re.compile(r"[\s,]*")
+    while (position := gap.match(text, position).end()) < len(text):  # type: ignore[union-attr]
+        try:
+            value, position = decoder.raw_decode(text, position)
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply", where=name) from None
+        except ValueError as error:
+            line = getattr(error, "lineno", 1)
+            reason = getattr(error, "msg", str(error))
+            raise InputError(f"invalid JSON: {reason}", where=f"{name}:{line}") from None
+        yield value
+
+
+def _parsed_lines(fd: int, stem: str) -> Documents:
+    with os.fdopen(os.dup(fd), "rb") as file:
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield f"{stem}:{number}", parse_line(line)
+
+
+def _lines(fd: int, stem: str, context: Context) -> Documents:
+    """A document a line; a bad line is an error, or counted with `skip_bad`."""
+    for where, document in _parsed_lines(fd, stem):
+        if document is None:
+            _skip_line(context, where)
+        else:
+            yield where, document
+
+
+def _skip_line(context: Context, where: str) -> None:
+    context.skip(
+        InputError(
+            "the line is not valid JSON",
+            where=f"{context.name}:{where.rpartition(':')[2]}",
+            hint="expected one JSON object per line; is the file complete?",
+        )
+    )
+
+
+_KEY = re.compile(rb'\{"recorded": \d+, "key": "(\w+)"')
+
+
+def _recorded(fd: int, stem: str, context: Context) -> Documents:
+    """The events of each conversation, once its last one was read: two passes, so that memory stays small."""
+    last: dict[bytes, int] = {}
+    with os.fdopen(os.dup(fd), "rb") as file:
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            if (match := _KEY.match(line)) and line.rstrip().endswith(b"}"):
+                last[match[1]] = number
+    events: dict[bytes, list[Any]] = {}
+    incomplete = 0
+    for where, event in _numbered_lines(fd):
+        if isinstance(event, bytes):
+            if is_recording(event) and not event.rstrip().endswith(b"}"):
+                incomplete += 1  # the process was killed in the middle of it
+            else:
+                _skip_line(context, f"{stem}:{where}")
+            continue
+        key = str(event.get("key") if isinstance(event, dict) else None).encode()
+        events.setdefault(key, []).append(event)
+        if last.get(key, where) <= where:
+            yield f"{stem}:{where}", events.pop(key)
+    if incomplete:
+        context.note(
+            f"{context.name}: {incomplete} incomplete line{'s' * (incomplete > 1)}: a process was killed "
+            "while writing; everything before it was read"
+        )
+
+
+def _numbered_lines(fd: int) -> Iterator[tuple[int, Any]]:
+    """Parsed lines by number; the bytes of a line that cannot be parsed."""
+    with os.fdopen(os.dup(fd), "rb") as file:
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                document = parse_line(line)
+                yield number, line if document is None else document
+
+
+def _archived(fd: int, stem: str, context: Context) -> Documents:
+    yield from _archive(fd, context.name)
+
+
+def _archive(fd: int, name: str) -> Documents:
+    """The samples of an inspect_ai log in its archive form, each as a log of its own."""
+    import zipfile
+
+    with os.fdopen(os.dup(fd), "rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile as error:
+            raise InputError(f"damaged archive: {error}", where=name) from None
+        members = sorted(m for m in archive.namelist() if m.endswith(".json"))
+        samples = [m for m in members if m.startswith("samples/")]
+        head = next((m for m in ("header.json", "_journal/start.json") if m in members), None)
+        if not samples:
+            raise InputError(
+                "the archive holds no traces",
+                where=name,
+                hint="expected an inspect_ai log with samples/*.json; seen: "
+                + (", ".join(archive.namelist()[:5]) or "nothing"),
+            )
+        facts = parse_json(_member(archive, head, name), name) if head else {}
+        for member in samples:
+            sample = parse_json(_member(archive, member, name), f"{name}/{member}")
+            yield member, {"eval": facts.get("eval") or {}, "samples": [sample]}
+
+
+_ZSTANDARD = 93  # which inspect_ai uses, and Python's zipfile reads from 3.14 on
+
+
+def _member(archive: Any, member: str, name: str) -> bytes:
+    """The content of a file in an archive."""
+    info = archive.getinfo(member)
+    try:
+        if info.compress_type != _ZSTANDARD:
+            return bytes(archive.read(member))
+        file = archive.fp
+        file.seek(info.header_offset + 26)
+        lengths = struct.unpack("<HH", file.read(4))  # of the name and of extra fields
+        file.seek(sum(lengths), os.SEEK_CUR)
+        return decompress_zstandard(file.read(info.compress_size))
+    except (NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
+        raise InputError(
+            f"cannot decompress '{member}': {error}",
+            where=name,
+            hint="`inspect log convert --to json` makes a plain file of it",
+        ) from None
+
+
+LINES = Layout("lines", None, _lines)
+DOCUMENT = Layout("document", None, _document)

@@ -1,0 +1,169 @@
+"""Arrow columns of every kind hold the same numbers, and damaged data are refused, not read."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import goodgain as gg
+from goodgain.errors import InputError
+
+QRELS = {"q": {"a": 3, "b": 0, "c": 1}}
+ROWS = [("q", "a", 0.2), ("q", "b", 0.9), ("q", "c", 0.5)]
+
+
+def table(scores, **columns):
+    base = {"query": ["q"] * 3, "doc": ["a", "b", "c"]}
+    return pa.table({**base, "score": scores, **columns})
+
+
+EXPECTED = gg.evaluate(QRELS, {"q": {"a": 1.0, "b": 9.0, "c": 5.0}}, "nDCG@10 RR")["nDCG@10"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64(),
+     pa.float32(), pa.float64()],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("index", [None, pa.int8(), pa.int32(), pa.uint16()], ids=str)
+def test_scores_of_every_type(kind, index):
+    """In a dictionary the order of first appearance is not that of the values."""
+    scores = pa.array([1, 9, 5], kind)
+    if index is not None:
+        scores = scores.dictionary_encode().cast(pa.dictionary(index, kind))
+    assert gg.evaluate(QRELS, table(scores), "nDCG@10")["nDCG@10"] == EXPECTED
+
+
+def test_categorical_gains_of_pandas():
+    frame = pd.DataFrame({"query": "q", "doc": ["a", "b", "c"], "gain": pd.Categorical([3, 0, 1])})
+    run = {"q": {"a": 1.0, "b": 9.0, "c": 5.0}}
+    assert gg.evaluate(frame, run, "nDCG@10")["nDCG@10"] == EXPECTED
+    missing = frame.assign(gain=pd.Categorical([3, None, 1]))
+    with pytest.raises(InputError, match="missing"):
+        gg.evaluate(missing, run, "nDCG@10")
+
+
+def test_large_unsigned_integers_stay_positive():
+    scores = pa.array([2**63 + 5000, 2**64 - 1, 2**63 + 10_000_000], pa.uint64())
+    assert gg.evaluate(QRELS, table(scores), "nDCG@10")["nDCG@10"] == EXPECTED
+    ids = pa.array([2**64 - 1] * 3, pa.uint64())
+    judged = pa.table({"query": ids, "doc": ["a", "b", "c"], "gain": [3, 0, 1]})
+    run = pa.table({"query": ids, "doc": ["a", "b", "c"], "score": [1.0, 9.0, 5.0]})
+    assert gg.evaluate(judged, run, "nDCG@10")["nDCG@10"] == EXPECTED
+
+
+def test_a_null_in_a_dictionary_is_missing():
+    scores = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), pa.array([1.0, None]))
+    with pytest.raises(InputError, match="the score is missing"):
+        gg.evaluate(QRELS, table(scores), "nDCG@10")
+
+
+# --- damaged data ---
+
+
+class Stream:
+    """A table whose memory can be spoilt after it was exported."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.data.__arrow_c_stream__(requested_schema)
+
+
+def spoilt(array, buffer, position, value, kind):
+    """The array with one element of a buffer overwritten."""
+    copies = [
+        None if b is None else pa.py_buffer(bytearray(b.to_pybytes())) for b in array.buffers()
+    ]
+    numbers = np.frombuffer(copies[buffer], dtype=kind)
+    address = numbers.ctypes.data + position * numbers.itemsize
+    ctypes.memmove(address, np.array([value], kind).tobytes(), numbers.itemsize)
+    return pa.Array.from_buffers(array.type, len(array), copies)
+
+
+@pytest.mark.parametrize(("position", "value"), [(1, -7), (1, 2**31 - 1), (2, 0)])
+def test_offsets_out_of_order(position, value):
+    docs = spoilt(pa.array(["a", "b", "c"]), 1, position, value, np.int32)
+    with pytest.raises(InputError, match="damaged Arrow data"):
+        gg.evaluate(QRELS, Stream(table([1.0, 2.0, 3.0]).set_column(1, "doc", docs)), "nDCG@10")
+
+
+@pytest.mark.parametrize("value", [-1, 3, 2**31 - 1])
+def test_an_index_outside_its_dictionary(value):
+    for column, values in (("doc", ["a", "b", "c"]), ("score", [1.0, 2.0, 3.0])):
+        indices = spoilt(pa.array([0, 1, 2], pa.int32()), 1, 1, value, np.int32)
+        array = pa.DictionaryArray.from_arrays(indices, pa.array(values), safe=False)
+        data = table([1.0, 2.0, 3.0])
+        place = data.schema.get_field_index(column)
+        with pytest.raises(InputError, match="damaged Arrow data"):
+            gg.evaluate(QRELS, Stream(data.set_column(place, column, array)), "nDCG@10")
+
+
+DAMAGE = """
+import sys
+import goodgain as gg
+from goodgain.errors import GoodgainError
+refused = 0
+for path in sys.argv[1:]:
+    try:
+        gg.evaluate({"q1": {"d1": 1}}, path, "nDCG@10")
+    except GoodgainError:
+        refused += 1
+print(refused)
+"""
+
+
+def test_damaged_files_do_not_end_the_process(tmp_path):
+    """Random bytes of Arrow files changed: an error or a number, never a crash."""
+    draw = random.Random(4)
+    docs = [f"document-{i:05}" for i in range(400)]
+    data = pa.table(
+        {"query": pa.array(["q1"] * 400).dictionary_encode(), "doc": docs, "score": range(400)}
+    )
+    paths = []
+    for n in range(150):
+        path = tmp_path / f"{n}.arrow"
+        writer = pa.ipc.new_file if n % 2 else pa.ipc.new_stream
+        with writer(str(path), data.schema) as file:
+            file.write_table(data)
+        content = bytearray(path.read_bytes())
+        for _ in range(draw.choice([1, 3, 20])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        if n % 5 == 0:
+            content = content[: draw.randrange(len(content))]
+        path.write_bytes(content)
+        paths.append(str(path))
+    done = subprocess.run(
+        [sys.executable, "-c", DAMAGE, *paths],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 20
+
+
+def test_a_stream_that_fails_midway_leaks_nothing():
+    import gc
+
+    def batches():
+        yield from table([1.0, 2.0, 3.0]).to_batches()
+        raise ValueError("the lake is gone")
+
+    before = pa.total_allocated_bytes()
+    for _ in range(50):
+        reader = pa.RecordBatchReader.from_batches(table([1.0, 2.0, 3.0]).schema, batches())
+        with pytest.raises(InputError, match="the lake is gone"):
+            gg.evaluate(QRELS, reader, "nDCG@10")
+    gc.collect()
+    assert pa.total_allocated_bytes() <= before + 4096
