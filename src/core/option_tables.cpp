@@ -208,6 +208,8 @@ const OptionTable<GainOptions>& gain_table() {
               {"geometric", Discount::geometric}})
           .required(),
       field("patience", &GainOptions::patience).required(),
+      choice("unlabelled", &GainOptions::unlabelled, {{"unknown", Unlabelled::unknown}, {"zero", Unlabelled::zero}})
+          .required(),
   };
   return table;
 }

@@ -72,7 +72,7 @@ class Paired:
     units: tuple[str, ...]
     a: Floats
     b: Floats
-    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where labels are missing
+    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where something is unknown
     b_limits: tuple[Floats, Floats] | None = None
     group: str | None = None
     replicates: Replicates | None = None  # seeds behind the values, if they are a sample
@@ -113,6 +113,16 @@ class Paired:
         """Whether missing labels leave any of the values open."""
         return any(
             limits is not None and bool((limits[0] != limits[1]).any())
+            for limits in (self.a_limits, self.b_limits)
+        )
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether unread searches leave any of the values without a bound."""
+        import numpy as np
+
+        return any(
+            limits is not None and not np.isfinite(limits).all()
             for limits in (self.a_limits, self.b_limits)
         )
 
@@ -222,6 +232,11 @@ def _logs(values: Floats) -> Floats:
 
     logs: Floats = np.log(np.maximum(values, 0.00001))
     return logs
+
+
+def open_reason(is_unbounded: bool) -> str:
+    """What leaves a verdict open: only unread searches leave values without a bound."""
+    return "unread searches and missing labels" if is_unbounded else "missing labels"
 
 
 def choose_columns(
