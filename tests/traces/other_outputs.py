@@ -1,5 +1,7 @@
 """Outputs that hold no results, with the account they belong to."""
 
+# ruff: noqa: E501
+# fmt: off
 from __future__ import annotations
 
 import json
@@ -301,8 +303,28 @@ UNREAD = {
         ]
     },
 }
+MORE = {
+    "empty string in a list": ([""], "empty"),
+    "httpx error": ("Client error '403 Forbidden' for url 'https://x.example'\nFor more information check: https://developer.mozilla.org/403", "failed"),
+    "no results with help": ("No results found. Try:\n- [Help](https://h.example)\n- [Search tips](https://t.example)", "empty"),
+    "report with rules": ("## Report\n\nThe river is long and its basin is wide.\n\n---\n\nIt rises in Burgundy, near Dijon, at a spring.", "unread"),
+    "question and answer": ({"question":"Where?","answer":PROSE}, "unread"),
+    "bold facts": ("**Source**: Burgundy\n**Length**: 777 km\n**Mouth**: Le Havre", "unread"),
+    "weather report": ("Location: Paris\nTemperature: 20 C\nDescription: sunny and warm", "unread"),
+    "contact": ("Name: Ann\nEmail: ann@x.example\nTitle: Engineer", "unread"),
+    "a recipe": ("Title: Soup\n\nIngredients:\n- water\n- salt\n\nSteps:\n1. Boil\n2. Stir", "unread"),
+    "commit log": ("commit abc\nAuthor: Ann <ann@x.example>\nDate: Mon\n\n    Fix the search", "unread"),
+    "key value config": ("url=https://x.example\ntoken=abc\nname=prod", "unread"),
+    "timeouts list": ([{"error":"timeout"},{"error":"timeout"}], "failed"),
+    "null with message": ({"data":None,"message":"Success"}, "empty"),
+    "SQL count": ([{"count": 0}], "unread"),
+    "flights": ({"flights":[{"id":"F1","from":"CDG","to":"JFK","price":300}]}, "unread"),
+    "hotel": ({"hotels":[{"name":"Ritz","rating":5,"price":900}]}, "unread"),
+    "prose with references": (f"{PROSE} [1]\n\n{PROSE} [2]\n\nReferences:\n[1] {URL}\n[2] {URL}2", "unread"),
+    "a profile": ({"name": "Ann", "url": "https://ann.example"}, "unread"),
+}
 OTHERS = {
     f"{account}: {name}": (output, account)
     for account, outputs in (("empty", EMPTY), ("failed", FAILED), ("unread", UNREAD))
     for name, output in outputs.items()
-}
+} | {f"more: {name}": case for name, case in MORE.items()}

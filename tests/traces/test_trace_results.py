@@ -1,11 +1,13 @@
 """Results in outputs of tools: documented shapes, outputs without results, and what must never happen."""
 
+# ruff: noqa: E501
+
 import json
 import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from other_outputs import OTHERS
 from result_shapes import SHAPES
@@ -215,7 +217,6 @@ JSON_VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
 @given(JSON_VALUES)
 def test_any_json_has_exactly_one_account(value):
     for output in (
@@ -231,7 +232,6 @@ def test_any_json_has_exactly_one_account(value):
         json.dumps(finding.results)
 
 
-@settings(max_examples=300)
 @given(
     st.text(
         st.sampled_from(list("{}[]()<>'\"\\:,=|-#*.\n\t ab1/Title URL: https://x.org doc")),

@@ -39,9 +39,7 @@ def _is_block(item: dict[Any, Any]) -> bool:
         return isinstance(item.get("text", item.get("value")), str) and not (
             {"url", "title", "id", "score", "source", "link"} & item.keys()
         )
-    if kind in ("document", "web_search_result", "file"):
-        return False  # an ordinary list of documents
-    return True
+    return kind not in ("document", "web_search_result", "file")  # ordinary lists of documents
 
 
 def unwrap_blocks(blocks: list[Any]) -> Iterator[tuple[Kind, Any]]:

@@ -29,7 +29,7 @@ def _canonical(item: dict[str, Any], **known: Any) -> dict[str, Any]:
 
 
 def _opensearch_array(value: Any) -> Results | None:
-    """["query", [titles], [descriptions], [URLs]]"""
+    """The array ["query", [titles], [descriptions], [URLs]]."""
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[0], str):
         return None
     _, titles, descriptions, urls = value
@@ -80,15 +80,11 @@ def _notion(value: Any) -> Results | None:
         return None
     results = []
     for item in items:
-        titles = item.get("title") or next(
-            (
-                p.get("title")
-                for p in item.get("properties", {}).values()
-                if p.get("type") == "title"
-            ),
-            [],
-        )
-        title = "".join(str(t.get("plain_text", "")) for t in titles or [])
+        properties = item.get("properties", {}).values()
+        titles: list[Any] = item.get("title") or []
+        for held in properties:
+            titles = titles or (held.get("type") == "title" and held.get("title")) or []
+        title = "".join(str(t.get("plain_text", "")) for t in titles)
         known = {"id": item.get("id"), "url": item.get("url"), "title": title}
         results.append({k: v for k, v in known.items() if v})
     return results
