@@ -41,7 +41,10 @@ uint32_t Rules::field(const std::string& name, FieldKind kind, bool may_be_cut) 
     if (fields[i].name == name) return i;
   if (fields.size() == most_fields)
     throw Error(ErrorKind::usage, "identity profiles compare more than 64 different fields", {}, "remove some fields");
-  fields.push_back({name, kind, may_be_cut});
+  // A file that was modified is still that file.
+  const bool distinguishes =
+      kind == FieldKind::people || (kind == FieldKind::time && !name.starts_with("modified") && name != "updated");
+  fields.push_back({name, kind, may_be_cut, distinguishes});
   return static_cast<uint32_t>(fields.size() - 1);
 }
 
@@ -248,6 +251,20 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
   return false;
 }
 
+Clusters::Relation Clusters::relate(const Item::Value& x, const Item::Value& y) const {
+  if (x.hash == y.hash && x.check == y.check) return Relation::equal;
+  if (x.moment.known && y.moment.known) {
+    if (x.moment.day != y.moment.day) return Relation::different;
+    if (x.moment.has_time != y.moment.has_time) return Relation::unclear;  // a date and a time on that date
+    return x.moment.second == y.moment.second ? Relation::equal : Relation::different;
+  }
+  if (!rules_.fields[x.field].may_be_cut) return Relation::different;
+  const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y.text);
+  const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
+  if (!longer.starts_with(shorter)) return Relation::different;
+  return has_characters(shorter, shortest_key_text) ? Relation::cut : Relation::unclear;
+}
+
 FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& profile) const {
   const auto both = [&](uint32_t field, const Item::Value*& x, const Item::Value*& y) {
     if (!(profile.rejecting & bit(field))) return false;
@@ -262,6 +279,12 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
   if (titled && !title) return 0;
   const bool likely = a.url.form != b.url.form;
   if (titled && likely) return title;
+  // People and times: all meetings of a series have one URL.
+  FieldMask facts = 0;
+  for (const Item::Value& value : a.values)
+    if (rules_.fields[value.field].distinguishes && both(value.field, x, y) && relate(*x, *y) == Relation::different)
+      facts |= bit(value.field);
+  if (facts && (title || !(profile.rejecting & bit(rules_.title)))) return title | facts;
   FieldMask texts = 0;
   for (const uint32_t field : {rules_.snippet, rules_.content}) {
     if (!both(field, x, y)) continue;
@@ -352,22 +375,13 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (!(profile.compared & bit(x.field))) continue;
     const Item::Value* y = b.value(x.field);
     if (!y) continue;
-    FieldMask* into = &verdict.differ;
-    if (x.hash == y->hash && x.check == y->check) {
-      into = &verdict.agree;
-    } else if (x.moment.known && y->moment.known) {
-      if (x.moment.has_time == y->moment.has_time) {
-        if (x.moment.day == y->moment.day && x.moment.second == y->moment.second) into = &verdict.agree;
-      } else if (x.moment.day == y->moment.day) {
-        into = nullptr;  // a date and a time on that date: neither equal nor different
-      }
-    } else if (rules_.fields[x.field].may_be_cut) {
-      const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y->text);
-      const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
-      if (longer.starts_with(shorter)) into = has_characters(shorter, shortest_key_text) ? &verdict.cut : nullptr;
-    }
     compared |= bit(x.field);
-    if (into) *into |= bit(x.field);
+    switch (relate(x, *y)) {
+      case Relation::equal: verdict.agree |= bit(x.field); break;
+      case Relation::cut: verdict.cut |= bit(x.field); break;
+      case Relation::different: verdict.differ |= bit(x.field); break;
+      case Relation::unclear: break;
+    }
   }
   if (verdict.differ & profile.rejecting) {
     verdict.differ &= profile.rejecting;

@@ -49,7 +49,8 @@ struct Profile {
 struct Field {
   std::string name;
   FieldKind kind = FieldKind::text;
-  bool may_be_cut = false;  // a source may truncate it
+  bool may_be_cut = false;     // a source may truncate it
+  bool distinguishes = false;  // even results with one URL: people and times
 };
 
 struct Rules {
@@ -182,6 +183,8 @@ class Clusters {
                    bool explain) const;
   bool compare_urls(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& equal,
                     bool explain) const;
+  enum class Relation { equal, cut, different, unclear };
+  Relation relate(const Item::Value& x, const Item::Value& y) const;
   /// The fields by which two results with equal URLs are different pages nevertheless.
   FieldMask contradiction(const Item& a, const Item& b, const Profile& profile) const;
   Verdict compared(const Item& a, const Item& b, const Profile& profile, bool explain) const;
