@@ -306,8 +306,11 @@ class TraceWorker {
   TraceWorker(const Rules& rules, const Qrels* labels, const TraceOptions& options)
       : labels_(labels), options_(options), parser_(options.gain.max_gain), clusters_(rules), index_(rules.urls) {}
 
-  void score(Bytes line, uint64_t place, Piece& piece) {
+  /// `parsed` is called once the bytes of the line are no longer needed.
+  template <class Parsed>
+  void score(Bytes line, uint64_t place, Piece& piece, Parsed&& parsed) {
     const Conversation& c = parser_.parse(line);
+    parsed();
     const size_t before = piece.rows.values.size();
     identify(c, counting(c), piece);
     if (!iterations_.empty()) append_good_gain(iterations_, missed_, options_.gain, piece.rows);
@@ -451,7 +454,9 @@ TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* 
                  std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
         };
         try {
-          worker.score(at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, at, pieces[i]);
+          worker.score(at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, at, pieces[i], [&] {
+            if (file && line.size() > piece_bytes) file->release(at, stop);  // one huge conversation
+          });
         } catch (const Error& e) {
           const Error placed(e.kind, e.what(), e.where.empty() ? place() : e.where, e.hint);
           if (!options.skip_bad) throw placed;
