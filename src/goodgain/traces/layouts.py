@@ -172,7 +172,7 @@ def _lines(fd: int, stem: str, context: Context) -> Documents:
         if document is None:
             _skip_line(context, where)
         else:
-            yield where, document
+            yield from split_document(document, where, context.ledger)
 
 
 def _chunks(fd: int, stem: str, context: Context) -> Documents:
