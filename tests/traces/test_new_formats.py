@@ -569,3 +569,50 @@ def test_a_list_of_chats_on_one_line_is_several_conversations(tmp_path):
         _, traces = read(tmp_path, text)
         assert [t["conversation"] for t in traces] == ["c1", "c2"]
         assert [len(s["results"]) for t in traces for s in searches(t)] == [2, 2]
+
+
+def test_steps_of_an_agent_executor(tmp_path):
+    def action(query, tool="search"):
+        return {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", "agent", "AgentAction"],
+            "kwargs": {"tool": tool, "tool_input": {"query": query}, "log": "..."},
+        }
+
+    steps = [
+        [action("one"), json.dumps(PAGES)],
+        [action("two"), "No results found."],
+        [action("1+1", "calculator"), "2"],
+    ]
+    opened, (trace,) = read(
+        tmp_path, {"input": "How many?", "output": "Two.", "intermediate_steps": steps}
+    )
+    assert opened.format == "langchain"
+    assert [(s["query"], len(s["results"])) for s in searches(trace)] == [("one", 2), ("two", 0)]
+    assert (trace["turns"][0]["user"], trace["turns"][0]["answer"]) == ("How many?", "Two.")
+
+
+def test_lines_of_a_batch(tmp_path):
+    """OpenAI's batches and logs of gateways: the response is the body of an HTTP message."""
+    body = completion(
+        {
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "k",
+                    "type": "function",
+                    "function": {"name": "search", "arguments": '{"query": "one"}'},
+                }
+            ],
+        }
+    )
+    line = {
+        "id": "b1",
+        "custom_id": "x",
+        "response": {"status_code": 200, "body": body},
+        "error": None,
+    }
+    opened, (trace,) = read(tmp_path, json.dumps(line))
+    assert opened.format == "openai-chat"
+    assert searches(trace)[0]["query"] == "one"
