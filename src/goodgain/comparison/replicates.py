@@ -66,7 +66,8 @@ class Replicates:
         """The scores of each query, averaged over seeds."""
         import numpy as np
 
-        return np.nanmean(self.a, 1), np.nanmean(self.b, 1)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite scores are refused later
+            return np.nanmean(self.a, 1), np.nanmean(self.b, 1)
 
     def rows(self, places: Sequence[int]) -> Replicates:
         """Some of the queries, and the seeds that have any of them."""
