@@ -257,9 +257,7 @@ def _interval(good: int, same: int, bad: int, confidence: float) -> tuple[float,
     return max(-1.0, better - worse - reach), min(1.0, better - worse + reach)
 
 
-def _cluster_interval(
-    by_query: Sequence[Sequence[int]], confidence: float
-) -> tuple[float, float]:
+def _cluster_interval(by_query: Sequence[Sequence[int]], confidence: float) -> tuple[float, float]:
     """Of a ratio over queries, by Student's t; never a point.
 
     As Bonett and Price do for items, this adds one query with one good item and one with one bad item.
