@@ -385,3 +385,62 @@ def test_the_bootstrap_of_few_queries_shows_no_more_than_exact_tests() -> None:
         )
         assert bootstrap.p >= exact.p == 2 / 2**n
         assert (bootstrap.low is None) == (n < 6)
+
+
+# --- how many queries, how many seeds ---
+
+
+def test_power_covers_seeds() -> None:
+    data = rows(30, 5, 0.05)
+    many = gg.power(data)
+    assert (many.queries, many.seeds) == (30, 5)
+    assert many.seed_sd == pytest.approx(0.05 * 2**0.5, rel=0.8)
+    assert "With 30 queries and 5 seeds" in many.sentence
+    # The plan for as many queries and seeds as there are is the error of the comparison itself.
+    assert many.difference == pytest.approx(
+        gg.compare(data)["new", "AP"].minimum_detectable, rel=0.05
+    )
+    assert gg.power(data, seeds=20).difference < many.difference
+    assert gg.power(data, queries=300).difference < many.difference
+    shown = gg.power(data, difference=1.2 * many.difference)
+    assert shown.queries <= 30
+    assert shown.power >= 0.8
+    wide = rows(30, 3, 0.0)
+    for row in wide:
+        row["AP"] += (row["system"] == "new") * (0.2, -0.2, 0.0)[row["seed"]]
+    words = "no number of queries shows a difference of 0[.]02 with 3 seeds"
+    with pytest.raises(UsageError, match=words) as error:
+        gg.power(wide, difference=0.02, power=0.8)
+    assert "seeds, enough queries would" in str(error.value)
+    with pytest.raises(InputError, match="not known with one seed"):
+        gg.power(rows(30, 1))
+    with pytest.raises(UsageError, match="seeds must be at least 2"):
+        gg.power(data, seeds=1)
+    with pytest.raises(UsageError, match="seeds= needs"):
+        gg.power([0.1, 0.2, 0.4], seeds=3)
+    own = [dict(r, seed=f"{r['system']}{r['seed']}") for r in data]
+    assert gg.power(own).seeds == 5
+    nested_power = gg.compare(nested(), columns={"query": "seed,query_id"})["new", "AP"]
+    assert nested_power.minimum_detectable is not None
+
+
+@pytest.mark.slow
+def test_planned_power_is_what_a_simulation_finds() -> None:
+    plan = gg.power(rows(20, 5, 0.05, start=7))
+    shown, runs = 0, 300
+    for i in range(runs):
+        rng = np.random.default_rng(i)
+        d = rng.normal(0, plan.seed_sd, (1, 5)) + rng.normal(0, 0.1 * 2**0.5, (20, 5))
+        data = [
+            {
+                "system": s,
+                "query": q,
+                "seed": k,
+                "AP": float(plan.difference + d[q, k]) * (s == "b"),
+            }
+            for s in "ab"
+            for q in range(20)
+            for k in range(5)
+        ]
+        shown += gg.compare(data)["b", "AP"].p < 0.05
+    assert 0.65 < shown / runs < 0.95
