@@ -235,6 +235,18 @@ def test_several_columns_identify_a_query_without_mixing_them_up() -> None:
         gg.compare(data, columns={"query": "corpus,nope"})
 
 
+def test_the_smallest_tables() -> None:
+    assert "crossed with 2 seeds" in gg.compare(rows(2, 2)).design
+    one = gg.compare(rows(1, 3))
+    assert "no test over seeds (one query)" in one.design
+    assert (one["new", "AP"].p, one["new", "AP"].note) == (1.0, "one query")
+    constant = [dict(r, AP=0.1 * r["seed"] + (r["system"] == "new")) for r in rows(6, 3)]
+    pair = gg.compare(constant)["new", "AP"]
+    assert (pair.p, pair.note) == (2 / 2**3, "constant difference")  # of three seeds
+    same = gg.compare([dict(r, AP=0.1 * r["seed"]) for r in rows(6, 3)])["new", "AP"]
+    assert (same.p, same.note) == (1.0, "no difference")
+
+
 def test_repeats_and_annotators() -> None:
     for factor in ("repeat", "annotator"):
         data = [{factor if k == "seed" else k: v for k, v in r.items()} for r in rows(lift=0.1)]
