@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 FAMILIES: dict[Namespace, tuple[str, ...]] = {
     "ranked": ("gain", "binary", "distinct", "cwl", "loss", "coverage"),
     "cost": ("cost",),
+    "spans": ("spans",),
     "agentic": ("agentic",),
 }
 
