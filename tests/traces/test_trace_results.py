@@ -129,6 +129,17 @@ def test_strings_in_a_list():
     ]
 
 
+def test_a_page_with_links_is_one_result():
+    page = "- [A](https://x.org/a)\n- [B](https://x.org/b)\n- [C](https://x.org/c)"
+    assert results_of([{"content": page}, {"content": page + "\n"}]) == [
+        {"content": page},
+        {"content": page + "\n"},
+    ]
+    assert results_of([{"url": "https://x.org", "content": page}]) == [
+        {"url": "https://x.org", "content": page}
+    ]
+
+
 # --- properties ---
 
 WORDS = st.text("abcdefghijklmnop", min_size=2, max_size=8)
@@ -152,17 +163,23 @@ ENVELOPES = (
     lambda v: {"output": v},
     lambda v: {"jsonrpc": "2.0", "id": 1, "result": v},
 )
+
+
+def as_text(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 ENCODINGS = (
     lambda v: v,
     json.dumps,
     lambda v: json.dumps(v, indent=2),
     lambda v: json.dumps(json.dumps(v)),
     repr,
-    lambda v: f"Here are the results:\n{json.dumps(v)}\nThat is all.",
-    lambda v: f"```json\n{json.dumps(v, indent=1)}\n```",
+    lambda v: f"Here are the results:\n{as_text(v)}\nThat is all.",
+    lambda v: f"```json\n{as_text(v)}\n```",
     lambda v: [{"type": "text", "text": json.dumps(v)}],
     lambda v: {"content": [{"type": "text", "text": json.dumps(v)}], "isError": False},
-    lambda v: [{"type": "text", "text": f"Results: {json.dumps(v)}"}],
+    lambda v: [{"type": "text", "text": f"Results: {as_text(v)}"}],
     lambda v: [v],
 )
 

@@ -7,10 +7,9 @@ from typing import Any
 from goodgain.traces.results.data import find_in_data
 from goodgain.traces.results.finding import Finding, unread
 from goodgain.traces.results.objects import result_of
-from goodgain.traces.results.outcomes import text_failure
 from goodgain.traces.results.texts import find_in_text
 
-__all__ = ["Finding", "find_results", "is_failure", "result_of", "results_of"]
+__all__ = ["Finding", "find_results", "result_of", "results_of"]
 
 
 def find_results(output: Any) -> Finding:
@@ -26,8 +25,3 @@ def find_results(output: Any) -> Finding:
 def results_of(output: Any) -> list[dict[str, Any]]:
     """The results alone."""
     return find_results(output).results
-
-
-def is_failure(output: Any) -> bool:
-    """Whether a text reports an error."""
-    return isinstance(output, str) and text_failure(output) is not None

@@ -11,6 +11,7 @@ another or under a name that never holds results (errors, facets, authors). Chos
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,11 @@ from goodgain.traces.results.providers import read_exactly
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_STRUCTURE = re.compile(
+    r"\n|[\[{][\s\"'{\[]|<\w|=['\"]"
+)  # a string that may be more than a passage
+_DATA = re.compile(r"[\[{]\s{0,9}[\"'{\[]")
+_TEXT_ONLY = {"content", "score", "type", "fields"}
 _ENCODINGS = 6  # text in JSON in text ...: more levels than that are not opened
 _SINGLE = 3.0
 _ID_LISTS = frozenset(
@@ -163,16 +169,15 @@ def _visit_list(
         if depth < _ENCODINGS:
             survey.findings.append(find_in_blocks(items, depth + 1))
         return
-    if depth < _ENCODINGS and all(isinstance(item, str) and "\n" in item for item in items):
-        findings = _read_texts(items, depth)
-        if all(finding.account == "result" for finding in findings):
-            survey.findings += findings
-            return
+    if all(isinstance(item, str) for item in items) and _open_texts(items, survey, depth):
+        return
     results, strength = read_list(items, place.named)
     if not results and place.named:
         results, strength = read_rows(items)
     if results:
-        survey.lists.append(_Candidate(results, strength, place))
+        passages = [r["content"] for r in results if r.keys() <= _TEXT_ONLY and "content" in r]
+        if len(passages) < len(results) or not _open_texts(passages, survey, depth):
+            survey.lists.append(_Candidate(results, strength, place))
         return
     first = items[0]
     if isinstance(first, dict) and not any(field_of(str(key))[2] in MAIN for key in first):
@@ -292,10 +297,21 @@ def _key(item: dict[str, Any]) -> str:
 # --- texts and blocks ---
 
 
-def _read_texts(texts: list[str], depth: int) -> list[Finding]:
+def _open_texts(texts: list[str], survey: _Survey, depth: int) -> bool:
+    """Whether most texts of a list hold results, and are not results themselves."""
     from goodgain.traces.results.texts import find_in_text
 
-    return [find_in_text(text, depth + 1) for text in texts]
+    if depth >= _ENCODINGS or not any(_STRUCTURE.search(text[:2000]) for text in texts):
+        return False
+    findings = [find_in_text(text, depth + 1) for text in texts]
+    opened = 0
+    for finding, text in zip(findings, texts, strict=True):
+        if finding.account == "result":  # a page with a list of links is a page
+            opened += len(finding.results) == 1 or bool(_DATA.search(text[:2000]))
+    if 2 * opened <= len(findings):
+        return False
+    survey.findings += findings
+    return True
 
 
 def _from_texts(survey: _Survey, depth: int) -> Finding:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from goodgain.traces.results.literals import parse_literal
+from goodgain.traces.results.literals import parse_literal, parse_string
 
-_OPENING = ("{", "[", '"', "(")
+_OPENING = ("{", "[", '"', "'", "(")
 
 
 def decode(value: Any) -> Any:
@@ -25,10 +25,16 @@ def decode(value: Any) -> Any:
         except RecursionError:
             break
         except ValueError:
-            inner = parse_literal(text)
+            inner = _parse_python(text)
             if inner is None:
                 break
-        if text[0] == '"' and not isinstance(inner, str):
-            break
         value = inner
     return value
+
+
+def _parse_python(text: str) -> Any:
+    """The value of a text in Python's notation as a whole; None if it is not."""
+    if text[0] not in "'\"":
+        return parse_literal(text)
+    string, end = parse_string(text, 0)
+    return string if end and string[:1] in _OPENING and not text[end:].strip() else None

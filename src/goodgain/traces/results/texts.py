@@ -76,9 +76,9 @@ _TRUNCATED = re.compile(r'[\[{]\s*["\'{\[]')
 # --- data inside text ---
 
 _START = re.compile(
-    r"(?:^|(?<=[\n:>=`]))[ \t]*(?=[\[{](?![\[{]*\d{1,3}\]))|(?=\[\s*\{\s*[\"'])|(?=\{\"\w)"
+    r"(?:^|(?<=[\n:>=`]))[ \t]{0,40}(?=[\[{](?![\[{]*\d{1,3}\])|[\"'][\[{\"'\\])"
+    r"|(?=\[\s{0,9}\{\s{0,9}[\"'])|(?=\{\"\w)"
 )
-_FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
 
 
 def _find_embedded(text: str, depth: int) -> Finding | None:
@@ -116,6 +116,9 @@ def _embedded(text: str) -> Iterator[tuple[Any, int]]:
 
 
 def _value_at(text: str, begin: int) -> tuple[Any, int]:
+    if text[begin : begin + 1] in ("'", '"'):  # data in a string
+        string, end = parse_string(text, begin)
+        return decode(string), end
     try:
         return _JSON.raw_decode(text, begin)
     except RecursionError:
