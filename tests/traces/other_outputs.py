@@ -304,6 +304,13 @@ UNREAD = {
     },
 }
 MORE = {
+    "news in words": ("**Breaking**: River floods\nSource: BBC\n\nThe river flooded the town on Monday.", "unread"),
+    "an answer and its sources": (f"Here is what I found:\n\n{PROSE}\n\nSources:\n- [Wiki]({URL})\n- [Survey]({URL}2)", "unread"),
+    "numbers in lists": ([[[], 1], 1], "unread"),
+    "classes with scores": ([{"label": "POSITIVE", "score": 0.99}, {"label": "NEGATIVE", "score": 0.01}], "unread"),
+    "a schema": ({"type": "object", "properties": {"query": {"type": "string", "description": "The query to run against the index"}}}, "unread"),
+    "zero results as a status": ({"results": [], "status": "ZERO_RESULTS"}, "empty"),
+    "an error of OMDb": ({"Response": "False", "Error": "Incorrect IMDb ID."}, "failed"),
     "empty string in a list": ([""], "empty"),
     "httpx error": ("Client error '403 Forbidden' for url 'https://x.example'\nFor more information check: https://developer.mozilla.org/403", "failed"),
     "no results with help": ("No results found. Try:\n- [Help](https://h.example)\n- [Search tips](https://t.example)", "empty"),

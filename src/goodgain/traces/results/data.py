@@ -182,6 +182,7 @@ def _visit_list(
     first = items[0]
     if isinstance(first, dict) and not any(field_of(str(key))[2] in MAIN for key in first):
         survey.other_lists += 1
+    survey.other_lists += any(isinstance(item, int | float) for item in items)
     inside = replace(place, in_list=True)
     stack.extend(
         (item, inside) for item in reversed(items) if isinstance(item, dict | list | tuple | str)
@@ -338,7 +339,7 @@ def _from_texts(survey: _Survey, depth: int) -> Finding:
         for finding in outcomes:
             if finding.account == account:
                 return finding
-    if not survey.texts and survey.empty_lists:
+    if survey.empty_lists and not survey.texts and not survey.other_lists:
         return empty("the output says that there are no results")
     return unread("data without a list of documents")
 

@@ -177,7 +177,11 @@ def _results(records: Iterable[Record]) -> list[dict[str, Any]]:
     records = list(records)
     alone = len(records) == 1
     for record in records:
-        if alone and _UNLABELLED in record and "url" not in record and "source" not in record:
+        if (
+            alone
+            and _UNLABELLED in record
+            and "://" not in record.get("url", record.get("source", ""))
+        ):
             return []
         held = {k: _address(k, v) for k, v in record.items() if v}
         roles = {role_of(k) for k in held} & _KNOWN
