@@ -478,6 +478,7 @@ ENVELOPES = {
 }
 EXAMPLE = named()
 MORE = {
+    "results after an error": (f"Error: 1 of 3 engines failed\n\nTitle: {TA}\nURL: {A}\n\nTitle: {TB}\nURL: {B}", AB),
     "indented numbered brackets": (f"Found 2 results:\n\n[1] {TA}\n    {A}\n    {SA}\n\n[2] {TB}\n    {B}\n    {SB}", AB),
     "parenthesised": (f"1) {TA} — {SA} ({A})\n2) {TB} — {SB} ({B})", AB),
     "bold numbered titles": (f"**1. {TA}**\n{A}\n{SA}\n\n**2. {TB}**\n{B}\n{SB}", AB),

@@ -372,8 +372,3 @@ def find_in_blocks(blocks: list[Any], depth: int) -> Finding:
             if finding.account == account and (account != "unread" or len(texts) == len(findings)):
                 return finding
     return unread("content blocks without text")
-
-
-def is_empty_text(value: Any) -> bool:
-    """Whether a value is a text that reports no results."""
-    return isinstance(value, str) and says_nothing_matched(value)

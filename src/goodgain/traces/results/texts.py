@@ -40,7 +40,8 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
     short = len(text) <= _SHORT or text.startswith("Traceback (most recent")
     outcome = _outcome(text, surely=True) if short else None
     if outcome is not None:
-        return outcome
+        partial = read_labelled(text) if outcome.account == "failed" else []
+        return result(partial, "labelled blocks after an error") if len(partial) > 1 else outcome
     if depth < 8:
         finding = _find_embedded(text, depth)
         if finding is not None:
