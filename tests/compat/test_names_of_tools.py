@@ -271,6 +271,19 @@ def test_torchmetrics(name, note):
         assert evaluate(qrels, run, name)[name] == pytest.approx(math.fsum(values) / 2, abs=1e-12)
 
 
+@pytest.mark.parametrize("preset", ["default", *PRESETS.values()])
+def test_another_tools_name_is_not_ours_in_another_case(preset):
+    """`accuracy@k` of MTEB and sentence-transformers is a hit; `rbp` is trec_eval's, with p = .9."""
+    qrels, run, _ = collection(2)
+    pairs = {"accuracy@3": "Hit@3", "Accuracy@3": "Hit@3" if preset == "beir" else "Accuracy@3"}
+    if preset in ("default", "trec_eval9"):
+        pairs |= {"rbp": "RBP(p=0.9)", "RBP": "RBP(p=0.8)"}
+    for name, own in pairs.items():
+        expected = evaluate(qrels, run, own, preset="default" if own == "Accuracy@3" else preset)
+        value = evaluate(qrels, run, name, preset=preset)["run"].means[name]
+        assert value == pytest.approx(*expected["run"].means.values(), nan_ok=True), name
+
+
 def test_numret_of_relevant_documents_everywhere():
     qrels, run, _ = collection(3)
     for preset in ("default", *PRESETS.values()):

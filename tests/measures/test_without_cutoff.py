@@ -62,3 +62,9 @@ def test_the_highest_grade_is_at_least_1(grade, divisor):
     )
     for name in ("RBP", "ERR", "nERR"):
         assert "at least 1" in BY_NAME[name].param("max_grade").meaning
+
+
+def test_measures_over_aspects_say_so():
+    """All of the family except those over targets: they may read TREC's second column."""
+    family = {n for n, d in BY_NAME.items() if d.family == "distinct"}
+    assert {n for n, d in BY_NAME.items() if d.by_aspect} == family - {"DR", "Diversity"}

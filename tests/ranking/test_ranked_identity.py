@@ -3,7 +3,7 @@
 import pytest
 
 import goodgain as gg
-from goodgain.errors import UsageError
+from goodgain.errors import DuplicateError, UsageError
 
 QRELS = {"q": {"d1#1": 2, "d1#2": 1, "d2#1": 1, "d3": 0}}
 RUN = {"q": {"d1#1": 3.0, "d1#2": 2.0, "d2#1": 1.0, "d3": 0.5}}
@@ -25,6 +25,24 @@ def test_chunks_of_documents(identity):
     assert found.means["run"] == {"DR@2": 1, "Diversity@2": 2, "R@2": 1, "NumRel": 2, "NumRet": 3}
     plain = gg.evaluate(QRELS, RUN, "DR@2 Diversity@2")
     assert plain.means["run"] == {"DR@2": 2 / 3, "Diversity@2": 2}
+
+
+def test_targets_and_aspects_stay_with_their_documents(tmp_path):
+    rows = [
+        ("q", "d1#1", 1, "t1", "1"), ("q", "d1#2", 2, "t1", "2"), ("q", "d2#1", 1, "t1", "1"),
+        ("q", "d3", 1, "t2", "2"),
+    ]  # fmt: skip
+    whole = [(q, d.split("#")[0], g, t, a) for q, d, g, t, a in rows]
+    names = "DR@1 DR@2 Diversity@2 StRecall@1 alpha_nDCG@2 CG@1"
+    run = {"q": {"d2#1": 2.0, "d1#1": 1.0, "d1#2": 3.0}}
+    found = gg.evaluate(rows, run, names, identity="doc#chunk")["run"].means
+    assert found == gg.evaluate(whole, {"q": {"d1": 3.0, "d2": 2.0}}, names)["run"].means
+    assert (found["DR@2"], found["StRecall@1"]) == (0.5, 1.0)
+    (tmp_path / "q.txt").write_text("q 1 d1#1 1\nq 2 d1#2 1\nq 2 d1#1 3\n")
+    path = str(tmp_path / "q.txt")
+    assert gg.evaluate(path, run, "StRecall@1", identity="doc#chunk")["StRecall@1"] == 1.0
+    with pytest.raises(DuplicateError, match="in another iteration"):
+        gg.evaluate(path, run, "nDCG", identity="doc#chunk")
 
 
 def test_the_last_mark_separates():

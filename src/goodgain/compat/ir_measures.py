@@ -305,7 +305,7 @@ class Evaluator:
         policy = {**PRESETS[_PRESET].for_core(), "may_be_disjoint": True}
         with core_errors():
             self._plan = _core.Plan([m.spec() for m in self.measures], policy)
-        by_aspect = any(definition_of(_own(m)).family == "distinct" for m in self.measures)
+        by_aspect = any(definition_of(_own(m)).by_aspect for m in self.measures)
         with core_errors():
             if by_aspect and len({row[3] for row in rows}) > 1:
                 table = [(q, d, g, None, a) for q, d, g, a in rows]

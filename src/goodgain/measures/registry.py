@@ -61,7 +61,8 @@ def find(
     for text in (name, name.casefold()) if fold else (name,):
         for namespace in listed:
             _table(namespace)
-            if definition := _names.get(namespace, {}).get(text):
+            definition = _names.get(namespace, {}).get(text)
+            if definition and (fold or text in _spellings(definition)):
                 return definition
     return _plugin(name) if "custom" in listed and fold else None
 

@@ -81,7 +81,12 @@ def evaluate(
     if identity is not None:
         from goodgain.ranking.identity import with_identity
 
-        qrels, runs = with_identity(qrels, several_runs(runs), identity)
+        measures = measures if isinstance(measures, str | Measure) else tuple(measures)
+        chosen, prepared = recipe(measures, policy, preset, skip_bad, **policies)
+        core = qrels.for_measures(
+            aspects=by_aspect(prepared.measures), duplicates=chosen.duplicates
+        )
+        qrels, runs = with_identity(qrels, core, several_runs(runs), identity)
     evaluator = Evaluator(
         qrels,
         measures,

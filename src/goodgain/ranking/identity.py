@@ -6,12 +6,16 @@ The best-ranked document of an identity represents it; the others are removed fr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import UsageError
+from goodgain.io.rows import rows_of
+
+if TYPE_CHECKING:
+    from goodgain._core import Qrels as CoreQrels
 
 Canonical = Callable[[str], str]
 
@@ -74,17 +78,34 @@ def _corpus(results: Iterable[Any]) -> dict[str, str]:
     return {own: ids[first] for own, first in zip(ids, clusters.first, strict=True)}
 
 
-def with_identity(qrels: Qrels, runs: list[Run], identity: Any) -> tuple[Qrels, list[Run]]:
-    """Judgments and runs over canonical ids, with the best gain and the best score of each."""
+def with_identity(
+    qrels: Qrels, core: CoreQrels, runs: list[Run], identity: Any
+) -> tuple[Qrels, list[Run]]:
+    """Judgments and runs over canonical ids, with the best gain and the best score of each.
+
+    `core` is what the measures read of the judgments; targets and aspects stay with their documents.
+    """
     canonical = canonical_ids(identity)
-    judged: dict[str, dict[str, float]] = {}
-    for query in qrels.queries:
-        gains: dict[str, float] = {}
-        for doc, gain in qrels[query].items():
-            name = canonical(doc)
-            gains[name] = max(gain, gains.get(name, gain))
-        judged[query] = gains
-    return Qrels(judged, name=qrels.name), [_mapped(run, canonical) for run in runs]
+    best: dict[tuple[str, str, str | None, str | None], float] = {}
+    for query, doc, gain, target, aspect in _judged_rows(qrels, core):
+        key = query, canonical(doc), target, aspect
+        best[key] = max(gain, best.get(key, gain))
+    rows = [
+        (query, doc, gain, target, aspect) for (query, doc, target, aspect), gain in best.items()
+    ]
+    return Qrels(rows, name=qrels.name), [_mapped(run, canonical) for run in runs]
+
+
+def _judged_rows(
+    qrels: Qrels, core: CoreQrels
+) -> Iterator[tuple[str, str, float, str | None, str | None]]:
+    if core.has_targets or core.has_aspects:
+        rows = rows_of(qrels.source, "qrels")
+        yield from zip(*(rows if core.has_aspects else rows.without_aspects()), strict=True)
+        return
+    for query in core.queries():
+        for doc, gain in (core.judgments_of(query) or {}).items():
+            yield query, doc, gain, None, None
 
 
 def _mapped(run: Run, canonical: Canonical) -> Run:

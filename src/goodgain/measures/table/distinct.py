@@ -217,6 +217,7 @@ MEASURES: tuple[Definition, ...] = (
         citation="Clarke, Kolla & Vechtomova, An effectiveness measure for ambiguous and underspecified "
         "queries, ICTIR 2009",
         kernel="nnrbp",
+        by_aspect=True,
         params=(
             REL,
             ALPHA,
