@@ -192,7 +192,7 @@ def openai_chat():
         {"role": "assistant", "content": "", "tool_calls": [call("c3", "x", "open_page")]},
         {"role": "tool", "tool_call_id": "c3", "content": "a page"},
         {"role": "assistant", "content": "", "tool_calls": [call("c4", "seine")]},
-        {"role": "tool", "tool_call_id": "c4", "content": "The Seine is a river."},
+        {"role": "tool", "tool_call_id": "c4", "content": json.dumps([{"title": "Seine", "text": "The Seine is a river."}])},
         {"role": "assistant", "content": "In France."},
     ]})  # fmt: skip
 
@@ -248,7 +248,7 @@ def langchain(wrapped=True):
         message("tool", tool_call_id="c1", content="text for the model", artifact=DOCS),
         message("tool", tool_call_id="c2", content="[]"),
         message("ai", content="", tool_calls=[{"name": "search", "args": {"query": "seine"}, "id": "c3"}]),
-        message("tool", tool_call_id="c3", content="The Seine."),
+        message("tool", tool_call_id="c3", content=json.dumps([{"page_content": "The Seine.", "id": "d3"}])),
         message("ai", content="In France."),
     ]})  # fmt: skip
 
@@ -257,7 +257,7 @@ def inspect():
     def call(name, query):
         return {"id": name, "function": "web_search", "arguments": {"query": query}}
 
-    return json.dumps({"eval": {"model": "m"}, "samples": [{"id": 7, "epoch": 2, "attachments": {"a1": "The Seine is long."}, "messages": [
+    return json.dumps({"eval": {"model": "m"}, "samples": [{"id": 7, "epoch": 2, "attachments": {"a1": json.dumps([{"title": "Seine", "snippet": "The Seine is long."}])}, "messages": [
         {"role": "user", "content": "Where is Paris?"},
         {"role": "assistant", "content": "", "tool_calls": [call("c1", "paris"), call("c2", "france")]},
         {"role": "tool", "tool_call_id": "c1", "function": "web_search", "content": json.dumps([{"url": "https://x.org/p"}])},

@@ -16,10 +16,11 @@ DATA = (
 )
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not available")
 
+# Tongyi: 567 calls of search and 2 of google_scholar, a tool that does not exist: failed searches.
 # file: format, conversations, iterations, searches, results
 FILES = {
     "webdancer/sample_traj.jsonl": ("openai-chat", 60, 63, 179, 1667),
-    "tongyi_qampari/qwen3-0.6b.jsonl": ("browsecomp-plus", 20, 567, 567, 2540),
+    "tongyi_qampari/qwen3-0.6b.jsonl": ("browsecomp-plus", 20, 569, 569, 2540),
     "search_r1/case.txt": ("search-r1", 2, 3, 3, 9),
     "inspect_ai/2025-05-12_browser.json": ("inspect", 1, 0, 0, 0),
     "langfuse_framework_traces/langgraph-2025-08-22.json": ("langfuse", 1, 1, 1, 1),
@@ -34,6 +35,9 @@ FILES = {
         2,
         0,
     ),
+    "provider_fixtures_vercel_ai/cohere-citations.json": ("cohere", 1, 0, 0, 0),
+    "provider_fixtures_vercel_ai/perplexity-citations.json": ("hosted-chat", 1, 1, 1, 7),
+    "provider_fixtures_vercel_ai/google-search.json": ("gemini", 1, 1, 1, 0),  # unread
     "provider_fixtures_vercel_ai/openai-file-search-tool.1.json": ("openai-responses", 1, 1, 1, 0),
     "provider_fixtures_vercel_ai/openai-web-search-tool.1.json": ("openai-responses", 1, 1, 1, 16),
     "provider_fixtures_vercel_ai/openai-web-search-tool.1.chunks.txt": (
@@ -92,11 +96,3 @@ def test_an_agent_that_repeats_results():
     gain = gg.good_gain(DATA / "tongyi_qampari" / "qwen3-0.6b.jsonl")
     assert 0.3 < gain.figure("SRR").value < 0.9
     assert any("no result has a label" in w for w in gain.warnings())
-
-
-@pytest.mark.parametrize(
-    "name", ["cohere-citations.json", "perplexity-citations.json", "google-search.json"]
-)
-def test_answers_without_search_calls_are_rejected(name):
-    with pytest.raises(gg.GoodgainError, match="unrecognised trace format"):
-        open_traces(str(DATA / "provider_fixtures_vercel_ai" / name))
