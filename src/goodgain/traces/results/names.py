@@ -131,7 +131,7 @@ FOREIGN: Role = ("foreign", 0)
 NEUTRAL: Role = ("neutral", 0)
 _TABLE: dict[str, Role] = dict.fromkeys((*_NEUTRAL, *FIELDS), NEUTRAL)
 _TABLE |= {n: (role, rank) for role, names in ROLES.items() for rank, n in enumerate(names)}
-_TABLE |= dict.fromkeys(IDS, ("ids", 0))
+_TABLE |= {n: ("ids", 0) for n in IDS}
 _TABLE |= {"source": ("source", 0), "type": ("type", 0), "role": ("speaker", 0)}
 _cache: dict[str, Field] = {}
 
@@ -166,17 +166,7 @@ def _find_role(words: list[str]) -> Role:
         return _TABLE.get("_".join(words[1:]), NEUTRAL)
     if len(words) > 1 and words[-1] in _SIMPLE and _PREFIXES.issuperset(words[:-1]):
         return _SIMPLE[words[-1]], 90 + len(words)
-    if len(words) > 1 and words[-1] in (
-        "id",
-        "at",
-        "date",
-        "time",
-        "type",
-        "rank",
-        "index",
-        "count",
-        "on",
-    ):
+    if len(words) > 1 and words[-1] in ("id", "at", "date", "time", "type", "rank", "index", "count", "on"):
         return NEUTRAL
     return FOREIGN
 
@@ -208,18 +198,7 @@ MAIN = frozenset((
     "web_search_results", "content", "structured_content", "list", "neighbors", "result_list", "search_result",
 ))  # fmt: skip
 # Objects beside the results that may say how many there are.
-COUNTERS = frozenset(
-    (
-        "search_information",
-        "searchinfo",
-        "meta",
-        "metadata",
-        "pagination",
-        "paging",
-        "page_info",
-        "info",
-    )
-)
+COUNTERS = frozenset(("search_information", "searchinfo", "meta", "metadata", "pagination", "paging", "page_info", "info"))
 # Lists that repeat or support the results: used only if there is no other list.
 SUPPORTING = frozenset((
     "sources", "source_documents", "citations", "references", "annotations", "raw_results", "grounding_supports",
