@@ -89,7 +89,17 @@ def split_document(document: Any, stem: str, ledger: Ledger | None = None) -> Do
         documents = ((f"{stem}:{number}", item) for number, item in enumerate(document, 1))
         yield from replies(documents, ledger)
     else:
-        yield stem, document
+        yield stem, _without_http(document)
+
+
+def _without_http(document: Any) -> Any:
+    """Logs of gateways and batches have the request and the response as bodies of HTTP messages."""
+    bodies = {}
+    for name in ("request", "response") if isinstance(document, dict) else ():
+        message = document.get(name)
+        if isinstance(message, dict) and isinstance(message.get("body"), dict):
+            bodies[name] = message["body"]
+    return {**document, **bodies} if bodies else document
 
 
 _LISTS = ("messages", "output", "result", "samples", "conversations", "contents")
@@ -172,7 +182,7 @@ def _lines(fd: int, stem: str, context: Context) -> Documents:
         if document is None:
             _skip_line(context, where)
         else:
-            yield where, document
+            yield from split_document(document, where, context.ledger)
 
 
 def _chunks(fd: int, stem: str, context: Context) -> Documents:
