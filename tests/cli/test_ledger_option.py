@@ -1,4 +1,5 @@
 """The ledger, the rules of what is a search, and prices on the command line."""
+# ruff: noqa: E501
 
 import json
 
@@ -43,9 +44,7 @@ def test_one_line_when_all_is_well(write, capsys):
     path = write(chat("calculator", "42"))
     assert run(["trace", path, "--no-plot"]) == 0
     lines = [x for x in capsys.readouterr().err.splitlines() if not x.startswith("warning: ")]
-    assert lines == [
-        f"{path}: 1 conversation, 1 search, 2 results; not searches: calculator 1"
-    ]
+    assert lines == [f"{path}: 1 conversation, 1 search, 2 results; not searches: calculator 1"]
     assert run(["trace", path, "--no-plot", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
