@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.builder import Builder
 from goodgain.traces.usage import Usage
 from goodgain.traces.values import dicts, text_of
 
@@ -84,6 +85,14 @@ class Thread:
         self.items.extend(piece.items[known:])
         self.system = self.system or piece.system
         self.goes_on = piece.goes_on
+
+    def builder(self, context: Context) -> Builder:
+        """The builder of the conversation, which accounts for what was repeated."""
+        builder = Builder(self.name, self.system, context)
+        if self.repeated:
+            rule = "repeated from an earlier line"
+            builder.add_item("message", self.where, "duplicate", rule, self.repeated)
+        return builder
 
     def is_continued_by(self, piece: Piece) -> bool:
         """Whether a piece repeats all items and adds to them; of another system it does not."""
