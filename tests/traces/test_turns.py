@@ -370,3 +370,14 @@ def test_a_stream_that_repeats_the_message_of_a_generation(tmp_path):
     assert steps(trace) == [[2]]
     assert [i["tokens"] for i in trace["turns"][0]["iterations"]] == [19, 11]
     assert trace["turns"][0]["answer"] == "In France."
+
+
+def test_a_transcript_without_a_search_is_a_conversation(tmp_path):
+    lines = [
+        {"id": "1", "response": "<search>paris</search><information>Doc 1(Title: P) x</information><answer>a</answer>"},
+        {"id": "2", "response": "<think>I know that.</think><answer>In France.</answer>"},
+    ]
+    traces, _ = read(tmp_path, *lines)
+    assert [t["conversation"] for t in traces] == ["1", "2"]
+    assert [steps(t) for t in traces] == [[[1]], [[]]]
+    assert traces[1]["turns"][0]["answer"] == "In France."
