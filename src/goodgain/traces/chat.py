@@ -163,7 +163,12 @@ class _Chat:
             )
 
     def _add_responses(self, text: str, where: str) -> bool:
-        """Add the outputs in tags of a user's message; whether it holds any."""
+        """Add the outputs in tags of a user's message; whether it holds any.
+
+        Without a call before it, such a message is a prompt that explains the tags.
+        """
+        if not self.pending:
+            return False
         responses = _RESPONSE.findall(text)
         observation = _OBSERVATION.match(text)
         if responses:
@@ -171,8 +176,7 @@ class _Chat:
                 record = self.pending[number] if number < len(self.pending) else None
                 self.builder.add_output(record, response, where=where)
         elif observation:
-            record = self.pending[-1] if self.pending else None
-            self.builder.add_output(record, text[observation.end() :], where=where)
+            self.builder.add_output(self.pending[-1], text[observation.end() :], where=where)
         else:
             return False
         self.pending = []
