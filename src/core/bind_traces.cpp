@@ -296,6 +296,17 @@ void bind_traces(nb::module_& m) {
                      return places;
                    })
       .def_prop_ro("totals", [](const TraceScores& s) { return totals_dict(s.totals); })
+      .def_prop_ro("calls",
+                   [](const TraceScores& s) {
+                     nb::list calls;
+                     for (const auto& [tool, c] : s.totals.calls)
+                       calls.append(nb::make_tuple(to_python(tool), c.search, c.empty, c.failed, c.unread, c.open));
+                     return calls;
+                   })
+      .def_prop_ro("read",
+                   [](const TraceScores& s) {
+                     return nb::make_tuple(s.totals.conversations, s.totals.results_of_all_turns, s.totals.duplicates);
+                   })
       .def_prop_ro("bounded", [](const TraceScores& s) { return s.rows.bounded; })
       .def_prop_ro("skipped_examples",
                    [](const TraceScores& s) {

@@ -183,7 +183,9 @@ class TraceWorker {
     Member member;
     member.id = c.id, member.system = c.system, member.repeat = c.repeat;
     clusters_.keep_audit(audited);
+    count_calls(c, member.totals);
     identify(c, pooled, member);
+    member.totals.duplicates = member.first.size() - member.new_results.size();
     if (audited) member.decisions = clusters_.decisions();
     return member;
   }
@@ -221,6 +223,20 @@ class TraceWorker {
   }
 
  private:
+  /// What became of every call, in all turns.
+  static void count_calls(const Conversation& c, TraceTotals& totals) {
+    ++totals.conversations;
+    for (const Turn& turn : c.turns)
+      for (const Step& step : turn.steps) {
+        for (const Search& s : step.searches) {
+          CallCounts& calls = totals.calls[std::string(s.tool)];
+          ++(s.failed ? calls.failed : s.unread ? calls.unread : s.results.empty() ? calls.empty : calls.search);
+          totals.results_of_all_turns += s.results.size();
+        }
+        for (const Opened& opened : step.opens) ++totals.calls[std::string(opened.tool)].open;
+      }
+  }
+
   /// The turns that count.
   std::vector<const Turn*> counting(const Conversation& c) const {
     std::vector<const Turn*> turns;
@@ -601,6 +617,9 @@ void TraceTotals::add(const TraceTotals& other) {
                                         &TraceTotals::citations,
                                         &TraceTotals::turns,
                                         &TraceTotals::ambiguous_labels,
+                                        &TraceTotals::conversations,
+                                        &TraceTotals::results_of_all_turns,
+                                        &TraceTotals::duplicates,
                                         &TraceTotals::lent,
                                         &TraceTotals::conflicting,
                                         &TraceTotals::identical,
@@ -609,6 +628,10 @@ void TraceTotals::add(const TraceTotals& other) {
                                         &TraceTotals::ones,
                                         &TraceTotals::taken_as_zero})
     this->*field += other.*field;
+  for (const auto& [tool, more] : other.calls)
+    for (uint64_t CallCounts::* account :
+         {&CallCounts::search, &CallCounts::empty, &CallCounts::failed, &CallCounts::unread, &CallCounts::open})
+      calls[tool].*account += more.*account;
   for (size_t kind = 0; kind < usage.size(); ++kind)
     for (uint64_t UsageCounts::* field :
          {&UsageCounts::by_step, &UsageCounts::by_search, &UsageCounts::by_turn, &UsageCounts::in_part})

@@ -1,6 +1,7 @@
 // Good Gain of many conversations: which results are new, which are good, and the pool of each conversation.
 #pragma once
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ struct UsageCounts {
   uint64_t by_step = 0, by_search = 0, by_turn = 0, in_part = 0;
 };
 
+/// What became of the calls of one tool, in all turns: the accounts of a ledger.
+struct CallCounts {
+  uint64_t search = 0, empty = 0, failed = 0, unread = 0, open = 0;
+};
+
 /// Totals over conversations.
 struct TraceTotals {
   uint64_t results = 0, searches = 0, tries = 0, failed = 0, unread = 0, empty = 0;
@@ -43,6 +49,8 @@ struct TraceTotals {
   uint64_t labels = 0, zeros = 0, ones = 0;  // labels, and those with a gain of 0 or 1
   uint64_t taken_as_zero = 0;                // unlabelled results under `unlabelled="zero"`
   std::array<UsageCounts, 3> usage;          // of tokens, cost, seconds
+  uint64_t conversations = 0, results_of_all_turns = 0, duplicates = 0;
+  std::map<std::string, CallCounts> calls;  // by tool
 
   void add(const TraceTotals& other);
 };

@@ -179,11 +179,13 @@ struct TraceParser::State {
     return result(value, path, "", [](Bytes, dom::element) { return false; });
   }
 
-  Result open(dom::element value, const Path* path) {
-    return result(value, path, ", tool", [&](Bytes key, dom::element held) {
-      if (key == "tool") only_text(held, path, key);
+  Opened open(dom::element value, const Path* path) {
+    Bytes tool;
+    Result opened = result(value, path, ", tool", [&](Bytes key, dom::element held) {
+      if (key == "tool") tool = only_text(held, path, key);
       return key == "tool";
     });
+    return {std::move(opened), tool};
   }
 
   Result citation(dom::element value, const Path* path) {
@@ -246,12 +248,13 @@ struct TraceParser::State {
       } else if (key == "error") {
         has_error = !only_text(held, path, key).empty();
       } else if (key == "tool") {
-        only_text(held, path, key);
+        s.tool = only_text(held, path, key);
       } else if (key != "metadata") {
         unknown_field(path, key, "query, tool, latency, cost, tokens, tries, error, unread, results");
       }
     }
-    s.failed = has_error && !s.unread && s.results.empty();
+    s.failed = has_error && s.results.empty();
+    s.unread = s.unread && !s.failed;
     return s;
   }
 

@@ -9,7 +9,7 @@
 namespace gg {
 
 struct Search {
-  Bytes query;
+  Bytes query, tool;
   Usage usage;  // `seconds` is its latency
   std::vector<Result> results;
   double tries = 1;
@@ -17,11 +17,17 @@ struct Search {
   bool unread = false;  // returned more than `results`, and how many is unknown
 };
 
+/// A document that the agent opened, and the tool that read it.
+struct Opened {
+  Result result;
+  Bytes tool;
+};
+
 /// One step of the agent; it is an iteration if it searched.
 struct Step {
   Usage usage;  // of the generation, without its searches
   std::vector<Search> searches;
-  std::vector<Result> opens;
+  std::vector<Opened> opens;
 };
 
 struct Turn {

@@ -196,6 +196,8 @@ class TraceScores:
     repeats: list[str]
     counts: list[tuple[int, int, int, int, int]]
     places: list[int]
+    calls: list[tuple[str, int, int, int, int, int]]
+    read: tuple[int, int, int]
     totals: dict[str, int]
     bounded: bool
     skipped_examples: list[tuple[str, str, str]]

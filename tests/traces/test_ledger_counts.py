@@ -42,9 +42,11 @@ def chats(lists, call_names=("tool_calls",)):
     outputs = sum((m.get("role") or m.get("type")) == "tool" for m in messages)
     responses = sum(
         max(m["content"].count("<tool_response>"), m["content"].startswith("Observation"))
-        for m in messages
-        if isinstance(m.get("content"), str) and m.get("role") == "user"
-    )
+        for before, m in zip(messages, messages[1:], strict=False)
+        if isinstance(m.get("content"), str)
+        and (before.get("role"), m.get("role")) == ("assistant", "user")
+        and re.search(r"<tool_call>|^Action(?: \d+)?: *\w+\[", before["content"], re.M)
+    )  # other prompts may explain the tags
     return {
         "conversation": len(lists),
         "message": len(messages),

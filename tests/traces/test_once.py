@@ -209,3 +209,19 @@ def test_events_that_create_and_update_a_span_are_one(tmp_path):
     assert traces[0]["conversation"] == "s"
     assert (ledger.count("span", "read"), ledger.count("span", "duplicate")) == (2, 2)
     assert traces[0]["turns"][0]["iterations"][0]["tokens"] == 7
+
+
+def test_a_listed_tool_has_the_documents_of_the_retriever_inside_it(written):
+    root = agent(model(("c1", "paris")), search_tool(children=[retriever()]), model())
+    traces, ledger = written(root, search_tools=("search_docs",))
+    (search,) = searches(traces)
+    assert search["tool"] == "search_docs"
+    assert len(search["results"]) == 2 == ledger.count("result", "result")
+    assert (ledger.count("call", "search"), ledger.count("call", "wrapped")) == (1, 1)
+
+
+def test_a_tool_listed_as_no_search_hides_the_retriever_inside_it(written):
+    root = agent(model(("c1", "paris")), search_tool(children=[retriever()]), model())
+    traces, ledger = written(root, not_search_tools=("search_docs",))
+    assert searches(traces) == []
+    assert ledger.count("call", "not a search") == 2

@@ -370,3 +370,27 @@ def test_a_stream_that_repeats_the_message_of_a_generation(tmp_path):
     assert steps(trace) == [[2]]
     assert [i["tokens"] for i in trace["turns"][0]["iterations"]] == [19, 11]
     assert trace["turns"][0]["answer"] == "In France."
+
+
+def test_a_transcript_without_a_search_is_a_conversation(tmp_path):
+    lines = [
+        {"id": "1", "response": "<search>paris</search><information>Doc 1(Title: P) x</information><answer>a</answer>"},
+        {"id": "2", "response": "<think>I know that.</think><answer>In France.</answer>"},
+    ]
+    traces, _ = read(tmp_path, *lines)
+    assert [t["conversation"] for t in traces] == ["1", "2"]
+    assert [steps(t) for t in traces] == [[[1]], [[]]]
+    assert traces[1]["turns"][0]["answer"] == "In France."
+
+
+def test_a_prompt_that_explains_tags_is_a_question(tmp_path):
+    prompt = "Results are in <tool_response> and </tool_response>. Where is Paris?"
+    call_text = '<tool_call>{"name": "search", "arguments": {"query": "paris"}}</tool_call>'
+    output = "<tool_response>" + json.dumps(RESULTS) + "</tool_response>"
+    roles = ("user", "assistant", "user", "assistant")
+    texts = (prompt, call_text, output, "In France.")
+    messages = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=True)]
+    (trace,), ledger = read(tmp_path, {"messages": messages})
+    assert [t["user"] for t in trace["turns"]] == [prompt]
+    assert steps(trace) == [[1]]
+    assert ledger.count("output") == 1 and ledger.is_well

@@ -102,13 +102,20 @@ class BufferedLines:
             yield line
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How trace files are read; saved, so that they can be read again in the same way."""
 
     format: str | None = None
     search_tools: tuple[str, ...] = ()
+    not_search_tools: tuple[str, ...] = ()
+    search_rules: str | None = None
+    prices: str | None = None
     skip_bad: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """As keywords of `open_traces`."""
+        return asdict(self)
 
 
 class Conversations:
@@ -166,7 +173,14 @@ class Conversations:
             TraceSource(i["name"], s["system"], s["is_named"], sha256=i.get("sha256"))
             for i, s in zip(traces, data["systems"], strict=True)
         ]
-        reading = Reading(data["format"], tuple(data["search_tools"]), data["skip_bad"])
+        reading = Reading(
+            format=data["format"],
+            search_tools=tuple(data["search_tools"]),
+            not_search_tools=tuple(data.get("not_search_tools", ())),
+            search_rules=data.get("search_rules"),
+            prices=data.get("prices"),
+            skip_bad=data["skip_bad"],
+        )
         labels = next((i for i in inputs if i["role"] == "labels"), None)
         rules = Identity(unit=settings.unit)  # type: ignore[arg-type]
         return cls(sources, rules, None, settings, reading, labels, problem)
@@ -242,10 +256,7 @@ class Conversations:
         from goodgain.traces import open_traces
 
         require_unchanged(source.value, source.stat, source.sha256)
-        reading = self.reading
-        opened = open_traces(
-            source.value, reading.format, reading.search_tools, skip_bad=reading.skip_bad
-        )
+        opened = open_traces(source.value, **self.reading.options())
         if opened.descriptor is None:
             yield from opened.lines()
             return

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.stats.seeds import SeedSpread
+    from goodgain.traces.ledger import Ledger
 
 ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
 UNLABELLED_ROW = ("R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries", "Tokens", "Seconds")
@@ -70,6 +71,7 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         "_created",
         "_facts",
         "_inputs",
+        "_ledgers",
         "_settings",
         "_systems",
         "_version",
@@ -85,9 +87,11 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         created: float | None = None,
         version: str | None = None,
         conversations: Conversations | None = None,
+        ledgers: Mapping[str, Ledger] | None = None,
     ) -> None:
         import time
 
+        self._ledgers = dict(ledgers or {})
         self._conversations = conversations
         self._systems = {s.name: s for s in systems}
         self._settings = settings
@@ -115,6 +119,27 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
     def facts(self) -> dict[str, Any]:
         """What was read, skipped and left out."""
         return dict(self._facts)
+
+    @property
+    def ledgers(self) -> dict[str, Ledger]:
+        """What became of every item, by source."""
+        return dict(self._ledgers)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What became of every item of all sources; empty for results of versions without one."""
+        from goodgain.traces.ledger import Ledger
+
+        whole = Ledger()
+        for ledger in self._ledgers.values():
+            whole.merge(ledger)
+        return whole
+
+    def account(self) -> str:
+        """The ledger as text: one line a source when all is well, a table when not."""
+        from goodgain.traces.ledger import render_ledger
+
+        return "\n".join(render_ledger(name, each) for name, each in self._ledgers.items())
 
     @property
     def conversations(self) -> Conversations | None:
@@ -520,6 +545,7 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             "inputs": self.inputs(),
             **self._reading(),
             "facts": self.facts,
+            "ledgers": {name: ledger.to_dict() for name, ledger in self._ledgers.items()},
             "systems": [s.to_dict() for s in self.systems],
         }
 
@@ -541,6 +567,11 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         systems = [SystemGain.from_dict(s) for s in data["systems"]]
         settings = GainSettings(**data["settings"])
         conversations = Conversations.saved(data.get("reading"), data["inputs"], settings)
+        ledgers = {}
+        if data.get("ledgers"):
+            from goodgain.traces.ledger import Ledger
+
+            ledgers = {name: Ledger.from_dict(saved) for name, saved in data["ledgers"].items()}
         return cls(
             systems=systems,
             settings=settings,
@@ -549,6 +580,7 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             created=created,
             version=data["version"],
             conversations=conversations,
+            ledgers=ledgers,
         )
 
 

@@ -13,6 +13,7 @@ from goodgain.agentic.conversations import (
     TraceSource,
     line_of,
 )
+from goodgain.agentic.ledgers import ledger_of
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import Align, GainSettings
 from goodgain.agentic.system import SystemGain
@@ -27,6 +28,7 @@ from goodgain.traces.folders import expand
 
 if TYPE_CHECKING:
     from goodgain._core import TraceScores
+    from goodgain.traces.ledger import Ledger, LedgerFile
 
 _IN_MEMORY = 64 << 20  # bytes of canonical JSON
 
@@ -48,6 +50,10 @@ def good_gain(
     by: Literal["system", "file"] = "system",
     format: str | None = None,  # noqa: A002 - the command line's word
     search_tools: Iterable[str] = (),
+    not_search_tools: Iterable[str] = (),
+    search_rules: str | os.PathLike[str] | None = None,
+    prices: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
     skip_bad: bool = False,
     threads: int | None = None,
 ) -> GoodGain:
@@ -58,6 +64,10 @@ def good_gain(
     that judgments can have; they override gains in the traces. `unlabelled="zero"` says that they are
     complete: a result without a label is not good. `identity` decides which results are duplicates:
     an `Identity`, a TOML file of rules, "document" or "passage".
+
+    `search_tools` and `not_search_tools` name tools whose calls are and are not searches,
+    `search_rules` and `prices` are TOML files of further rules and of prices of models, and `ledger` is
+    a file for what became of every item of the traces.
 
     Several runs of one system over the same conversation (`repeat` in the traces, or the conversation
     several times) are averaged within the conversation first.
@@ -77,7 +87,15 @@ def good_gain(
     if by not in ("system", "file"):
         raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
     judged = None if labels is None else Qrels.of(labels)
-    reader = _Reader(format, tuple(search_tools), skip_bad)
+    reading = Reading(
+        format=format,
+        search_tools=tuple(search_tools),
+        not_search_tools=tuple(not_search_tools),
+        search_rules=None if search_rules is None else os.fspath(search_rules),
+        prices=None if prices is None else os.fspath(prices),
+        skip_bad=skip_bad,
+    )
+    reader = _Reader(reading, ledger)
     inputs: list[tuple[str, Source]] = []
     trace_sources = []
     sources = _sources(traces)
@@ -99,15 +117,16 @@ def good_gain(
     collected = _Collected()
     for one, source in zip(scores, trace_sources, strict=True):
         collected.add(one, source)
+    ledgers = reader.complete(scores)
     if judged is not None:
         inputs.append(("labels", judged.source))
-    reading = Reading(format, tuple(search_tools), skip_bad)
     conversations = Conversations(trace_sources, rules, judged, settings, reading)
     return GoodGain(
         systems=collected.systems(),
         settings=settings,
         inputs=inputs,
         facts=collected.facts(reader),
+        ledgers=ledgers,
         conversations=conversations,
     )
 
@@ -155,19 +174,15 @@ class _Reader:
     conversation; lines that do not fit into memory wait in a temporary file.
     """
 
-    def __init__(
-        self,
-        format: str | None,  # noqa: A002 - the command line's word
-        search_tools: tuple[str, ...],
-        skip_bad: bool,
-    ) -> None:
-        self.format = format
-        self.search_tools = search_tools
-        self.skip_bad = skip_bad
+    def __init__(self, reading: Reading, ledger: str | os.PathLike[str] | None) -> None:
+        self.reading = reading
+        self.path = ledger
         self.texts: list[tuple[int | bytes, str]] = []
+        self.ledgers: list[Ledger | None] = []  # None: the core counts
         self.notes: list[str] = []
         self.skipped = 0
         self.examples: list[str] = []
+        self._items: LedgerFile | None = None
 
     def read(self, source: Any, source_buffer: Any) -> None:
         """Add a source."""
@@ -175,20 +190,63 @@ class _Reader:
             lines: Iterable[bytes] = map(line_of, source)
             if isinstance(source_buffer, BufferedLines):
                 lines = source_buffer.record(iter(lines))
-            self.texts.append((_spooled(lines), "traces"))
+            self._add(_spooled(self._entered(lines)), "traces", None)
             return
         from goodgain.traces import open_traces
 
-        opened = open_traces(
-            os.fspath(source), self.format, self.search_tools, skip_bad=self.skip_bad
-        )
-        if opened.descriptor is not None:
-            self.texts.append((opened.descriptor, opened.name))
+        name = os.fspath(source)
+        opened = open_traces(name, **self.reading.options(), sink=self._sink(name))
+        if opened.descriptor is not None and self.path is None:
+            self._add(opened.descriptor, opened.name, None)
             return
-        self.texts.append((_spooled(opened.lines()), opened.name))
+        self._add(_spooled(opened.lines()), opened.name, opened.ledger)
         self.notes.extend(opened.notes)
         self.skipped += opened.skipped
         self.examples.extend(opened.context.examples)
+
+    def _add(self, text: int | bytes, name: str, ledger: Ledger | None) -> None:
+        self.texts.append((text, name))
+        self.ledgers.append(ledger)
+
+    def _sink(self, name: str) -> Any:
+        """What takes the items of a source, if a file of them is wanted."""
+        if self.path is None:
+            return None
+        from goodgain.traces.ledger import LedgerFile
+
+        self._items = self._items or LedgerFile(self.path)
+        return self._items.sink(name)
+
+    def _entered(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+        """Lines of objects in memory, each entered into the file of items if one is wanted."""
+        if self.path is None:
+            return lines
+        import json
+
+        from goodgain.traces.formats.canonical import account_for
+        from goodgain.traces.ledger import Ledger
+
+        ledger = Ledger(self._sink("traces"))
+
+        def entered() -> Iterator[bytes]:
+            for number, line in enumerate(lines, 1):
+                account_for(json.loads(line), ledger, f"traces:{number}")
+                yield line
+
+        return entered()
+
+    def complete(self, scores: list[TraceScores]) -> dict[str, Ledger]:
+        """The ledger of each source, now that duplicates are known; the file of items is written."""
+        if self._items is not None:
+            self._items.write()
+        ledgers: dict[str, Ledger] = {}
+        for one, (_, name), ledger in zip(scores, self.texts, self.ledgers, strict=True):
+            full = ledger_of(one.calls, one.read, one.totals["skipped"], ledger)
+            if name in ledgers:
+                ledgers[name].merge(full)
+            else:
+                ledgers[name] = full
+        return ledgers
 
 
 def _spooled(lines: Iterable[bytes]) -> int | bytes:

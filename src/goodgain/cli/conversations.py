@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_identity, add_threshold, add_trace_reading, add_turn
+from goodgain.cli.options import (
+    add_identity,
+    add_threshold,
+    add_trace_reading,
+    add_turn,
+    trace_reading,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -79,8 +85,7 @@ def measure_traces(args: argparse.Namespace, traces: list[str], by: str) -> Good
         unlabelled=args.unlabelled,
         identity=Identity(args.identity or (), unit=args.unit),
         by=by,  # type: ignore[arg-type]
-        format=args.source_format,
-        search_tools=args.search_tool,
-        skip_bad=args.skip_bad,
+        ledger=args.ledger,
         threads=args.threads,
+        **trace_reading(args),
     )

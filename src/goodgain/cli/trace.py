@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from goodgain.cli.conversations import add_scoring, measure_traces
@@ -61,5 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "table" and not args.per_conversation and not args.no_plot:
         text = "\n".join(filter(None, (text, result.sketch())))
     write(args, text, side_files(args, result))
+    if not args.quiet:
+        print(result.account(), file=sys.stderr)
     warn(args, result.warnings())
     return 0

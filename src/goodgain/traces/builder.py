@@ -215,10 +215,13 @@ class Builder:
         for kind, where, account, rule, number in self._items:
             ledger.enter(kind, account, rule, where=where, number=number, conversation=name)
         for record in self._records:
+            rule = record.rule
+            if record.account == "unread" and record.finding is not None:
+                rule = record.finding.reason  # why it is not read, not why it is a search
             ledger.enter(
                 "call",
                 record.account,
-                record.rule,
+                rule,
                 where=record.where,
                 tool=record.tool,
                 conversation=name,

@@ -69,6 +69,7 @@ class CallRecord:
     outputs: list[Output] = field(default_factory=list)
     account: Account = "read"
     rule: str = ""
+    is_excluded: bool = False  # the user says that it is not a search
     tries: int = 1
     finding: Finding | None = None
     _key: str | None = None
@@ -135,6 +136,7 @@ class CallRecord:
             self.finding,
         )
         self.rule = verdict.rule
+        self.is_excluded = verdict.by_user and verdict.account != "search"
         self.account = (
             _OUTCOMES[self.finding.account] if verdict.account == "search" else verdict.account
         )
@@ -204,15 +206,38 @@ def _settle_nested(records: list[CallRecord]) -> None:
     """Of records inside one another one counts: the one with results, the inner one if both have."""
     inside: dict[int, list[CallRecord]] = {}
     for record in reversed(records):  # the innermost first: an outer record starts before it
-        within = [r for r in reversed(inside.get(id(record), ())) if r.is_search]
+        held = inside.get(id(record), [])[::-1]
+        within = [r for r in held if r.is_search]
         if record.account == "duplicate":
-            counted = within
+            counted = held
+        elif record.is_excluded:
+            for inner in within:
+                inner.set_aside("not a search", f"inside a call that is none: {record.rule}")
+            counted = []
         elif within:
             counted = _settle_pair(record, within)
         else:
-            counted = [record] if record.is_search else []
+            _take_results(record, held)
+            counted = [record] if record.is_search or record.kind == "retriever" else held
         if record.parent is not None:
             inside.setdefault(id(record.parent), []).extend(reversed(counted))
+
+
+def _take_results(outer: CallRecord, held: list[CallRecord]) -> None:
+    """The documents of retrievers inside a search that has no results of its own.
+
+    They are not counted themselves where the user lists the tools that are searches.
+    """
+    retrievers = [r for r in held if r.has_results]
+    if outer.is_search and not outer.has_results and retrievers:
+        results = [result for r in retrievers for result in r.results]
+        outer.finding, outer.account = Finding(results, "result", ""), "search"
+        for output in outer.outputs:
+            output.account = "wrapped"
+        for record in retrievers:
+            record.account, record.rule = "wrapped", "inside a search that is counted"
+            for output in record.outputs:
+                output.account = "result"
 
 
 def _settle_pair(outer: CallRecord, within: list[CallRecord]) -> list[CallRecord]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder
 from goodgain.traces.calls import CallRecord
 from goodgain.traces.messages import Message, parse_message
 from goodgain.traces.threads import Item, Piece, key_of, threads
@@ -13,6 +12,7 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.builder import Builder
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
@@ -39,10 +39,7 @@ def messages_of(document: Any) -> list[Any] | None:
 def read_chats(documents: Documents, context: Context) -> Conversations:
     """One conversation per document, or per thread of documents that continue one another."""
     for thread in threads(documents, _piece, context):
-        builder = Builder(thread.name, thread.system, context)
-        if thread.repeated:
-            rule = "repeated from an earlier line"
-            builder.add_item("message", thread.where, "duplicate", rule, thread.repeated)
+        builder = thread.builder(context)
         add_items(thread.items, builder)
         yield builder.build()
 
@@ -166,7 +163,12 @@ class _Chat:
             )
 
     def _add_responses(self, text: str, where: str) -> bool:
-        """Add the outputs in tags of a user's message; whether it holds any."""
+        """Add the outputs in tags of a user's message; whether it holds any.
+
+        Without a call before it, such a message is a prompt that explains the tags.
+        """
+        if not self.pending:
+            return False
         responses = _RESPONSE.findall(text)
         observation = _OBSERVATION.match(text)
         if responses:
@@ -174,8 +176,7 @@ class _Chat:
                 record = self.pending[number] if number < len(self.pending) else None
                 self.builder.add_output(record, response, where=where)
         elif observation:
-            record = self.pending[-1] if self.pending else None
-            self.builder.add_output(record, text[observation.end() :], where=where)
+            self.builder.add_output(self.pending[-1], text[observation.end() :], where=where)
         else:
             return False
         self.pending = []

@@ -92,6 +92,11 @@ class Ledger:
         """Move results that turned out to be identical to earlier ones: identity is decided later."""
         self.counts["result", "result"] -= number
         self.counts["result", "duplicate"] += number
+        rules = (key for key in self.rules if key[:2] == ("result", "result"))
+        key = max(rules, key=self.rules.__getitem__, default=None)
+        if key is not None:
+            self.rules[key] -= number
+            self.rules["result", "duplicate", "identical to an earlier result"] += number
 
     def count(self, kind: Kind, *accounts: str) -> int:
         """The number of items of a kind in these accounts, or in any."""

@@ -52,6 +52,7 @@ class Verdict:
 
     account: Account
     rule: str
+    by_user: bool = False  # by the user's lists of tools
 
 
 # --- names ---
@@ -205,7 +206,8 @@ class SearchRules:
         names = (name, name[namespace.end() :]) if namespace else (name,)
         for pattern, account in self.tools.items():
             if any(fnmatchcase(n, pattern) for n in names):
-                return Verdict(account, f"the tool is listed by the user as '{pattern}'")
+                rule = f"the tool is listed by the user as '{pattern}'"
+                return Verdict(account, rule, by_user=True)
         return None
 
     def _decide(self, call: Call, tool: str, finding: Finding | None) -> Verdict:

@@ -108,7 +108,7 @@ class _Turn:
     def steps(self) -> list[_Step]:
         """The steps in order of time, with their calls."""
         steps: dict[int, _Step] = {id(m): _Step(m) for m in self.models}
-        made_by = {
+        step_by_call = {
             call.id: steps[id(m)]
             for m in self.models
             for message in m.outputs
@@ -120,7 +120,7 @@ class _Turn:
         levels = self._levels()
         for number, span in enumerate(self.calls):
             outer = self.outer[id(span)]
-            step = made_by.get(span.call or "") or self._by_time(span, levels, steps)
+            step = step_by_call.get(span.call or "") or self._by_time(span, levels, steps)
             if step is None and outer is not None:
                 step = step_of.get(id(outer))
             if step is None and number and _is_retry(self.calls[number - 1], span):

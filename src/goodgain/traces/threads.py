@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.builder import Builder
 from goodgain.traces.usage import Usage
 from goodgain.traces.values import dicts, text_of
 
@@ -52,6 +53,13 @@ class Piece:
     name: str | None = None  # of the conversation, where the key is not one
     system: Any = None
     goes_on: bool = False  # the next piece continues this one (Anthropic's pause_turn)
+    _marks: list[bytes] | None = None
+
+    def marks(self) -> list[bytes]:
+        """What each item is known by."""
+        if self._marks is None:
+            self._marks = [_mark(item.value) for item in self.items]
+        return self._marks
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,9 +83,8 @@ class Thread:
     def extend(self, piece: Piece) -> None:
         """Add the items of a piece that the thread does not have."""
         if self.items:
-            marks = [_mark(item.value) for item in piece.items]
-            known = _repeated(self.marks(), marks)
-            self._marks.extend(marks[known:])
+            known = _repeated(self.marks(), piece.marks())
+            self._marks.extend(piece.marks()[known:])
         else:
             known = 0
         self.repeated += known
@@ -85,21 +92,27 @@ class Thread:
         self.system = self.system or piece.system
         self.goes_on = piece.goes_on
 
+    def builder(self, context: Context) -> Builder:
+        """The builder of the conversation, which accounts for what was repeated."""
+        builder = Builder(self.name, self.system, context)
+        if self.repeated:
+            rule = "repeated from an earlier line"
+            builder.add_item("message", self.where, "duplicate", rule, self.repeated)
+        return builder
+
     def is_continued_by(self, piece: Piece) -> bool:
         """Whether a piece repeats all items and adds to them; of another system it does not."""
         if self.system and piece.system and self.system != piece.system:
             return False
-        return len(piece.items) > len(self.items) and all(
-            mark == _mark(item.value) for mark, item in zip(self.marks(), piece.items, strict=False)
-        )
+        count = len(self.items)
+        return len(piece.items) > count and self.marks() == piece.marks()[:count]
 
     def is_run_again_by(self, piece: Piece) -> bool:
         """Whether a piece asks the same question anew: several runs of an agent over a conversation."""
         if not self.items or _question(self.items) != _question(piece.items):
             return False
-        marks = [_mark(item.value) for item in piece.items]
-        known = _repeated(self.marks(), marks)
-        return known == 0 or known == len(marks) == len(self.items)
+        known = _repeated(self.marks(), piece.marks())
+        return known == 0 or known == len(piece.items) == len(self.items)
 
     @property
     def has_reply(self) -> bool:

@@ -103,18 +103,18 @@ def _first(fields: Mapping[str, Any], names: Iterable[str]) -> float | None:
 
 
 def _tokens(fields: Mapping[str, Any]) -> Usage:
-    given, produced = _first(fields, _INPUT), _first(fields, _OUTPUT)
+    prompt, completion = _first(fields, _INPUT), _first(fields, _OUTPUT)
     total = _first(fields, _TOTAL)
     beside = [_number(fields.get(name)) or 0 for name in _OUTSIDE_INPUT]
     after = sum(_number(fields.get(name)) or 0 for name in _OUTSIDE_OUTPUT)
-    if given is not None and total is None:
-        given += sum(beside)
-    if produced is not None:
-        produced += after if total is None or total >= (given or 0) + produced + after else 0
-    if total is None and (given is not None or produced is not None):
-        total = (given or 0) + (produced or 0)
+    if prompt is not None and total is None:
+        prompt += sum(beside)
+    if completion is not None:
+        completion += after if total is None or total >= (prompt or 0) + completion + after else 0
+    if total is None and (prompt is not None or completion is not None):
+        total = (prompt or 0) + (completion or 0)
     cached = beside[0] or _cached(fields)
-    return Usage(tokens=total, input=given, output=produced, cached=min(cached, given or 0))
+    return Usage(tokens=total, input=prompt, output=completion, cached=min(cached, prompt or 0))
 
 
 def _cached(fields: Mapping[str, Any]) -> float:
@@ -230,8 +230,8 @@ _HINT = (
 def _price(name: str, price: Any, where: str) -> Price:
     numbers = {k: _number(v) for k, v in price.items()} if isinstance(price, dict) else {}
     unknown = sorted(set(numbers) - {"input", "output", "cached"})
-    asked, produced = numbers.get("input"), numbers.get("output")
-    if asked is None or produced is None or unknown or None in numbers.values():
+    prompt, completion = numbers.get("input"), numbers.get("output")
+    if prompt is None or completion is None or unknown or None in numbers.values():
         raise InputError(f"invalid price of '{name}'", where=where, hint=_HINT)
-    cached = numbers.get("cached", asked)
-    return Price(input=asked, output=produced, cached=asked if cached is None else cached)
+    cached = numbers.get("cached", prompt)
+    return Price(input=prompt, output=completion, cached=prompt if cached is None else cached)

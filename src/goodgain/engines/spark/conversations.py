@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from goodgain.agentic.ledgers import ledger_of
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import GainSettings
 from goodgain.agentic.system import COUNTED, Runs, SystemGain
@@ -18,6 +19,7 @@ from goodgain.errors import InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
 from goodgain.io.naming import format_of, system_name
 from goodgain.io.sources import Source
+from goodgain.traces.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +44,7 @@ class SparkGoodGain:
     settings: GainSettings
     inputs: list[tuple[str, Source]]
     facts: dict[str, Any]
+    ledger: Ledger
     bounded: bool
     default: str
 
@@ -53,6 +56,7 @@ class SparkGoodGain:
             settings=self.settings,
             inputs=self.inputs,
             facts=self.facts,
+            ledgers={self.inputs[0][1].name: self.ledger},
         )
 
     def _systems(self) -> Iterator[SystemGain]:
@@ -127,7 +131,7 @@ def good_gain(
             .sortWithinPartitions("conversation", "place")
         )
         cached = persisted(spark, together.mapInArrow(lambda batches: scored(batches, job), SCORED))
-    facts, bounded = _facts(cached, name, skip_bad)
+    facts, ledger, bounded = _facts(cached, name, skip_bad)
     inputs = [("traces", Source("rows", None, default))]
     if qrels is not None:
         inputs.append(("labels", qrels.source))
@@ -137,6 +141,7 @@ def good_gain(
         settings=settings,
         inputs=inputs,
         facts=facts,
+        ledger=ledger,
         bounded=bounded,
         default=default,
     )
@@ -238,10 +243,10 @@ def _shipped(labels: Qrels | None) -> ShippedQrels | None:
     )
 
 
-def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
-    """The counts of all tasks; bad conversations are an error unless they may be skipped."""
+def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], Ledger, bool]:
+    """The counts and the ledger of all tasks; bad conversations are an error unless they may be skipped."""
     facts: dict[str, Any] = {"skipped": 0, "skipped_examples": [], "notes": []}
-    bounded = False
+    ledger, bounded = Ledger(), False
     for row in cached.where("report is not null").select("report").collect():
         report = json.loads(row.report)
         if "error" in report:
@@ -249,6 +254,8 @@ def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], bo
         for name, count in report["totals"].items():
             facts[name] = facts.get(name, 0) + count
         bounded |= report["bounded"]
+        for calls, read, skipped in report["ledgers"]:
+            ledger.merge(ledger_of(calls, read, skipped))
         facts["skipped_examples"] = [*facts["skipped_examples"], *report["examples"]][:3]
     if facts["skipped"] and not skip_bad:
         raise InputError(
@@ -257,7 +264,7 @@ def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], bo
             where=source,
             hint="skip bad conversations with skip_bad=True (--skip-bad)",
         )
-    return facts, bounded
+    return facts, ledger, bounded
 
 
 def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:

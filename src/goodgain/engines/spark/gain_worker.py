@@ -62,7 +62,7 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
 
     options = job.settings.for_core(skip_bad=True)
     labels, rules = job.labels.open() if job.labels else None, job.rules.core
-    report: dict[str, Any] = {"totals": {}, "examples": [], "bounded": False}
+    report: dict[str, Any] = {"totals": {}, "ledgers": [], "examples": [], "bounded": False}
     for lines, places in _groups(batches):
         text = b"".join(lines)
         try:
@@ -73,6 +73,7 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
         for name, count in scores.totals.items():
             report["totals"][name] = report["totals"].get(name, 0) + count
         report["bounded"] |= scores.bounded
+        report["ledgers"].append([scores.calls, scores.read, scores.totals["skipped"]])
         for message, where, _ in scores.skipped_examples[: 3 - len(report["examples"])]:
             report["examples"].append(f"{message} ({_place(job.name, where, text)})")
         yield _rows(scores, lines, places)

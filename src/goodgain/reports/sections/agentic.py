@@ -52,6 +52,7 @@ def _elements(result: GoodGain, suffix: str) -> list[Element]:
     if len(result.systems) > 1:
         with suppress(GoodgainError):  # nothing is labelled, or no conversation is shared
             elements.append(_paired(result, suffix))
+    elements += _ledger(result, suffix)
     conversations = page_conversations(result)
     key = f"conversations{suffix}"
     data = {
@@ -113,6 +114,32 @@ def _summary(result: GoodGain, suffix: str) -> Table:
         "labels and unread searches leave open."
     )
     return Table(f"agentic{suffix}", "Final values", columns, rows, note)
+
+
+def _ledger(result: GoodGain, suffix: str) -> list[Element]:
+    """What became of every item of the traces."""
+    rows = [
+        [name, kind, account, Cell(value=n, text=number(n)), rule]
+        for name, ledger in result.ledgers.items()
+        for (kind, account, rule), n in sorted(ledger.rules.items())
+        if n
+    ]
+    if not rows:
+        return []
+    columns = [
+        *text_columns("source", "item", "account"),
+        *count_columns("number"),
+        *text_columns("why"),
+    ]
+    whole = result.ledger
+    note = "Every item of the input is in one account."
+    if whole.unread:
+        note = (
+            f"{counted(whole.unread, 'search', 'searches')} unread, so figures are bounds. {note}"
+        )
+    if duplicates := whole.count("result", "duplicate"):
+        note += f" {counted(duplicates, 'result')} turned out to be a duplicate of an earlier one."
+    return [Table(f"ledger{suffix}", "Ledger of the traces", columns, rows, note)]
 
 
 def _title(measure: Measure) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder
 from goodgain.traces.chat import is_system_text
 from goodgain.traces.citations import block_citations
 from goodgain.traces.format import TraceFormat
@@ -13,6 +12,7 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, first_of, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.builder import Builder
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
@@ -75,10 +75,7 @@ def _piece(where: str, document: Any) -> Piece:
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per list of messages, or per thread of requests and responses."""
     for thread in threads(documents, _piece, context):
-        builder = Builder(thread.name, thread.system, context)
-        if thread.repeated:
-            rule = "repeated from an earlier line"
-            builder.add_item("message", thread.where, "duplicate", rule, thread.repeated)
+        builder = thread.builder(context)
         generation = None
         for item in thread.items:
             generation = _add_message(item.value, builder, item.where, generation)

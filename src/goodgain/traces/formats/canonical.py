@@ -45,12 +45,12 @@ def _account_for_search(search: dict[str, Any], ledger: Ledger, where: str) -> N
     results = search.get("results")
     number = len(results) if isinstance(results, list) else 0
     account: Account = (
-        "search"
-        if number
-        else "failed"
-        if search.get("error")
+        "failed"
+        if search.get("error") and not number
         else "unread"
         if search.get("unread")
+        else "search"
+        if number
         else "empty"
     )
     tool = search.get("tool")

@@ -47,7 +47,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
         text = _transcript(document) or ""
         facts = document if isinstance(document, dict) else {}
         chats = re.split(r"(?=<\|im_start\|>system)", text) if "<|im_start|>" in text else [text]
-        chats = [chat for chat in chats if "<search>" in chat]
+        chats = [chat for chat in chats if "<search>" in chat or "<answer>" in chat]
         for number, chat in enumerate(chats, 1):
             prompt, marker, reply = chat.partition("<|im_start|>assistant")
             if not marker:
