@@ -71,12 +71,13 @@ def _piece(where: str, document: Any) -> Piece:
         contents = [{"role": "user", "parts": [{"text": contents}]}]
     elif isinstance(contents, dict):
         contents = [contents]
-    candidate = next(iter(dicts(response.get("candidates"))), None)
+    candidate, *others = [*dicts(response.get("candidates")), None]
     reply = None
     if candidate is not None:
         content = candidate["content"] if isinstance(candidate.get("content"), dict) else {}
         reply = {**content, "role": "model", "parts": content.get("parts") or []}
-        reply |= {"metadata": {k: v for k, v in candidate.items() if k != "content"}}
+        about = {k: v for k, v in candidate.items() if k != "content"}
+        reply |= {"metadata": {**about, "others": len(others) - 1}}
     return piece_of_messages(
         where,
         document,
@@ -102,6 +103,10 @@ class _Chat:
             return
         metadata = item.value.get("metadata")
         about = metadata if isinstance(metadata, dict) else {}
+        others = about.get("others")
+        if isinstance(others, int) and others > 0:
+            rule = "another candidate for the reply"
+            self.builder.add_item("message", item.where, "read", rule, others)
         self.add_generation({**about, "content": item.value}, item.where, item.usage)
 
     def add_content(self, content: dict[str, Any], where: str) -> None:
