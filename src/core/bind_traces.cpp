@@ -1,6 +1,8 @@
 // Bindings for traces and identity: thin wrappers without logic.
 #include "bind_traces.hpp"
 
+#include <deque>
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -11,6 +13,7 @@
 #include "normal_form.hpp"
 #include "option_tables.hpp"
 #include "python_values.hpp"
+#include "trace_scores.hpp"
 #include "traces.hpp"
 
 namespace nb = nanobind;
@@ -104,15 +107,93 @@ nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
   return nb::make_tuple(first, audit_list(clusters.decisions(), rules));
 }
 
-nb::object counted(const Rules& rules, Bytes line, const Qrels* labels, const TraceOptions& options) {
-  const CountedConversation conversation = count_conversation(line, rules, labels, options);
-  nb::list first, gains, repeats;
-  for (const auto& seen : conversation.results) {
-    first.append(seen.first);
-    gains.append(seen.labelled ? nb::object(nb::float_(seen.gain)) : nb::none());
+nb::list counted(const Rules& rules, nb::list lines, const Qrels* labels, const TraceOptions& options) {
+  std::vector<Bytes> texts;
+  for (nb::handle line : lines) {
+    const auto bytes = nb::cast<nb::bytes>(line);
+    texts.emplace_back(bytes.c_str(), bytes.size());  // the list keeps it alive
   }
-  for (const bool repeat : conversation.repeats) repeats.append(repeat);
-  return nb::make_tuple(first, gains, repeats, audit_list(conversation.decisions, rules));
+  nb::list all;
+  for (const CountedConversation& conversation : count_conversation(texts, rules, labels, options)) {
+    nb::list first, gains, repeats;
+    for (const auto& seen : conversation.results) {
+      first.append(seen.first);
+      gains.append(seen.labelled ? nb::object(nb::float_(seen.gain)) : nb::none());
+    }
+    for (const bool repeat : conversation.repeats) repeats.append(repeat);
+    all.append(nb::make_tuple(first, gains, repeats, audit_list(conversation.decisions, rules)));
+  }
+  return all;
+}
+
+/// Scores (bytes or a file descriptor, name) pairs together.
+nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::dict options, unsigned threads) {
+  const TraceOptions how = read_traces(options);
+  std::deque<MappedFile> files;
+  std::vector<TraceText> texts;
+  for (nb::handle item : sources) {
+    const auto source = nb::cast<nb::tuple>(item);
+    const auto name = nb::cast<std::string>(source[1]);
+    if (nb::isinstance<nb::bytes>(source[0])) {
+      const auto bytes = nb::cast<nb::bytes>(source[0]);
+      texts.push_back({{bytes.c_str(), bytes.size()}, name});
+    } else {
+      const MappedFile& file = files.emplace_back(nb::cast<int>(source[0]), name);
+      texts.push_back({{file.data(), file.size()}, name, &file});
+    }
+  }
+  std::vector<TraceScores> scores;
+  {
+    const nb::gil_scoped_release release;
+    scores = score_traces(texts, rules, labels, how, threads);
+  }
+  nb::list all;
+  for (TraceScores& one : scores) all.append(nb::cast(std::move(one)));
+  return all;
+}
+
+nb::dict totals_dict(const TraceTotals& t) {
+  nb::dict d;
+  const std::pair<const char*, uint64_t> counts[] = {
+      {"results", t.results},
+      {"searches", t.searches},
+      {"tries", t.tries},
+      {"failed", t.failed},
+      {"unread", t.unread},
+      {"empty", t.empty},
+      {"skipped", t.skipped},
+      {"left_out", t.left_out},
+      {"unknown_conversations", t.unknown_conversations},
+      {"steps", t.steps},
+      {"opens", t.opens},
+      {"citations", t.citations},
+      {"turns", t.turns},
+      {"ambiguous_labels", t.ambiguous_labels},
+      {"lent", t.lent},
+      {"conflicting", t.conflicting},
+      {"identical", t.identical},
+      {"labels", t.labels},
+      {"zeros", t.zeros},
+      {"ones", t.ones},
+      {"taken_as_zero", t.taken_as_zero},
+  };
+  for (const auto& [name, count] : counts) d[name] = count;
+  const char* kinds[] = {"tokens", "cost", "seconds"};
+  for (size_t kind = 0; kind < t.usage.size(); ++kind) {
+    const UsageCounts& u = t.usage[kind];
+    const std::pair<const char*, uint64_t> known[] = {
+        {"by_step", u.by_step}, {"by_search", u.by_search}, {"by_turn", u.by_turn}, {"in_part", u.in_part}};
+    for (const auto& [how, count] : known) d[(std::string(kinds[kind]) + "_" + how).c_str()] = count;
+  }
+  return d;
+}
+
+/// One text of each conversation.
+template <typename Get>
+nb::list texts_of(const TraceScores& s, Get get) {
+  nb::list all;
+  for (const ScoredConversation& c : s.conversations) all.append(to_python(Bytes(get(c))));
+  return all;
 }
 
 nb::dict compare(const Rules& rules, Bytes pair) {
@@ -169,42 +250,53 @@ void bind_traces(nb::module_& m) {
            [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
       .def(
           "counted",
-          [](const Rules& rules, nb::bytes line, std::shared_ptr<const Qrels> labels, nb::dict options) {
-            return counted(rules, {line.c_str(), line.size()}, labels.get(), read_traces(options));
+          [](const Rules& rules, nb::list lines, std::shared_ptr<const Qrels> labels, nb::dict options) {
+            return counted(rules, lines, labels.get(), read_traces(options));
           },
           nb::arg(), nb::arg().none(), nb::arg())
       .def(
-          "score_file",
-          [](const Rules& rules, int fd, std::string name, std::shared_ptr<const Qrels> labels, nb::dict options,
-             unsigned threads) {
-            const TraceOptions how = read_traces(options);
-            const nb::gil_scoped_release release;
-            const MappedFile file(fd, name);
-            return score_traces({file.data(), file.size()}, name, &file, rules, labels.get(), how, threads);
-          },
-          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
-      .def(
-          "score_lines",
-          [](const Rules& rules, nb::bytes lines, std::string name, std::shared_ptr<const Qrels> labels,
-             nb::dict options, unsigned threads) {
-            const TraceOptions how = read_traces(options);
-            const Bytes text{lines.c_str(), lines.size()};
-            const nb::gil_scoped_release release;
-            return score_traces(text, name, nullptr, rules, labels.get(), how, threads);
-          },
-          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+          "score",
+          [](const Rules& rules, nb::list sources, std::shared_ptr<const Qrels> labels, nb::dict options,
+             unsigned threads) { return score(rules, sources, labels.get(), options, threads); },
+          nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+
+  m.def("conversation_ids", [](nb::list lines) {
+    TraceParser parser(1e300);
+    nb::list ids;
+    for (nb::handle line : lines) {
+      const auto bytes = nb::cast<nb::bytes>(line);
+      ids.append(to_python(parser.id_of({bytes.c_str(), bytes.size()})));
+    }
+    return ids;
+  });
 
   nb::class_<TraceScores>(m, "TraceScores")
-      .def_prop_ro("conversations", [](const TraceScores& s) { return string_list(s.conversations); })
-      .def_prop_ro("systems", [](const TraceScores& s) { return string_list(s.systems); })
-      .def_ro("first_row", &TraceScores::first_row)
+      .def_prop_ro(
+          "conversations",
+          [](const TraceScores& s) { return texts_of(s, [](const auto& c) -> const std::string& { return c.id; }); })
+      .def_prop_ro("systems",
+                   [](const TraceScores& s) {
+                     return texts_of(s, [](const auto& c) -> const std::string& { return c.system; });
+                   })
+      .def_prop_ro("repeats",
+                   [](const TraceScores& s) {
+                     return texts_of(s, [](const auto& c) -> const std::string& { return c.repeat; });
+                   })
+      .def_prop_ro("counts",
+                   [](const TraceScores& s) {
+                     nb::list rows;
+                     for (const ScoredConversation& c : s.conversations)
+                       rows.append(nb::make_tuple(c.iterations, c.results, c.unique, c.labelled, c.unread));
+                     return rows;
+                   })
+      .def_prop_ro("places",
+                   [](const TraceScores& s) {
+                     nb::list places;
+                     for (const ScoredConversation& c : s.conversations) places.append(c.place);
+                     return places;
+                   })
+      .def_prop_ro("totals", [](const TraceScores& s) { return totals_dict(s.totals); })
       .def_prop_ro("bounded", [](const TraceScores& s) { return s.rows.bounded; })
-      .def_ro("results", &TraceScores::results)
-      .def_ro("searches", &TraceScores::searches)
-      .def_ro("skipped", &TraceScores::skipped)
-      .def_ro("left_out", &TraceScores::left_out)
-      .def_ro("unknown_conversations", &TraceScores::unknown_conversations)
-      .def_ro("ambiguous_labels", &TraceScores::ambiguous_labels)
       .def_prop_ro("skipped_examples",
                    [](const TraceScores& s) {
                      nb::list examples;

@@ -11,6 +11,7 @@ namespace gg {
 
 enum class GainScale { linear, exponential };
 enum class Discount { log2, none, reciprocal, geometric };
+enum class Unlabelled { unknown, zero };
 
 struct GainOptions {
   double threshold = 2;
@@ -18,6 +19,13 @@ struct GainOptions {
   GainScale scale = GainScale::linear;
   Discount discount = Discount::log2;
   double patience = 0.8;  // for the geometric discount
+  Unlabelled unlabelled = Unlabelled::unknown;
+
+  double weight(size_t iteration) const;
+  /// The good gain of a result with this gain.
+  double worth(double gain) const;
+  /// Every good result is labelled, so the pool cannot grow.
+  bool complete() const { return unlabelled == Unlabelled::zero; }
 };
 
 /// What a step or a search spent; NaN where unknown.
@@ -26,23 +34,38 @@ struct Usage {
   double tokens = unknown, cost = unknown, seconds = unknown;
 };
 
+using Aspects = std::vector<std::pair<std::string, double>>;
+
 /// A result after identity: whether it is new, and its gain if labelled.
 struct Returned {
   bool is_new;
   bool labelled;
   double gain;
-  const std::vector<std::pair<std::string_view, double>>* aspects;
+  const Aspects* aspects;
 };
 
 struct Searched {
   std::vector<Returned> results;
-  bool repeats_query;
-  double latency, cost, tokens;
+  bool repeats_query = false;
+  bool failed = false;
+  bool unread = false;  // returned more than `results`
 };
 
-using Iteration = std::vector<Searched>;
+struct Iteration {
+  std::vector<Searched> searches;
+  Usage spent;  // from the beginning to the end of this iteration
+};
 
-/// One row per iteration; bounds are stored only once an unlabelled result makes them differ from the values.
+/// A conversation with all that its measures depend on.
+struct CountedSearches {
+  std::vector<Iteration> iterations;
+  std::vector<double> missed;      // gains of known good results that no search returned
+  uint32_t unlabelled_missed = 0;  // unlabelled results that only other systems returned
+  Usage total;                     // of the whole turns
+  bool evidence_known = false;     // something is labelled, so a gain of 0 is a finding
+};
+
+/// Rows of one conversation; bounds are stored only where they differ from the values.
 struct GainRows {
   std::vector<double> values, lower, upper;
   bool bounded = false;
@@ -51,6 +74,8 @@ struct GainRows {
     if (!bounded) lower = upper = values;
     bounded = true;
   }
+  /// Appends rows of another.
+  void append(const GainRows& other, size_t first, size_t count);
   /// Moves the rows of another behind its own.
   void join(GainRows& more);
 };
@@ -58,8 +83,7 @@ struct GainRows {
 /// The names of the columns of GainRows.
 std::span<const char* const> gain_columns();
 
-/// Appends one row per iteration. `missed` holds the gains of known good results that no search returned.
-void append_good_gain(const std::vector<Iteration>& iterations, std::span<const double> missed,
-                      const GainOptions& options, GainRows& rows);
+/// Appends one row per iteration, or a single row if there is none.
+void append_good_gain(const CountedSearches& counted, const GainOptions& options, GainRows& rows);
 
 }  // namespace gg

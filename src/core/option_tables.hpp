@@ -12,7 +12,7 @@
 #include "identity.hpp"
 #include "lines.hpp"
 #include "spec.hpp"
-#include "traces.hpp"
+#include "trace_scores.hpp"
 
 namespace gg {
 

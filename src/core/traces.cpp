@@ -1,14 +1,8 @@
 #include "traces.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <unordered_set>
 
 #include "error.hpp"
-#include "evaluate.hpp"
-#include "label_index.hpp"
-#include "normal_form.hpp"
 #include "simdjson.h"
 
 namespace gg {
@@ -16,8 +10,6 @@ namespace gg {
 namespace {
 
 namespace dom = simdjson::dom;
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The position within the object, turns[0].iterations[2]...; only formatted for a message.
 struct Path {
@@ -66,7 +58,7 @@ dom::array as_list(dom::element value, const Path* path, Bytes field) {
 }
 
 double as_number(dom::element value, const Path* path, Bytes field) {
-  if (value.is_null()) return unknown;
+  if (value.is_null()) return Usage::unknown;
   double number;
   if (value.get(number)) wrong_kind(path, field, "a number", value);
   return number;
@@ -316,6 +308,7 @@ const Conversation& TraceParser::parse(Bytes line) {
     bad_input(std::string("expected an object with 'conversation' and 'turns', got ") + kind_name(root));
   for (const auto [key, held] : as_object(root, nullptr, "")) {
     if (key == "conversation") {
+      if (!c.id.empty()) bad_input("duplicate field 'conversation'");
       c.id = s.id_text(held, nullptr, key);
     } else if (key == "system") {
       c.system = s.only_text(held, nullptr, key);
@@ -337,6 +330,29 @@ const Conversation& TraceParser::parse(Bytes line) {
   return c;
 }
 
+Bytes TraceParser::id_of(Bytes line) {
+  // Nearly every file has the id first, as plain text; anything else takes a parse.
+  size_t at = 0;
+  const auto skip = [&](Bytes expected) {
+    at = std::min(line.find_first_not_of(" \t", at), line.size());
+    const bool starts = line.substr(at).starts_with(expected);
+    at += starts ? expected.size() : 0;
+    return starts;
+  };
+  if (skip("{") && skip("\"conversation\"") && skip(":") && skip("\"")) {
+    const size_t end = line.find_first_of("\"\\", at);
+    if (end != Bytes::npos && line[end] == '"') return line.substr(at, end - at);
+  }
+  State& s = *state_;
+  dom::object object{};
+  dom::element element, id;
+  s.texts.clear();
+  if (s.parser.parse(reinterpret_cast<const uint8_t*>(line.data()), line.size()).get(element) || element.get(object) ||
+      object["conversation"].get(id) || id.is_array() || id.is_object() || id.is_bool())
+    return {};
+  return s.text_of(id, nullptr, "conversation");
+}
+
 const std::vector<Result>& TraceParser::parse_results(Bytes list) {
   State& s = *state_;
   const dom::element root = s.root(list, "the list of results");
@@ -347,208 +363,6 @@ const std::vector<Result>& TraceParser::parse_results(Bytes list) {
     s.results.push_back(s.result(item, &place));
   }
   return s.results;
-}
-
-// --- many conversations ---
-
-namespace {
-
-constexpr size_t piece_bytes = 4 << 20;
-
-/// The scores of one section of the file; sections are joined in order.
-struct Piece {
-  std::vector<std::string> conversations, systems;
-  std::vector<uint32_t> row_counts;
-  std::vector<uint64_t> places;
-  GainRows rows;
-  uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0, ambiguous_labels = 0;
-  std::vector<Error> examples;
-};
-
-class TraceWorker {
- public:
-  TraceWorker(const Rules& rules, const Qrels* labels, const TraceOptions& options)
-      : labels_(labels), options_(options), parser_(options.gain.max_gain), clusters_(rules), index_(rules.urls) {}
-
-  void score(Bytes line, uint64_t place, Piece& piece) {
-    const Conversation& c = parser_.parse(line);
-    const size_t before = piece.rows.values.size();
-    identify(c, counting(c), piece);
-    if (!iterations_.empty()) append_good_gain(iterations_, missed_, options_.gain, piece.rows);
-    const size_t width = gain_columns().size();
-    piece.conversations.emplace_back(c.id);
-    piece.systems.emplace_back(c.system);
-    piece.places.push_back(place);
-    piece.row_counts.push_back(static_cast<uint32_t>((piece.rows.values.size() - before) / width));
-  }
-
-  CountedConversation count(Bytes line) {
-    const Conversation& c = parser_.parse(line);
-    Piece piece;
-    clusters_.keep_audit(true);
-    identify(c, counting(c), piece);
-    CountedConversation counted;
-    for (const Iteration& iteration : iterations_)
-      for (const Searched& s : iteration) counted.repeats.push_back(s.repeats_query);
-    for (const uint32_t first : of_first_) {
-      const Place& at = first_[first];
-      const Returned& original = iterations_[at.iteration][at.search].results[at.rank];
-      counted.results.push_back({first, original.labelled, original.gain});
-    }
-    counted.decisions = clusters_.decisions();
-    return counted;
-  }
-
- private:
-  /// The iterations of the turns that count.
-  std::vector<const Step*> counting(const Conversation& c) const {
-    std::vector<const Step*> iterations;
-    const auto turns = static_cast<int>(c.turns.size());
-    for (int t = 1; t <= turns; ++t)
-      if (options_.turn == TraceOptions::all_turns || t == options_.turn ||
-          (options_.turn == TraceOptions::last_turn && t == turns))
-        for (const Step& step : c.turns[static_cast<size_t>(t - 1)].steps)
-          if (!step.searches.empty()) iterations.push_back(&step);
-    return iterations;
-  }
-
-  /// Finds which results are new and the gain of each new one: its own, or that of its first labelled duplicate.
-  void identify(const Conversation& c, const std::vector<const Step*>& iterations, Piece& piece) {
-    const QueryJudgments* judged = nullptr;
-    if (labels_) {
-      const uint32_t query = labels_->find(c.id);
-      if (query == IdTable::none) ++piece.unknown_conversations;
-      else judged = &(*labels_)[query];
-    }
-    index_.use(judged);
-    clusters_.clear();
-    iterations_.clear();
-    first_.clear();
-    of_first_.clear();
-    std::unordered_set<std::string> queries;
-    for (const Step* step : iterations) {
-      iterations_.emplace_back();
-      for (const Search& s : step->searches) {
-        const bool repeats = !s.query.empty() && !queries.insert(normal_form(s.query)).second;
-        iterations_.back().push_back({{}, repeats, s.usage.seconds, s.usage.cost, s.usage.tokens});
-        ++piece.searches;
-        for (const Result& r : s.results) {
-          const uint32_t cluster = clusters_.add(r);
-          ++piece.results;
-          double gain = r.gain;
-          bool labelled = r.labelled;
-          if (judged) label(r, piece, gain, labelled);
-          const bool is_new = cluster == first_.size();
-          of_first_.push_back(cluster);
-          first_.push_back(
-              {iterations_.size() - 1, iterations_.back().size() - 1, iterations_.back().back().results.size()});
-          iterations_.back().back().results.push_back(
-              {is_new, labelled, gain, r.aspects.empty() ? nullptr : &r.aspects});
-          if (is_new || !labelled) continue;
-          const Place& at = first_[cluster];
-          Returned& original = iterations_[at.iteration][at.search].results[at.rank];
-          if (!original.labelled) original.labelled = true, original.gain = gain;
-        }
-      }
-    }
-    missed_.clear();
-    for (const double gain : index_.missed())
-      if (gain >= options_.gain.threshold) missed_.push_back(gain);
-    piece.left_out += clusters_.left_out() - left_out_;
-    left_out_ = clusters_.left_out();
-  }
-
-  /// The outside label of a result replaces its own gain.
-  void label(const Result& r, Piece& piece, double& gain, bool& labelled) {
-    const LabelIndex::Match match = index_.find(r);
-    piece.ambiguous_labels += match.ambiguous;
-    if (!match.labelled) return;
-    labelled = true;
-    gain = match.gain;
-    if (gain >= 0 && gain <= options_.gain.max_gain) return;
-    char range[64];
-    std::snprintf(range, sizeof range, " must be between 0 and %g, got %g", options_.gain.max_gain, gain);
-    bad_input("the label of " + in_quotes(match.name) + range, labels_->name,
-              "set max_gain (--max-gain) for another scale");
-  }
-
-  struct Place {
-    size_t iteration, search, rank;
-  };
-
-  const Qrels* labels_;
-  const TraceOptions& options_;
-  TraceParser parser_;
-  Clusters clusters_;
-  LabelIndex index_;
-  std::vector<Iteration> iterations_;
-  std::vector<Place> first_;        // the position of each result
-  std::vector<uint32_t> of_first_;  // the first result identical to each
-  std::vector<double> missed_;
-  uint64_t left_out_ = 0;
-};
-
-bool is_blank(Bytes line) { return line.find_first_not_of(" \t\r") == Bytes::npos; }
-
-}  // namespace
-
-CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels,
-                                       const TraceOptions& options) {
-  return TraceWorker(rules, labels, options).count(line);
-}
-
-TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* file, const Rules& rules,
-                         const Qrels* labels, const TraceOptions& options, unsigned threads) {
-  std::vector<Piece> pieces((text.size() + piece_bytes - 1) / piece_bytes);
-  in_parallel(pieces.size(), threads, [&](size_t i) {
-    TraceWorker worker(rules, labels, options);
-    const size_t limit = std::min(text.size(), (i + 1) * piece_bytes);
-    size_t at = i * piece_bytes;
-    if (at && text[at - 1] != '\n')
-      at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the previous line belongs to the previous section
-    const size_t begin = at;
-    while (at < limit) {
-      const size_t stop = std::min(text.find('\n', at), text.size());
-      const Bytes line = text.substr(at, stop - at);
-      if (!is_blank(line)) {
-        const auto place = [&] {
-          return name + ":" +
-                 std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-        };
-        try {
-          worker.score(at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, at, pieces[i]);
-        } catch (const Error& e) {
-          const Error placed(e.kind, e.what(), e.where.empty() ? place() : e.where, e.hint);
-          if (!options.skip_bad) throw placed;
-          ++pieces[i].skipped;
-          if (pieces[i].examples.size() < 3) pieces[i].examples.push_back(placed);
-        }
-      }
-      at = stop + 1;
-    }
-    if (file) file->release(begin, at);
-  });
-
-  TraceScores scores;
-  scores.first_row.push_back(0);
-  for (Piece& p : pieces) {
-    for (size_t c = 0; c < p.conversations.size(); ++c) {
-      scores.conversations.push_back(std::move(p.conversations[c]));
-      scores.systems.push_back(std::move(p.systems[c]));
-      scores.first_row.push_back(scores.first_row.back() + p.row_counts[c]);
-      scores.lines.push_back(p.places[c]);
-    }
-    scores.rows.join(p.rows);
-    scores.results += p.results;
-    scores.searches += p.searches;
-    scores.skipped += p.skipped;
-    scores.left_out += p.left_out;
-    scores.unknown_conversations += p.unknown_conversations;
-    scores.ambiguous_labels += p.ambiguous_labels;
-    for (const Error& e : p.examples)
-      if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(e);
-  }
-  return scores;
 }
 
 }  // namespace gg

@@ -1,14 +1,10 @@
-// Agent conversations: validates the canonical JSON lines and computes the counts behind Good Gain.
+// Agent conversations: reads and validates the canonical JSON lines.
 #pragma once
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "error.hpp"
-#include "file.hpp"
 #include "good_gain.hpp"
 #include "identity.hpp"
-#include "qrels.hpp"
 
 namespace gg {
 
@@ -46,6 +42,8 @@ class TraceParser {
   ~TraceParser();
   /// Throws an Error that names the field; the caller adds `where`.
   const Conversation& parse(Bytes line);
+  /// The id alone, unchecked; empty if the line has none. Valid until the next call.
+  Bytes id_of(Bytes line);
   /// A list of results, as in `results` of a search.
   const std::vector<Result>& parse_results(Bytes list);
 
@@ -53,41 +51,5 @@ class TraceParser {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-struct TraceOptions {
-  static constexpr int last_turn = 0, all_turns = -1;
-  GainOptions gain;
-  int turn = last_turn;  // or the number of a turn, from 1
-  bool skip_bad = false;
-};
-
-/// The scores of a trace file: a row of values for each iteration of each conversation.
-struct TraceScores {
-  std::vector<std::string> conversations, systems;
-  std::vector<uint32_t> first_row;  // per conversation, and the end of the last one
-  std::vector<uint64_t> lines;      // line number per conversation
-  GainRows rows;
-  uint64_t results = 0, searches = 0, skipped = 0, left_out = 0, unknown_conversations = 0;
-  uint64_t ambiguous_labels = 0;  // results that labels with different gains match
-  std::vector<Error> skipped_examples;
-};
-
-TraceScores score_traces(Bytes text, const std::string& name, const MappedFile* file, const Rules& rules,
-                         const Qrels* labels, const TraceOptions& options, unsigned threads);
-
-/// The counts of one conversation: the first occurrence and gain of each result, and why results were merged.
-struct CountedConversation {
-  struct Seen {
-    uint32_t first;  // the number of the first identical result; its own if it is new
-    bool labelled;
-    double gain;  // of the first occurrence, which may come from a duplicate
-  };
-  std::vector<Seen> results;  // of the turns that count, in order
-  std::vector<bool> repeats;  // per search: whether its query repeats an earlier one
-  std::vector<Decision> decisions;
-};
-
-CountedConversation count_conversation(Bytes line, const Rules& rules, const Qrels* labels,
-                                       const TraceOptions& options);
 
 }  // namespace gg

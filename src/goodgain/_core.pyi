@@ -178,25 +178,25 @@ class IdentityRules:
     def reduce_url(self, url: str) -> tuple[str, list[tuple[str, str]], str]: ...
     def label_keys(self, name: str) -> list[str]: ...
     def counted(
-        self, line: bytes, labels: Qrels | None, options: dict[str, Any]
-    ) -> tuple[list[int], list[float | None], list[bool], list[dict[str, Any]]]: ...
-    def score_file(
-        self, fd: int, name: str, labels: Qrels | None, options: dict[str, Any], threads: int
-    ) -> TraceScores: ...
-    def score_lines(
-        self, lines: bytes, name: str, labels: Qrels | None, options: dict[str, Any], threads: int
-    ) -> TraceScores: ...
+        self, lines: list[bytes], labels: Qrels | None, options: dict[str, Any]
+    ) -> list[tuple[list[int], list[float | None], list[bool], list[dict[str, Any]]]]: ...
+    def score(
+        self,
+        sources: list[tuple[int | bytes, str]],
+        labels: Qrels | None,
+        options: dict[str, Any],
+        threads: int,
+    ) -> list[TraceScores]: ...
+
+def conversation_ids(lines: list[bytes]) -> list[str]: ...
 
 class TraceScores:
     conversations: list[str]
     systems: list[str]
-    first_row: list[int]
+    repeats: list[str]
+    counts: list[tuple[int, int, int, int, int]]
+    places: list[int]
+    totals: dict[str, int]
     bounded: bool
-    results: int
-    searches: int
-    skipped: int
-    left_out: int
-    unknown_conversations: int
-    ambiguous_labels: int
     skipped_examples: list[tuple[str, str, str]]
     def matrix(self, which: str) -> NDArray[np.float64]: ...

@@ -79,9 +79,9 @@ def good_gain(
     """Measure the gain of each search of an agent: `goodgain.good_gain` over a DataFrame.
 
     Each conversation is one row: canonical JSON in a text column (name it with `column` if there are
-    several), or nested columns `conversation` and `turns`. There is no shuffle. `options` are those of
-    `goodgain.good_gain`. `.per_iteration` is a DataFrame, `.good_gain` the local object, fetched on
-    first use.
+    several), or nested columns `conversation` and `turns`. Rows are shuffled once, because the systems
+    of a conversation share its known good results. `options` are those of `goodgain.good_gain`.
+    `.per_iteration` is a DataFrame, `.good_gain` the local object, fetched on first use.
     """
     return _good_gain(session or start(), traces, column=column, **options)
 

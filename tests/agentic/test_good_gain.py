@@ -342,9 +342,9 @@ def test_two_systems_are_paired():
     assert named.names == ("before", "after")
 
 
-def test_the_same_conversation_twice_is_an_error():
-    with pytest.raises(InputError, match="duplicate conversation 'c1' of system 's'"):
-        gg.good_gain([EXAMPLE, EXAMPLE])
+def test_the_same_repeat_twice_is_an_error():
+    with pytest.raises(InputError, match="duplicate conversation 'c1', repeat '2' of system 's'"):
+        gg.good_gain([{**EXAMPLE, "repeat": 2}, {**EXAMPLE, "repeat": "2"}])
 
 
 def test_saved_and_loaded(tmp_path):

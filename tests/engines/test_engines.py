@@ -182,8 +182,8 @@ def test_bad_conversations(engine):
     result = engine.good_gain(bad, skip_bad=True)
     assert result.facts["skipped"] == 1
     assert "'turns'" in result.facts["skipped_examples"][0]
-    with pytest.raises(InputError, match="duplicate conversation 'c1' of system 'x'"):
-        engine.good_gain([*TRACES, TRACES[0]])
+    with pytest.raises(InputError, match="duplicate conversation 'c1', repeat 'r' of system 'x'"):
+        engine.good_gain([*TRACES, *2 * [{**TRACES[0], "repeat": "r"}]])
 
 
 def test_files_of_traces(engine, tmp_path):

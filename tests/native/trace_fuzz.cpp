@@ -8,7 +8,7 @@
 #include <string>
 
 #include "error.hpp"
-#include "traces.hpp"
+#include "trace_scores.hpp"
 
 using namespace gg;
 
@@ -89,7 +89,7 @@ void damage(std::string& text, std::mt19937& random) {
 /// Rows as bytes, or the message of the error.
 std::string outcome(const std::string& text, const Rules& r, TraceOptions options, unsigned threads) {
   try {
-    const TraceScores s = score_traces(text, "fuzz", nullptr, r, nullptr, options, threads);
+    const TraceScores s = score_traces({{text, "fuzz"}}, r, nullptr, options, threads).front();
     return {reinterpret_cast<const char*>(s.rows.values.data()), s.rows.values.size() * sizeof(double)};
   } catch (const Error& e) {
     return e.what();

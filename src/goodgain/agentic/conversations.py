@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.agentic.system import number_repeats
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Search, Trace
 from goodgain.errors import InputError, core_errors
@@ -55,12 +56,13 @@ class CountedSearch:
     results: tuple[CountedResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A conversation as it was counted: the iterations of the scored turns."""
 
     system: str
     name: str
+    repeat: str  # which of several runs over the same conversation
     user: str | None
     answer: str | None
     iterations: tuple[tuple[CountedSearch, ...], ...]
@@ -187,22 +189,45 @@ class Conversations:
             raise InputError(self._problem)
         options = self.settings.for_core(skip_bad=False)
         judged = self.labels()
-        labels = judged.core if judged else None
         names = {name for _, name in keys}
+        # All lines of a conversation are counted together: its systems share labels.
+        runs: dict[str, list[_Line]] = {}
         for source in self.sources:
             for line in self._lines(source, names):
                 trace = json.loads(line.decode("utf-8", "replace"))
-                system = source.system_of(trace.get("system"))
-                if (system, str(trace["conversation"])) not in keys:
-                    continue
-                try:
-                    with core_errors():
-                        counted = self.rules.core.counted(line, labels, options)
-                except InputError:
-                    if not self.reading.skip_bad:
-                        raise
-                    continue
-                yield _conversation(Trace.from_dict(trace), system, self.settings, *counted)
+                name = str(trace["conversation"])
+                if name in names and self._is_valid(line):
+                    system = source.system_of(trace.get("system"))
+                    runs.setdefault(name, []).append(_Line(system, line, trace))
+        for lines in runs.values():
+            for system in {one.system: None for one in lines}:
+                own = [one for one in lines if one.system == system]
+                stated = [str(one.trace.get("repeat") or "") for one in own]
+                names_of_runs = number_repeats(system, [own[0].name] * len(own), stated)
+                for one, repeat in zip(own, names_of_runs, strict=True):
+                    one.repeat = repeat
+            if not any((one.system, one.name) in keys for one in lines):
+                continue
+            with core_errors():
+                counted = self.rules.core.counted(
+                    [one.line for one in lines], judged.core if judged else None, options
+                )
+            for one, counts in zip(lines, counted, strict=True):
+                if (one.system, one.name) in keys:
+                    yield _conversation(one, self.settings, *counts)
+
+    def _is_valid(self, line: bytes) -> bool:
+        """With `skip_bad`, bad conversations are skipped, as in the measurement."""
+        from goodgain._core import check_trace
+
+        if not self.reading.skip_bad:
+            return True
+        try:
+            with core_errors():
+                check_trace(line, self.settings.max_gain)
+        except InputError:
+            return False
+        return True
 
     def _lines(self, source: TraceSource, names: set[str]) -> Iterator[bytes]:
         """Canonical lines; lines of files that begin with another name are skipped unparsed."""
@@ -270,9 +295,22 @@ def require_unchanged(
         raise InputError(f"'{name}' has changed since it was measured")
 
 
+@dataclass(slots=True)
+class _Line:
+    """One run: its line and what it holds."""
+
+    system: str
+    line: bytes
+    trace: dict[str, Any]
+    repeat: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.trace["conversation"])
+
+
 def _conversation(
-    trace: Trace,
-    system: str,
+    run: _Line,
     settings: GainSettings,
     first: list[int],
     gains: list[float | None],
@@ -284,7 +322,7 @@ def _conversation(
         for d in audit
         if d["merged"]
     }
-    turns = _counting(trace, settings.turn)
+    turns = _counting(Trace.from_dict(run.trace), settings.turn)
     numbers, repeated = iter(range(len(first))), iter(repeats)
     iterations = []
     for iteration in (i for turn in turns for i in turn.iterations if i.searches):
@@ -301,11 +339,12 @@ def _conversation(
         iterations.append(tuple(searches))
     last = turns[-1] if turns else None
     return Conversation(
-        system,
-        trace.conversation,
-        last.user if last else None,
-        last.answer if last else None,
-        tuple(iterations),
+        system=run.system,
+        name=run.name,
+        repeat=run.repeat,
+        user=last.user if last else None,
+        answer=last.answer if last else None,
+        iterations=tuple(iterations),
     )
 
 

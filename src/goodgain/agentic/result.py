@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 from goodgain.agentic.conversations import Conversations
+from goodgain.agentic.notes import notes
 from goodgain.agentic.settings import GainSettings
 from goodgain.agentic.system import Figure, SystemGain
 from goodgain.errors import InputError
@@ -16,12 +17,14 @@ from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, number, render
 from goodgain.results.views import Reportable
 from goodgain.stats.intervals import mean_interval
+from goodgain.stats.seeds import seed_spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
+    from goodgain.stats.seeds import SeedSpread
 
 ROW = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain", "Tokens", "Seconds")
 UNLABELLED_ROW = ("R", "UR", "Dup", "R@i", "UR@i", "SRR", "RepeatedQueries", "Tokens", "Seconds")
@@ -61,7 +64,7 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
     """
 
     KIND = "good gain"
-    FORMAT = 2
+    FORMAT = 3
     __slots__ = (
         "_conversations",
         "_created",
@@ -159,17 +162,54 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         return DEFAULT_COMPARED
 
     def per_unit_bounds(self) -> dict[str, dict[Measure, dict[str, tuple[float, float]]]]:
-        """As `per_unit_scores`, with what missing labels could make of each value; only where some miss."""
+        """As `per_unit_scores`, with what is not known of each value; only where something is not."""
         return {
             s.name: {m: s.final_bounds(m) for m in s.measures} for s in self.systems if s.bounded
         }
 
+    def per_repeat_scores(self) -> dict[str, list[dict[Measure, dict[str, float]]]]:
+        """{system: `per_unit_scores` of each repeat}, for systems with repeats."""
+        return {
+            s.name: _transposed({m: s.final_of_repeats(m) for m in s.measures}, s.repeats)
+            for s in self.systems
+            if s.repeats > 1
+        }
+
+    def per_repeat_bounds(
+        self,
+    ) -> dict[str, list[dict[Measure, dict[str, tuple[float, float]]]]]:
+        """As `per_repeat_scores`, with what is not known of each value."""
+        return {
+            s.name: _transposed({m: s.bounds_of_repeats(m) for m in s.measures}, s.repeats)
+            for s in self.systems
+            if s.repeats > 1 and s.bounded
+        }
+
+    def spread(self, measures: Sequence[str] = SUMMARY) -> list[SeedSpread]:
+        """How much systems vary between conversations and between repeats of the same ones."""
+        import numpy as np
+
+        spreads = []
+        for s in self.systems:
+            for m in measures if s.repeats > 1 else ():
+                columns = s.final_of_repeats(m)
+                units = [
+                    u for u in columns[0] if all(c.get(u, math.nan) == c.get(u) for c in columns)
+                ]
+                table = np.array([[c[u] for c in columns] for u in units], dtype=np.float64)
+                spread = seed_spread(s.name, m, table) if units else None
+                spreads += [spread] if spread else []
+        return spreads
+
     def label_coverage(self) -> dict[str, float]:
-        """{system: the share of its unique results that have a label}."""
-        return {s.name: s.counts()["coverage"] for s in self.systems}
+        """{system: the share of its unique results that have a label}; 1 if nothing lacks one."""
+        return {
+            s.name: s.counts()["coverage"] if s.counts()["results"] else float(s.figure("CG").n > 0)
+            for s in self.systems
+        }
 
     def per_unit_scores(self) -> dict[str, dict[Measure, dict[str, float]]]:
-        """{system: {measure: {conversation: value after its last iteration}}}, for comparisons."""
+        """{system: {measure: {conversation: value after its last iteration}}}, over repeats their mean."""
         return {s.name: {m: s.final(m) for m in s.measures} for s in self.systems}
 
     def budget_curve(
@@ -186,20 +226,27 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             raise InputError(f"invalid budget='{budget}'", hint="searches, seconds, tokens or cost")
         spent = chosen.values[:, chosen.column(budget.capitalize())]
         gains = chosen.values[:, chosen.column("CG")]
-        steps = np.unique(spent[~np.isnan(spent)])
+        # A conversation without a search has spent nothing and gained nothing, where that is known.
+        searched = chosen.lengths > 0
+        begins = chosen.first_row[:-1]
+        spent = spent.copy()
+        spent[begins[~searched]] = 0 * gains[begins[~searched]]
+        sizes = np.diff(chosen.first_row)
+        of = np.repeat(np.arange(len(sizes)), sizes)  # each row's run
+        known = np.bincount(of, np.isnan(spent), len(sizes)) == 0
+        if not (known & searched).any():
+            return []
+        steps = np.unique(spent[(known & searched)[of]])
         if len(steps) > 200:
             steps = np.quantile(steps, np.linspace(0, 1, 200))
-        of = np.repeat(np.arange(len(chosen.lengths)), chosen.lengths)  # each row's conversation
-        known = (chosen.lengths > 0) & (np.bincount(of, np.isnan(spent), len(chosen.lengths)) == 0)
-        if not known.any():
-            return []
         # What an iteration added counts from where it was complete: all of them in order of that place.
         added = np.diff(gains, prepend=0)
-        begins = chosen.first_row[:-1][chosen.lengths > 0]
         added[begins] = gains[begins]
+        share = 1 / chosen.runs_per_conversation  # repeats of a conversation count as one
         rows = np.flatnonzero(known[of])
-        rows = rows[np.argsort(spent[rows], kind="stable")]
-        sums = np.concatenate([[0], np.cumsum(added[rows])]) / int(known.sum())
+        added = added[rows] * share[of[rows]]
+        rows, added = rows[order := np.lexsort((added, spent[rows]))], added[order]
+        sums = np.concatenate([[0], np.cumsum(added)]) / math.fsum(share[known])
         values = sums[np.searchsorted(spent[rows], steps, side="right")]
         return list(zip(steps.tolist(), values.tolist(), strict=True))
 
@@ -209,29 +256,18 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         """Column names and long rows; iteration None is the value at the end of conversations."""
         rows: list[list[Any]] = []
         if per_conversation:
+            repeated = any(s.is_repeated for s in self.systems)
             for s in self.systems:
-                numbers = [i for n in s.lengths.tolist() for i in range(1, n + 1)]
-                names = [
-                    c
-                    for c, n in zip(s.conversations, s.lengths.tolist(), strict=True)
-                    for _ in range(n)
-                ]
+                places = [place if repeated else place[::2] for place in _places(s)]
                 for m in self.measures:
                     c = s.column(m)
                     columns = [matrix[:, c].tolist() for matrix in (s.values, s.lower, s.upper)]
                     rows.extend(
-                        [s.name, name, i, m.label, *values]
-                        for name, i, *values in zip(names, numbers, *columns, strict=True)
+                        [s.name, *place, m.label, *values]
+                        for place, *values in zip(places, *columns, strict=True)
                     )
-            return [
-                "system",
-                "conversation",
-                "iteration",
-                "measure",
-                "value",
-                "lower",
-                "upper",
-            ], rows
+            named = ["conversation", *(["repeat"] if repeated else []), "iteration"]
+            return ["system", *named, "measure", "value", "lower", "upper"], rows
         for s in self.systems:
             for i in [*range(1, s.iterations + 1), None]:
                 coverage = s.figure("Coverage", i, self.settings.align).value
@@ -294,15 +330,19 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         counts = {s.name: s.counts() for s in self.systems}
         rows: list[list[Any]] = [
             [label, *(int(counts[n][key]) for n in self.names)]
-            for key, label in (
-                ("conversations", "conversations"),
-                ("without_search", "without a search"),
-                ("iterations", "iterations"),
-                ("searches", "searches"),
-                ("results", "results"),
-                ("duplicates", "duplicates"),
+            for key, label, always in (
+                ("conversations", "conversations", True),
+                ("runs", "runs of them", any(s.is_repeated for s in self.systems)),
+                ("without_search", "without a search", False),
+                ("iterations", "iterations", True),
+                ("searches", "searches", True),
+                ("failed", "failed searches", False),
+                ("unread", "unread searches", False),
+                ("empty", "empty searches", False),
+                ("results", "results", True),
+                ("duplicates", "duplicates", True),
             )
-            if key != "without_search" or any(counts[n][key] for n in self.names)
+            if always or (key != "runs" and any(counts[n][key] for n in self.names))
         ]
         rows.append(["labelled", *(counts[n]["coverage"] for n in self.names)])
         for m in measures:
@@ -335,8 +375,8 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
                         other,
                         baseline,
                         m,
-                        float(ours[both].mean()),
-                        float(theirs[both].mean()),
+                        mean_interval(ours[both])[0],
+                        mean_interval(theirs[both])[0],
                         difference,
                         low,
                         high,
@@ -365,6 +405,16 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         if per_conversation:
             return render(format, *self._conversation_rows())
         tables = [render(format, *self.table()), render(format, *self.summary())]
+        if spreads := self.spread():
+            columns = [
+                "system", "measure", "repeats", "mean", "lowest", "highest", "conversations sd",
+                "repeats sd", "residual sd",
+            ]  # fmt: skip
+            cells = [
+                [x.system, x.measure, x.seeds, x.mean, x.lowest, x.highest, x.between_queries,
+                 x.between_seeds, x.rest] for x in spreads
+            ]  # fmt: skip
+            tables.append(render(format, columns, cells))
         if len(self._systems) > 1:
             _, rows = self.paired()
             if rows:
@@ -400,18 +450,17 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             if any(s.figure(m).n for s in self.systems)
         ]
         rows = []
+        repeated = any(s.is_repeated for s in self.systems)
         for s in self.systems:
             columns = [s.column(m) for m in listed]
-            for c, begin, end in zip(
-                s.conversations, s.first_row[:-1], s.first_row[1:], strict=True
-            ):
-                for i, row in enumerate(s.values[begin:end, columns].tolist(), 1):
-                    cells = [
-                        int(v) if m in _COUNTS and v == int(v) else v
-                        for m, v in zip(listed, row, strict=True)
-                    ]
-                    rows.append([s.name, c, i, *cells])
-        return ["system", "conversation", "i", *(_HEADINGS.get(m, m) for m in listed)], rows
+            for place, row in zip(_places(s), s.values[:, columns].tolist(), strict=True):
+                cells = [
+                    int(v) if m in _COUNTS and v == v and v == int(v) else v
+                    for m, v in zip(listed, row, strict=True)
+                ]
+                rows.append([s.name, *(place if repeated else place[::2]), *cells])
+        named = ["conversation", *(["repeat"] if repeated else []), "i"]
+        return ["system", *named, *(_HEADINGS.get(m, m) for m in listed)], rows
 
     def sketch(self, measure: str | None = None) -> str:
         """A measure by iteration as a small terminal plot; empty for a single iteration.
@@ -444,42 +493,8 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
         return html_table(*self.table(), by_iteration) + html_table(*self.summary())
 
     def warnings(self) -> list[str]:
-        """Skipped conversations, missing labels, and other caveats."""
-        messages = [str(n) for n in self.facts.get("notes", ())]
-        if self.facts.get("skipped"):
-            examples = "".join(f"; {e}" for e in self.facts.get("skipped_examples", ())[:3])
-            messages.append(f"{self.facts['skipped']:,} bad conversations were skipped{examples}")
-        if self.facts.get("unknown_conversations"):
-            messages.append(
-                f"{self.facts['unknown_conversations']:,} conversations are not in the labels"
-            )
-        if self.facts.get("ambiguous_labels"):
-            messages.append(
-                f"{self.facts['ambiguous_labels']:,} results match labels with different gains; "
-                "that of exactly their id or URL counts, otherwise the highest"
-            )
-        if self.facts.get("left_out"):
-            messages.append(
-                f"{self.facts['left_out']:,} results share keys with more than 64 others and were "
-                "compared only with the 64 likeliest"
-            )
-        for s in self.systems:
-            c = s.counts()
-            if c["without_search"]:
-                messages.append(
-                    f"{s.name}: {c['without_search']:,} of {c['conversations']:,} conversations have no "
-                    "search and are left out"
-                )
-            if c["results"] and c["coverage"] == 0:
-                messages.append(
-                    f"{s.name}: no result has a label, so gains are unknown; only counts and SRR are exact"
-                )
-            elif c["coverage"] < 1:
-                messages.append(
-                    f"{s.name}: {number(100 * (1 - c['coverage']), 1)} % of the unique results have no label "
-                    "and earn nothing; [lower, upper] bounds what they could change"
-                )
-        return messages
+        """Skipped conversations, unread searches, missing labels, and other caveats."""
+        return notes(self.facts, self.systems, self.settings)
 
     # --- as data of other libraries ---
 
@@ -535,6 +550,22 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
             version=data["version"],
             conversations=conversations,
         )
+
+
+def _places(s: SystemGain) -> list[tuple[str, str, int]]:
+    """(conversation, repeat, iteration) of each row; iteration 0 where there was no search."""
+    return [
+        (conversation, repeat, i)
+        for conversation, repeat, n in zip(
+            s.runs.conversations, s.runs.repeats, s.lengths.tolist(), strict=True
+        )
+        for i in (range(1, n + 1) if n else (0,))
+    ]
+
+
+def _transposed(by_measure: dict[Measure, list[Any]], count: int) -> list[dict[Measure, Any]]:
+    """From values by measure and repeat to values by repeat and measure."""
+    return [{m: listed[i] for m, listed in by_measure.items()} for i in range(count)]
 
 
 _COUNTS = ("R", "UR", "GR", "Dup", "G", "AvgGain", "MarginalGain")

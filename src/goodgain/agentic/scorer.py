@@ -28,7 +28,7 @@ from goodgain.traces.folders import expand
 if TYPE_CHECKING:
     from goodgain._core import TraceScores
 
-_BATCH = 16 << 20  # bytes of canonical JSON handed to the core at a time
+_IN_MEMORY = 64 << 20  # bytes of canonical JSON
 
 
 @suggest_keywords
@@ -43,6 +43,7 @@ def good_gain(
     patience: float = 0.8,
     turn: Literal["last", "all"] | int = "last",
     align: Align = "active",
+    unlabelled: Literal["unknown", "zero"] = "unknown",
     identity: Any = None,
     by: Literal["system", "file"] = "system",
     format: str | None = None,  # noqa: A002 - the command line's word
@@ -54,8 +55,12 @@ def good_gain(
 
     `traces` is a path, several paths, `Trace` objects or dictionaries, or {system: any of these}.
     `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
-    that judgments can have; they override gains in the traces. `identity` decides which results are
-    duplicates: an `Identity`, a TOML file of rules, "document" or "passage".
+    that judgments can have; they override gains in the traces. `unlabelled="zero"` says that they are
+    complete: a result without a label is not good. `identity` decides which results are duplicates:
+    an `Identity`, a TOML file of rules, "document" or "passage".
+
+    Several runs of one system over the same conversation (`repeat` in the traces, or the conversation
+    several times) are averaged within the conversation first.
     """
     rules = Identity.of(identity)
     settings = GainSettings(
@@ -66,15 +71,13 @@ def good_gain(
         patience=patience,
         turn=turn,
         align=align,
+        unlabelled=unlabelled,
         unit=rules.unit,
     )
     if by not in ("system", "file"):
         raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
     judged = None if labels is None else Qrels.of(labels)
-    scorer = _Scorer(
-        rules, judged, settings, skip_bad, thread_count(threads), format, tuple(search_tools)
-    )
-    collected = _Collected()
+    reader = _Reader(format, tuple(search_tools), skip_bad)
     inputs: list[tuple[str, Source]] = []
     trace_sources = []
     sources = _sources(traces)
@@ -83,10 +86,19 @@ def good_gain(
         source = TraceSource(
             _readable_again(value), default, by == "file" or name is not None, provenance.stat
         )
-        for scores in scorer.scores(value, source.value):
-            collected.add(scores, source)
+        reader.read(value, source.value)
         inputs.append(("traces", provenance))
         trace_sources.append(source)
+    with core_errors():
+        scores = rules.core.score(
+            reader.texts,
+            judged.core if judged else None,
+            settings.for_core(skip_bad),
+            thread_count(threads),
+        )
+    collected = _Collected()
+    for one, source in zip(scores, trace_sources, strict=True):
+        collected.add(one, source)
     if judged is not None:
         inputs.append(("labels", judged.source))
     reading = Reading(format, tuple(search_tools), skip_bad)
@@ -95,7 +107,7 @@ def good_gain(
         systems=collected.systems(),
         settings=settings,
         inputs=inputs,
-        facts=collected.facts(scorer),
+        facts=collected.facts(reader),
         conversations=conversations,
     )
 
@@ -136,71 +148,69 @@ def _several(traces: Any) -> list[Any]:
     return [traces]
 
 
-class _Scorer:
-    """Passes sources to the core: canonical files directly, others as canonical lines."""
+class _Reader:
+    """Sources as the core takes them: canonical files directly, others as canonical lines.
+
+    All of them are scored together, because the systems share the known good results of a
+    conversation; lines that do not fit into memory wait in a temporary file.
+    """
 
     def __init__(
         self,
-        rules: Identity,
-        labels: Qrels | None,
-        settings: GainSettings,
-        skip_bad: bool,
-        threads: int,
-        format: str | None,  # noqa: A002
+        format: str | None,  # noqa: A002 - the command line's word
         search_tools: tuple[str, ...],
+        skip_bad: bool,
     ) -> None:
-        self.core = rules.core
-        self.labels = labels.core if labels else None
-        self.settings = settings
-        self.skip_bad = skip_bad
-        self.threads = threads
         self.format = format
         self.search_tools = search_tools
+        self.skip_bad = skip_bad
+        self.texts: list[tuple[int | bytes, str]] = []
         self.notes: list[str] = []
         self.skipped = 0
         self.examples: list[str] = []
 
-    def scores(self, source: Any, source_buffer: Any) -> Iterator[TraceScores]:
-        options = self.settings.for_core(self.skip_bad)
-        if _is_path(source):
-            from goodgain.traces import open_traces
-
-            opened = open_traces(
-                os.fspath(source), self.format, self.search_tools, skip_bad=self.skip_bad
-            )
-            if opened.descriptor is not None:
-                with core_errors():
-                    yield self.core.score_file(
-                        opened.descriptor, opened.name, self.labels, options, self.threads
-                    )
-                return
-            lines: Iterable[bytes] = opened.lines()
-            name = opened.name
-        else:
-            opened = None
-            lines, name = map(line_of, source), "traces"
+    def read(self, source: Any, source_buffer: Any) -> None:
+        """Add a source."""
+        if not _is_path(source):
+            lines: Iterable[bytes] = map(line_of, source)
             if isinstance(source_buffer, BufferedLines):
                 lines = source_buffer.record(iter(lines))
-        for batch in _batches(lines):
-            with core_errors():
-                yield self.core.score_lines(batch, name, self.labels, options, self.threads)
-        if opened is not None:
-            self.notes.extend(opened.notes)
-            self.skipped += opened.skipped
-            self.examples.extend(opened.context.examples)
+            self.texts.append((_spooled(lines), "traces"))
+            return
+        from goodgain.traces import open_traces
+
+        opened = open_traces(
+            os.fspath(source), self.format, self.search_tools, skip_bad=self.skip_bad
+        )
+        if opened.descriptor is not None:
+            self.texts.append((opened.descriptor, opened.name))
+            return
+        self.texts.append((_spooled(opened.lines()), opened.name))
+        self.notes.extend(opened.notes)
+        self.skipped += opened.skipped
+        self.examples.extend(opened.context.examples)
 
 
-def _batches(lines: Iterable[bytes]) -> Iterator[bytes]:
+def _spooled(lines: Iterable[bytes]) -> int | bytes:
+    """Lines in memory, or the descriptor of a temporary file where they are many."""
     pending: list[bytes] = []
     size = 0
-    for line in lines:
+    iterator = iter(lines)
+    for line in iterator:
         pending.append(line)
         size += len(line) + 1
-        if size >= _BATCH:
-            yield b"\n".join(pending)
-            pending, size = [], 0
-    if pending:
-        yield b"\n".join(pending)
+        if size > _IN_MEMORY:
+            break
+    else:
+        return b"\n".join(pending)
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        file.writelines(line + b"\n" for line in pending)
+        pending.clear()
+        file.writelines(line + b"\n" for line in iterator)
+        file.flush()
+        return os.dup(file.fileno())
 
 
 def canonical_lines(
@@ -230,30 +240,18 @@ class _Collected:
     """The scores of all sources, by system."""
 
     def __init__(self) -> None:
-        self.pieces: dict[str, list[tuple[Any, list[int], list[str]]]] = {}
-        self.counts = dict.fromkeys(
-            (
-                "results",
-                "searches",
-                "skipped",
-                "left_out",
-                "unknown_conversations",
-                "ambiguous_labels",
-            ),
-            0,
-        )
+        self.pieces: dict[str, list[tuple[TraceScores, list[int]]]] = {}
+        self.totals: dict[str, int] = {}
         self.examples: list[str] = []
 
     def add(self, scores: TraceScores, source: TraceSource) -> None:
-        names = scores.conversations
         groups: dict[str, list[int]] = {}
         for i, system in enumerate(scores.systems):
             groups.setdefault(source.system_of(system), []).append(i)
         for system, members in groups.items():
-            conversations = [names[i] for i in members] if len(members) < len(names) else names
-            self.pieces.setdefault(system, []).append((scores, members, conversations))
-        for key in self.counts:
-            self.counts[key] += getattr(scores, key)
+            self.pieces.setdefault(system, []).append((scores, members))
+        for key, count in scores.totals.items():
+            self.totals[key] = self.totals.get(key, 0) + count
         for message, where, _ in scores.skipped_examples:
             if len(self.examples) < 3:
                 self.examples.append(f"{message} ({where})")
@@ -261,12 +259,12 @@ class _Collected:
     def systems(self) -> list[SystemGain]:
         return [SystemGain.join(name, pieces) for name, pieces in self.pieces.items()]
 
-    def facts(self, scorer: _Scorer) -> dict[str, Any]:
-        counts = {**self.counts, "skipped": self.counts["skipped"] + scorer.skipped}
+    def facts(self, reader: _Reader) -> dict[str, Any]:
         return {
-            **counts,
-            "skipped_examples": [*self.examples, *scorer.examples][:3],
-            "notes": scorer.notes,
+            **self.totals,
+            "skipped": self.totals.get("skipped", 0) + reader.skipped,
+            "skipped_examples": [*self.examples, *reader.examples][:3],
+            "notes": reader.notes,
         }
 
 

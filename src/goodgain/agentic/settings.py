@@ -13,7 +13,10 @@ DISCOUNTS = ("log2", "none", "reciprocal", "geometric")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainSettings:
-    """Threshold and scale of gains, discount over iterations, scored turns, alignment of lengths."""
+    """Threshold and scale of gains, discount over iterations, scored turns, alignment of lengths.
+
+    Results without a label have an unknown gain, or 0 where the labels are complete.
+    """
 
     threshold: float = 2
     max_gain: float = 4
@@ -22,6 +25,7 @@ class GainSettings:
     patience: float = 0.8  # of the geometric discount: patience^(i-1)
     turn: Literal["last", "all"] | int = "last"
     align: Align = "active"
+    unlabelled: Literal["unknown", "zero"] = "unknown"
     unit: str = "document"
 
     def __post_init__(self) -> None:
@@ -36,6 +40,7 @@ class GainSettings:
         self._one_of("gain", ("linear", "exp"))
         self._one_of("discount", DISCOUNTS)
         self._one_of("align", ("active", "carry"))
+        self._one_of("unlabelled", ("unknown", "zero"))
         if self.turn not in ("last", "all") and (not isinstance(self.turn, int) or self.turn < 1):
             raise UsageError(f"invalid turn={self.turn!r}: use 'last', 'all' or a positive integer")
 
@@ -54,6 +59,7 @@ class GainSettings:
             "gain": self.gain,
             "discount": self.discount,
             "patience": float(self.patience),
+            "unlabelled": self.unlabelled,
             "turn": turn,
             "skip_bad": skip_bad,
         }

@@ -41,6 +41,11 @@ def add_scoring(parser: argparse.ArgumentParser) -> Any:
         "--patience", type=float, default=0.8, metavar="P",
         help="parameter of the geometric discount (default: 0.8)",
     )  # fmt: skip
+    group.add_argument(
+        "--unlabelled", choices=("unknown", "zero"), default="unknown",
+        help="gain of results without a label: unknown, which leaves bounds, or zero where the labels "
+        "are complete (default: unknown)",
+    )  # fmt: skip
     add_turn(group)
     return group
 
@@ -71,6 +76,7 @@ def measure_traces(args: argparse.Namespace, traces: list[str], by: str) -> Good
         patience=args.patience,
         turn=int(args.turn) if args.turn.isdigit() else args.turn,
         align=getattr(args, "align", "active"),
+        unlabelled=args.unlabelled,
         identity=Identity(args.identity or (), unit=args.unit),
         by=by,  # type: ignore[arg-type]
         format=args.source_format,

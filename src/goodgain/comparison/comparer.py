@@ -17,6 +17,7 @@ from goodgain.comparison.pairing import (
     choose_columns,
     direction_notes,
     missing_labels,
+    open_reason,
 )
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
@@ -171,15 +172,16 @@ def compare_scores(
     pairing = Pairing(scores, settings.unpaired, settings.seeds)
     duels = [(b, s) for i, b in enumerate(baselines) for s in scores.systems
              if s != b and s not in baselines[:i]]  # fmt: skip
-    spreads = _seed_spreads(scores, columns)
     cells: list[Paired] = []
     errors: dict[str, Tukey] = {}
     for column in columns:
         units = None
         if settings.test == "tukey":
             units = pairing.complete(scores.systems, column)
-            errors[column.label] = _tukey(scores, column, units)
         cells += [pairing.pair(b, s, column, units) for b, s in duels]
+        if units is not None:
+            errors[column.label] = _tukey(scores, column, units)
+    spreads = _seed_spreads(scores, columns)
     require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
     tester = _Tester(settings, resampling, margin, errors)
     prices = _prices(scores, columns)
@@ -229,6 +231,11 @@ def compare_scores(
     )
 
 
+def _open_reason(pair: Pair) -> str:
+    unbounded = math.inf in (abs(pair.bound_low or 0), abs(pair.bound_high or 0))
+    return open_reason(unbounded)
+
+
 def _require_labels(scores: ScoreSet, columns: list[Column]) -> None:
     for column in columns:
         if column.measure.namespace == "agentic" and (
@@ -242,7 +249,7 @@ def _require_labels(scores: ScoreSet, columns: list[Column]) -> None:
 
 def _open_notes(pairs: Iterable[Pair]) -> list[str]:
     return [
-        f"{p.system} against {p.baseline}, {p.measure}: missing labels leave the verdict open "
+        f"{p.system} against {p.baseline}, {p.measure}: {_open_reason(p)} leave the verdict open "
         f"(the difference could be {p.bound_low:+.4g} to {p.bound_high:+.4g})"
         for p in pairs
         if not p.settled
@@ -452,12 +459,12 @@ class _Tester:
         alpha = self._settings.alpha
         verdicts = {self._sign(float(cell.improvements.mean()), p_corrected)}
         name = "t" if self._settings.test == "tukey" else self._settings.test
-        for labels, values in extremes.items():
+        for labels, values in extremes.items() if not cell.is_unbounded else ():
             p = cell.test(name, self._resampling, labels=labels, tie=self._settings.tie).p  # type: ignore[arg-type]
             # The correction of the others is not known at the extremes: Bonferroni's is safe.
             verdicts.add(self._sign(float(values.mean()), min(1.0, p * hypotheses), alpha))
         low, high = sorted(cell.measure.sign * float(v.mean()) for v in extremes.values())
-        return low, high, len(verdicts) == 1
+        return low, high, len(verdicts) == 1 and not cell.is_unbounded
 
     def _sign(self, improvement: float, p: float, alpha: float | None = None) -> int:
         """1 better, -1 worse, 0 not shown."""
@@ -495,8 +502,7 @@ def _tukey(scores: ScoreSet, column: Column, units: set[str]) -> Tukey:
 
     order = sorted(units)
     table = [[scores.values(s, column.key)[u] for u in order] for s in scores.systems]
-    with np.errstate(over="ignore"):  # infinite and huge scores are refused when they are paired
-        return Tukey.of(np.array(table).T)
+    return Tukey.of(np.array(table).T)
 
 
 def _seed_spreads(

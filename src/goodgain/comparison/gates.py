@@ -15,6 +15,7 @@ from goodgain.comparison.pairing import (
     choose_columns,
     direction_notes,
     missing_labels,
+    open_reason,
 )
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.scores import ScoreSet, collect
@@ -406,15 +407,18 @@ def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Res
     reason = ""
     if cell.is_bounded:
         extremes = {
-            _verdict(cell, margin, test, alpha, resampling, labels)[0] for labels in _EXTREMES
+            _verdict(cell, margin, test, alpha, resampling, labels)[0]
+            for labels in _EXTREMES
+            if not cell.is_unbounded
         }
         if extremes != {verdict}:
             low, high = (
                 sign * float(v.mean()) for v in (cell.worst_improvements, cell.best_improvements)
             )
-            reason = f"missing labels allow a difference of {min(low, high):+.4g} to {max(low, high):+.4g}"
+            span = f"{min(low, high):+.4g} to {max(low, high):+.4g}"
+            reason = f"{open_reason(cell.is_unbounded)} allow a difference of {span}"
             verdict = "open"
-    span = cell.interval(test, 1 - 2 * alpha, resampling)
+    interval = cell.interval(test, 1 - 2 * alpha, resampling)
     distance = float(improvements.mean()) + margin
     queries = seeds = None
     if verdict == "not shown" and cell.replicates is not None:
@@ -436,7 +440,7 @@ def _check(cell: Paired, margin: float, test: str, alpha: float, resampling: Res
         mean=float(cell.b.mean()),
         difference=float((cell.b - cell.a).mean()),
         margin=margin,
-        bound=None if span is None else (span[0] if sign > 0 else span[1]),
+        bound=None if interval is None else (interval[0] if sign > 0 else interval[1]),
         p=p,
         verdict=verdict,
         queries=len(improvements),

@@ -72,7 +72,7 @@ class Paired:
     units: tuple[str, ...]
     a: Floats
     b: Floats
-    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where labels are missing
+    a_limits: tuple[Floats, Floats] | None = None  # lower and upper, where something is unknown
     b_limits: tuple[Floats, Floats] | None = None
     group: str | None = None
     replicates: Replicates | None = None  # seeds behind the values, if they are a sample
@@ -113,6 +113,16 @@ class Paired:
         """Whether missing labels leave any of the values open."""
         return any(
             limits is not None and bool((limits[0] != limits[1]).any())
+            for limits in (self.a_limits, self.b_limits)
+        )
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether unread searches leave any of the values without a bound."""
+        import numpy as np
+
+        return any(
+            limits is not None and not np.isfinite(limits).all()
             for limits in (self.a_limits, self.b_limits)
         )
 
@@ -222,6 +232,11 @@ def _logs(values: Floats) -> Floats:
 
     logs: Floats = np.log(np.maximum(values, 0.00001))
     return logs
+
+
+def open_reason(is_unbounded: bool) -> str:
+    """What leaves a verdict open: only unread searches leave values without a bound."""
+    return "unread searches and missing labels" if is_unbounded else "missing labels"
 
 
 def choose_columns(
@@ -480,10 +495,16 @@ def _require_range(cell: Paired) -> None:
     """Scores of which differences and squares are numbers."""
     import numpy as np
 
-    for system, values in ((cell.baseline, cell.a), (cell.system, cell.b)):
+    own = cell.replicates
+    sides = (cell.a, cell.b) if own is None else (own.a, own.b)
+    for system, side in zip((cell.baseline, cell.system), sides, strict=True):
+        by_query = np.nan_to_num(
+            side.reshape(len(cell.units), -1), posinf=math.inf, neginf=-math.inf
+        )
+        values = by_query[np.arange(len(by_query)), np.abs(by_query).argmax(1)]
         size = np.abs(values)
         place = int(size.argmax())
-        if not math.isfinite(size[place]):
+        if math.isinf(size[place]):
             raise InputError(
                 f"{cell.column.label} of query '{cell.units[place]}' of '{system}' is infinite",
                 hint="scores must be finite; leave an undefined one empty",

@@ -62,7 +62,7 @@ def read_scores(
     seeds = replication.labels
     if by is not None and by in table.columns:
         _add_groups(table, by, units, scores, replication.factor if any(seeds) else "")
-    rows, is_agentic = _final_rows(table, roles, systems, units)
+    rows, is_agentic = _final_rows(table, roles, list(zip(systems, units, seeds, strict=True)))
     taken = {*roles.values(), *query_names}
     values = _long(table, roles, rows) if "measure" in roles else None
     if values is None:
@@ -91,6 +91,8 @@ def read_scores(
                 hint="several seeds need a column 'seed', or name it (--seed-column COLUMN); several "
                 "columns can identify a query (--query COLUMN,COLUMN)",
             )
+        if is_agentic and low == low and high != high and "upper" in roles:
+            high = math.inf  # as JSON writes an upper bound that does not exist
         if replication.averaged:
             cell = repeated.setdefault((systems[i], seeds[i], name, units[i]), [])
             cell.append((value, low, high))
@@ -184,19 +186,17 @@ def _wide(table: Table, others: set[str | None], rows: Sequence[int], scores: Sc
 
 
 def _final_rows(
-    table: Table, roles: Mapping[str, str], systems: Sequence[str], units: Sequence[str]
+    table: Table, roles: Mapping[str, str], runs: Sequence[tuple[str, str, str]]
 ) -> tuple[Sequence[int], bool]:
-    """The rows that count: all, or of a table of iterations those of each conversation's last."""
+    """The rows that count: all, or of a table of iterations the last of each (system, unit, seed)."""
     if "iteration" not in roles or roles["query"].strip().casefold() != "conversation":
-        return range(len(units)), False
+        return range(len(runs)), False
     iterations = _numbers(table, roles["iteration"]) or []
-    last: dict[tuple[str, str], float] = {}
-    for system, unit, iteration in zip(systems, units, iterations, strict=True):
+    last: dict[tuple[str, str, str], float] = {}
+    for run, iteration in zip(runs, iterations, strict=True):
         if iteration == iteration:
-            last[system, unit] = max(iteration, last.get((system, unit), 0))
-    return [
-        i for i, iteration in enumerate(iterations) if iteration == last.get((systems[i], units[i]))
-    ], True
+            last[run] = max(iteration, last.get(run, 0))
+    return [i for i, iteration in enumerate(iterations) if iteration == last.get(runs[i])], True
 
 
 def read_groups(

@@ -29,7 +29,8 @@ class HasUnitScores(Protocol):
 
     A unit is what is paired: a query, a conversation. Measures are `Measure` objects, or names. A
     result may also have `lower_is_better` (names of measures), `default_measures` (what is compared
-    unless measures are named), `per_unit_bounds()` and `label_coverage()`.
+    unless measures are named), `per_unit_bounds()` and `label_coverage()`. Several runs over the same
+    units are seeds: `per_repeat_scores()` and `per_repeat_bounds()` list the values of each.
     """
 
     def per_unit_scores(self) -> Mapping[str, Mapping[Any, Mapping[str, float]]]:
@@ -131,7 +132,7 @@ class ScoreSet:
                 own = values.setdefault(unit, [])
                 if value == value:
                     own.append(value)
-        return {u: math.fsum(own) / len(own) if own else math.nan for u, own in values.items()}
+        return {unit: _mean(own) for unit, own in values.items()}
 
     def limits(self, system: str, label: str) -> dict[str, tuple[float, float]]:
         """Unit to (lower, upper) over what missing labels could be; the value itself where none miss."""
@@ -160,9 +161,12 @@ class ScoreSet:
 
 
 def _mean(values: list[float]) -> float:
-    """The mean of those that are defined."""
+    """The mean of those that are defined; infinite where a sum is too large for a number."""
     defined = [v for v in values if v == v]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+    try:
+        return math.fsum(defined) / len(defined) if defined else math.nan
+    except (OverflowError, ValueError):
+        return math.inf
 
 
 def _article(noun: str) -> str:
@@ -239,6 +243,8 @@ def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[int]:
     lower = set(getattr(result, "lower_is_better", ()))
     bounds = result.per_unit_bounds() if hasattr(result, "per_unit_bounds") else {}
     coverage = result.label_coverage() if hasattr(result, "label_coverage") else {}
+    repeats = result.per_repeat_scores() if hasattr(result, "per_repeat_scores") else {}
+    repeat_bounds = result.per_repeat_bounds() if hasattr(result, "per_repeat_bounds") else {}
     indexes = []
     for system, columns in result.per_unit_scores().items():
         measures = [
@@ -246,12 +252,18 @@ def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[int]:
             for m in columns
         ]
         scores.add_measures(measures)
-        limits = {str(m): dict(units) for m, units in bounds.get(system, {}).items()}
+        seeds = repeats.get(system, [columns])
+        own = f"{len(scores.names) + 1}."  # no other system shares its repeats
+        labels = [f"{own}{i + 1}" for i in range(len(seeds))] if system in repeats else None
+        scores.factor = "repeat" if labels else scores.factor
+        listed = repeat_bounds.get(system, [bounds[system]] if system in bounds else [])
+        limits = [{str(m): dict(units) for m, units in one.items()} for one in listed]
         indexes.append(
             scores.add(
                 str(system),
-                [_numbers(str(system), columns)],
-                bounds=[limits] if limits else None,
+                [_numbers(str(system), seed) for seed in seeds],
+                seed_labels=labels,
+                bounds=limits or None,
                 coverage=coverage.get(system),
             )
         )

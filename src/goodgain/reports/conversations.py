@@ -34,15 +34,16 @@ def page_conversations(result: GoodGain) -> PageConversations:
         return PageConversations([], "This result does not include the conversations themselves.")
     selection, rule = _select(result)
     places = {pair: i for i, pair in enumerate(selection)}  # most informative first
-    by_place: dict[int, dict[str, Any]] = {}
+    by_place: dict[int, list[dict[str, Any]]] = {}
     try:
         for conversation in result.conversations.read(places):
-            by_place[places[conversation.system, conversation.name]] = _item(conversation, result)
+            place = places[conversation.system, conversation.name]
+            by_place.setdefault(place, []).append(_item(conversation, result))
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
-    items = [by_place[i] for i in sorted(by_place)]
+    items = [item for i in sorted(by_place) for item in by_place[i]]
     fitting = _fitting(items)
-    total = sum(len(s.conversations) for s in result.systems)
+    total = sum(len(s.runs.conversations) for s in result.systems)
     if len(fitting) == total:
         return PageConversations(_in_order(fitting, result), "")
     why = rule or (
@@ -58,18 +59,19 @@ def page_conversations(result: GoodGain) -> PageConversations:
 
 def _select(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
     """(system, conversation) pairs, most informative first, and the rule if not all are selected."""
-    sizes = {
-        (s.name, c): int(n)
-        for s in result.systems
-        for c, n in ({**dict.fromkeys(s.conversations, 0), **s.final("R@i")}).items()
-    }
+    sizes: dict[tuple[str, str], int] = {}
+    for s in result.systems:
+        for c, n in zip(s.runs.conversations, s.runs.counted[:, 0].tolist(), strict=True):
+            sizes[s.name, c] = sizes.get((s.name, c), 0) + n
     if sum(sizes.values()) <= MAX_RESULTS:
         return list(sizes), ""
     measure = "CG" if result.labelled else "UR@i"
     orders = []
     for s in result.systems:
         values = s.final(measure)
-        by_value = sorted(values, key=lambda c, v=values: v[c])  # type: ignore[misc]
+        by_value = sorted(
+            (c for c in values if values[c] == values[c]), key=lambda c, v=values: v[c]
+        )  # type: ignore[misc]
         orders += [[(s.name, c) for c in order] for order in (values, by_value[::-1], by_value)]
     selected: dict[tuple[str, str], None] = {}
     used = 0
@@ -104,9 +106,9 @@ def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, Any]]:
     """The items in the order of the result."""
     places = {
-        (s.name, c): (i, j)
+        (s.name, c, r): (i, j)
         for i, s in enumerate(result.systems)
-        for j, c in enumerate(s.conversations)
+        for j, (c, r) in enumerate(zip(s.runs.conversations, s.runs.repeats, strict=True))
     }
     items.sort(key=lambda item: places[item.pop("place")])
     return items
@@ -114,13 +116,12 @@ def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, A
 
 def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     system = result[c.system]
-    at = system.conversations.index(c.name)
-    rows = system.values[system.first_row[at] : system.first_row[at + 1]]
+    rows = system.values[system.rows_of(c.name, c.repeat)][: len(c.iterations)]
     columns = [system.column(m) for m in ("G", "CG", "GR", "Dup")]
     return {
-        "place": (c.system, c.name),
+        "place": (c.system, c.name, c.repeat),
         "system": cut(c.system),
-        "name": cut(c.name),
+        "name": cut(f"{c.name}, repeat {c.repeat}" if system.is_repeated else c.name),
         "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
         "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
         "iterations": [
@@ -134,6 +135,7 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
                         "tokens": s.search.tokens,
                         "cost": s.search.cost,
                         "error": _prose(s.search.error),
+                        "unread": _prose(s.search.unread),
                         "repeats": s.repeats_query,
                         "results": [_result(result) for result in s.results],
                     }

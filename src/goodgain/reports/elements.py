@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -186,8 +187,8 @@ def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
 
 
 def value_of(value: Any) -> Any:
-    """A JSON value: NaN becomes null, long text is cut."""
-    if isinstance(value, float) and value != value:
+    """A JSON value: what is not finite becomes null, long text is cut."""
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return cut(value) if isinstance(value, str) else value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -237,7 +238,7 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
     for result in contents.gains:
         for system in result.systems:
             figure = system.figure("CG")
-            if figure.value != figure.value or not system.counts()["coverage"] > 0:
+            if figure.n == 0 or system.counts()["coverage"] == 0:
                 spans += [
                     UserText(system.name),
                     " has no labelled results, so its gain is unknown. ",
@@ -254,6 +255,8 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
 
 
 def _label_bounds(figure: Figure) -> str:
+    if figure.upper == math.inf:
+        return " or more, as results of some searches are unknown,"
     return f" ({number(figure.lower, 2)} to {number(figure.upper, 2)}, as labels are missing)"
 
 

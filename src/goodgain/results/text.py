@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from goodgain.errors import plain
 from goodgain.records import dataclass
 
@@ -180,7 +182,12 @@ def _jsonl(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def _object(columns: Sequence[str], row: Row) -> dict[str, Any]:
-    return {column: _null_if_nan(value) for column, value in zip(columns, row, strict=True)}
+    return {column: _null_if_not_finite(v) for column, v in zip(columns, row, strict=True)}
+
+
+def _null_if_not_finite(value: Any) -> Any:
+    """A value for JSON, which has no infinity: an upper bound of null is no bound."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _delimited(delimiter: str) -> Callable[[Sequence[str], Sequence[Row]], str]:

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 def mean_interval(
     values: NDArray[np.float64], level: float = 0.95
 ) -> tuple[float, float, float, int]:
-    """Mean, interval ends, and the number of defined values; no interval for fewer than two."""
+    """Mean, interval ends, and the number of defined values; no interval for fewer than two.
+
+    Sums are exact, so the order of the values changes no bit.
+    """
     import numpy as np
 
     defined = values[~np.isnan(values)]
     n = len(defined)
     if n == 0:
         return math.nan, math.nan, math.nan, 0
-    mean = float(defined.mean())
-    if n == 1:
-        return mean, math.nan, math.nan, 1
-    half = t_ppf(0.5 + level / 2, n - 1) * float(defined.std(ddof=1)) / math.sqrt(n)
+    mean = math.fsum(defined) / n
+    if n == 1 or not math.isfinite(mean):
+        return mean, math.nan, math.nan, n
+    deviation = math.sqrt(math.fsum((defined - mean) ** 2) / (n - 1))
+    half = t_ppf(0.5 + level / 2, n - 1) * deviation / math.sqrt(n)
     return mean, mean - half, mean + half, n

@@ -119,8 +119,28 @@ def _open_file(path: str, chosen: TraceFormat | None, context: Context) -> Opene
             name, trace_format.name, fd, lambda: trace_format.read(documents, context), context
         )
     return OpenedTraces(
-        name, trace_format.name, None, lambda: trace_format.read(documents, context), context
+        name, trace_format.name, None, lambda: _read(trace_format, documents, context), context
     )
+
+
+def _read(trace_format: TraceFormat, documents: Documents, context: Context) -> Conversations:
+    """The conversations; a file of which nothing was read is in another format."""
+    has_content, count = False, 0
+    for trace in trace_format.read(documents, context):
+        has_content = has_content or bool(trace.get("turns"))
+        count += 1
+        yield trace
+    read = sum(
+        number
+        for (kind, account), number in context.ledger.counts.items()
+        if kind != "conversation" and account != "unusable"
+    )
+    if not (has_content or context.skipped) and not (read and count):
+        raise InputError(
+            f"nothing in the file could be read as '{trace_format.name}'",
+            where=context.name,
+            hint="leave out --from to have the format detected",
+        )
 
 
 def trace_format(path: str) -> str:

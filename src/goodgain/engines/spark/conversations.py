@@ -1,4 +1,4 @@
-"""Traces on a cluster: each conversation is one row, scored where it is; there is no shuffle."""
+"""Traces on a cluster: each run is one row; one shuffle brings the runs of a conversation together."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import GainSettings
-from goodgain.agentic.system import SystemGain
+from goodgain.agentic.system import COUNTED, Runs, SystemGain
 from goodgain.data.qrels import Qrels
 from goodgain.engines.spark.broadcasts import ShippedQrels, stream_of
-from goodgain.engines.spark.gain_worker import COUNTS, SCORED, GainJob, scored
+from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, scored
 from goodgain.engines.spark.session import arrow_only, is_frame, persisted
 from goodgain.errors import InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
@@ -22,7 +22,7 @@ from goodgain.io.sources import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FIELDS = ("conversation", "system", "turns", "metadata")
+_FIELDS = ("conversation", "system", "repeat", "turns", "metadata")
 _JSON_COLUMNS = ("trace", "json", "value", "conversation_json")
 _SETTINGS = {field.name for field in fields(GainSettings)} - {"unit"}
 _READING = {"by", "format", "search_tools"}  # options for files in other trace formats
@@ -32,8 +32,9 @@ _READING = {"by", "format", "search_tools"}  # options for files in other trace 
 class SparkGoodGain:
     """Good Gain on the cluster, and on demand as a local object.
 
-    `per_iteration` has the columns system, conversation and iteration, and one column per measure
-    (three where labels are missing); it stays cached on the cluster until `release`.
+    `per_iteration` has the columns system, conversation, repeat and iteration, and one column per
+    measure (three where labels are missing or searches unread); it stays cached on the cluster until
+    `release`. A conversation without a search has iteration 0.
     """
 
     per_iteration: Any
@@ -46,7 +47,7 @@ class SparkGoodGain:
 
     @cached_property
     def good_gain(self) -> GoodGain:
-        """The result of `goodgain.good_gain`; fetches 312 bytes per iteration."""
+        """The result of `goodgain.good_gain`; fetches some 400 bytes per iteration."""
         return GoodGain(
             systems=list(self._systems()),
             settings=self.settings,
@@ -69,16 +70,22 @@ class SparkGoodGain:
             own = rows.filter(pc.equal(named, name))
             iterations = own.column("iteration").to_numpy()
             begins = np.flatnonzero(iterations <= 1)
-            counts = np.diff(np.append(begins, len(iterations)))
-            lengths = np.where(iterations[begins] == 0, 0, counts)
+            rows_of_runs = np.diff(np.append(begins, len(iterations)))
+            first = own.take(begins)
+            counted = pc.list_flatten(first.column("counted")).to_numpy()
             matrices = {
                 which: pc.list_flatten(own.column(which)).to_numpy().reshape(-1, len(columns))
                 for which in (("value", "lower", "upper") if self.bounded else ("value",))
             }
             yield SystemGain(
                 name=name,
-                conversations=own.column("conversation").take(begins).to_pylist(),
-                first_row=np.concatenate([[0], np.cumsum(lengths)]),
+                runs=Runs.of(
+                    name,
+                    first.column("conversation").to_pylist(),
+                    first.column("repeat").to_pylist(),
+                    np.where(iterations[begins] == 0, 0, rows_of_runs),
+                    counted.reshape(-1, len(COUNTED)),
+                ),
                 columns=columns,
                 values=matrices["value"],
                 lower=matrices.get("lower"),
@@ -114,7 +121,12 @@ def good_gain(
     qrels = _labels(labels)
     job = GainJob(rules, settings, _shipped(qrels), name)
     with arrow_only():
-        cached = persisted(spark, lines.mapInArrow(lambda batches: scored(batches, job), SCORED))
+        together = (
+            lines.mapInArrow(keyed, KEYED)
+            .repartition("conversation")
+            .sortWithinPartitions("conversation", "place")
+        )
+        cached = persisted(spark, together.mapInArrow(lambda batches: scored(batches, job), SCORED))
     facts, bounded = _facts(cached, name, skip_bad)
     inputs = [("traces", Source("rows", None, default))]
     if qrels is not None:
@@ -226,23 +238,23 @@ def _shipped(labels: Qrels | None) -> ShippedQrels | None:
     )
 
 
-def _facts(cached: Any, name: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
+def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], bool]:
     """The counts of all tasks; bad conversations are an error unless they may be skipped."""
-    facts: dict[str, Any] = {**dict.fromkeys(COUNTS, 0), "skipped_examples": [], "notes": []}
+    facts: dict[str, Any] = {"skipped": 0, "skipped_examples": [], "notes": []}
     bounded = False
     for row in cached.where("report is not null").select("report").collect():
         report = json.loads(row.report)
         if "error" in report:
             raise from_report(tuple(report["error"]))
-        for count in COUNTS:
-            facts[count] += report[count]
+        for name, count in report["totals"].items():
+            facts[name] = facts.get(name, 0) + count
         bounded |= report["bounded"]
         facts["skipped_examples"] = [*facts["skipped_examples"], *report["examples"]][:3]
     if facts["skipped"] and not skip_bad:
         raise InputError(
             f"{facts['skipped']:,} bad conversation{'s' * (facts['skipped'] != 1)}, for example: "
             f"{facts['skipped_examples'][0]}",
-            where=name,
+            where=source,
             hint="skip bad conversations with skip_bad=True (--skip-bad)",
         )
     return facts, bounded
@@ -260,6 +272,6 @@ def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:
         if bounded:
             columns += [sql.col(b)[i].alias(f"{measure}:{b}") for b in ("lower", "upper")]
     system = sql.when(sql.col("system") == "", default).otherwise(sql.col("system")).alias("system")
-    return cached.where("report is null and iteration > 0").select(
-        system, "conversation", "iteration", *columns
+    return cached.where("report is null").select(
+        system, "conversation", "repeat", "iteration", *columns
     )

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodgain._core import CoreError
+from goodgain._core import CoreError, conversation_ids
+from goodgain.agentic.system import COUNTED
 from goodgain.engines.spark.broadcasts import first_place
 
 if TYPE_CHECKING:
@@ -17,18 +18,12 @@ if TYPE_CHECKING:
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.identity import Identity
 
+KEYED = "line string, place bigint, conversation string"
 SCORED = (
-    "place bigint, system string, conversation string, iteration int, "
-    "value array<double>, lower array<double>, upper array<double>, report string"
+    "place bigint, system string, conversation string, repeat string, iteration int, "
+    "counted array<bigint>, value array<double>, lower array<double>, upper array<double>, report string"
 )
-COUNTS = (
-    "results",
-    "searches",
-    "skipped",
-    "left_out",
-    "unknown_conversations",
-    "ambiguous_labels",
-)
+_BATCH = 16 << 20  # bytes of lines that are scored together; a conversation is never split
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +36,66 @@ class GainJob:
     name: str
 
 
-def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
-    """A row per iteration, a row without values per conversation without a search, and a report.
-
-    The only column holds conversations as JSON with a line feed, so its bytes are JSON lines.
-    """
+def keyed(batches: Iterator[Any]) -> Iterator[Any]:
+    """Lines with their places and the ids of their conversations, to bring those together."""
     import pyarrow as pa
 
     place = first_place()
+    for batch in batches:
+        lines = batch.column(0)
+        ids = conversation_ids(
+            [line.encode("utf-8", "surrogateescape") for line in lines.to_pylist()]
+        )
+        places = pa.array(range(place, place + len(lines)), pa.int64())
+        yield pa.RecordBatch.from_arrays(
+            [lines, places, pa.array(ids, pa.string())], names=["line", "place", "conversation"]
+        )
+        place += len(lines)
+
+
+def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
+    """A row per iteration, one with iteration 0 per conversation without a search, and a report.
+
+    Lines come sorted by conversation; lines of one conversation are scored together.
+    """
+    import pyarrow as pa
+
     options = job.settings.for_core(skip_bad=True)
     labels, rules = job.labels.open() if job.labels else None, job.rules.core
-    report: dict[str, Any] = {**dict.fromkeys(COUNTS, 0), "examples": [], "bounded": False}
-    for batch in batches:
-        text = _bytes(batch.column(0))
+    report: dict[str, Any] = {"totals": {}, "examples": [], "bounded": False}
+    for lines, places in _groups(batches):
+        text = b"".join(lines)
         try:
-            scores = rules.score_lines(text, job.name, labels, options, 1)
+            (scores,) = rules.score([(text, job.name)], labels, options, 1)
         except CoreError as error:  # from the labels; bad conversations are only counted
             report["error"] = error.args
             continue
-        for name in COUNTS:
-            report[name] += getattr(scores, name)
+        for name, count in scores.totals.items():
+            report["totals"][name] = report["totals"].get(name, 0) + count
         report["bounded"] |= scores.bounded
         for message, where, _ in scores.skipped_examples[: 3 - len(report["examples"])]:
             report["examples"].append(f"{message} ({_place(job.name, where, text)})")
-        yield _rows(scores, place)
-        place += batch.num_rows
+        yield _rows(scores, lines, places)
     empty = [pa.nulls(1, field.type) for field in _schema() if field.name != "report"]
     yield pa.RecordBatch.from_arrays([*empty, pa.array([json.dumps(report)])], schema=_schema())
 
 
-def _bytes(texts: Any) -> bytes:
-    """The concatenated bytes of all texts of an array."""
-    import numpy as np
-
-    if not len(texts):
-        return b""
-    kind = np.int64 if str(texts.type).startswith("large") else np.int32
-    ends = np.frombuffer(texts.buffers()[1], kind)[texts.offset : texts.offset + len(texts) + 1]
-    content: bytes = texts.buffers()[2][ends[0] : ends[-1]].to_pybytes()
-    return content
+def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[bytes], list[int]]]:
+    """Lines and their places in batches that hold all lines of each of their conversations."""
+    lines: list[bytes] = []
+    places: list[int] = []
+    size, last = 0, None
+    for batch in batches:
+        for line, place, conversation in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+            if size >= _BATCH and conversation != last:
+                yield lines, places
+                lines, places, size = [], [], 0
+            lines.append(line.encode("utf-8", "surrogateescape"))
+            places.append(place)
+            size += len(lines[-1])
+            last = conversation
+    if lines:
+        yield lines, places
 
 
 def _place(name: str, where: str, text: bytes) -> str:
@@ -100,7 +116,9 @@ def _schema() -> Any:
             ("place", pa.int64()),
             ("system", pa.string()),
             ("conversation", pa.string()),
+            ("repeat", pa.string()),
             ("iteration", pa.int32()),
+            ("counted", pa.list_(pa.int64())),
             ("value", values),
             ("lower", values),
             ("upper", values),
@@ -109,39 +127,42 @@ def _schema() -> Any:
     )
 
 
-def _rows(scores: TraceScores, first_place: int) -> Any:
+def _rows(scores: TraceScores, lines: list[bytes], places: list[int]) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    first = np.asarray(scores.first_row, dtype=np.int64)
-    lengths = np.diff(first)
-    rows = np.maximum(lengths, 1)  # a conversation without a search has one row, with iteration 0
+    ends = np.cumsum([len(line) for line in lines])
+    numbers = np.searchsorted(ends, scores.places, side="right")  # of the lines
+
+    counts = np.array(scores.counts, dtype=np.int64).reshape(-1, 1 + len(COUNTED))
+    lengths = counts[:, 0]
+    rows = np.maximum(lengths, 1)
     owner = np.repeat(np.arange(len(lengths)), rows)
     begins = np.cumsum(rows) - rows
     iteration = np.arange(len(owner)) - np.repeat(begins, rows) + (lengths > 0)[owner]
-    has_values = iteration > 0
 
-    def listed(which: str) -> Any:
-        matrix = scores.matrix(which)
-        ends = np.concatenate([[0], np.cumsum(has_values)]) * matrix.shape[1]
-        flat = pa.array(matrix.reshape(-1))
-        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), flat)
+    def listed(matrix: Any) -> Any:
+        ends = np.arange(len(owner) + 1) * matrix.shape[1]
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(matrix.reshape(-1)))
 
     def repeated(names: list[str]) -> Any:
         return pa.array(names, pa.string()).take(pa.array(owner))
 
-    no_report = pa.nulls(len(owner), pa.string())
-    values = listed("value")
-    bounds = [listed(which) if scores.bounded else values for which in ("lower", "upper")]
+    values = listed(scores.matrix("value"))
+    bounds = [
+        listed(scores.matrix(which)) if scores.bounded else values for which in ("lower", "upper")
+    ]
     return pa.RecordBatch.from_arrays(
         [
-            pa.array(first_place + owner),
+            pa.array(np.array(places, dtype=np.int64)[numbers][owner]),
             repeated(scores.systems),
             repeated(scores.conversations),
+            repeated(scores.repeats),
             pa.array(iteration, pa.int32()),
+            listed(counts[:, 1:][owner]),
             values,
             *bounds,
-            no_report,
+            pa.nulls(len(owner), pa.string()),
         ],
         schema=_schema(),
     )

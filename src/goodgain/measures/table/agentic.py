@@ -21,12 +21,16 @@ _SESSION = (
 _CUBE = "Luo et al., The water filling model and the cube test, CIKM 2013"
 _OURS = "goodgain"
 _NO_POOL = (
-    "Undefined if no good result is known. The pool holds the good results that were returned and "
-    "the good labels that no search returned."
+    "Undefined if no good result is known. The pool holds every known good result of the "
+    "conversation: those that any system returned and the good labels that none returned."
 )
-_UNKNOWN = "Undefined if a search up to i does not report it, or if the sum is 0."
-_UNREPORTED = "Undefined if a search does not report it."
+_UNKNOWN = "Undefined where the sum is, or if it is 0."
+_UNREPORTED = (
+    "Steps of the agent and their searches are added up. Undefined from the first step that does not "
+    "report it; where no step does, from the first search that does not."
+)
 _NO_RESULT = "No result: 0."
+_UNREAD = " Undefined from the first unread search on."
 
 
 def _define(
@@ -85,6 +89,7 @@ _ITERATION = (
         "Results of iteration i, duplicates included.",
         "|R^i| = |UR^i| + |Dup^i|",
         unit="results",
+        edge_cases="Undefined if a search of the iteration is unread.",
         citation=_SEED,
         needs_labels=False,
     ),
@@ -93,6 +98,7 @@ _ITERATION = (
         "Results of iteration i that were not returned before.",
         "|UR^i|",
         unit="results",
+        edge_cases=_UNREAD.strip(),
         citation=_SEED,
         needs_labels=False,
     ),
@@ -108,6 +114,7 @@ _ITERATION = (
         "Results of iteration i that were returned before, in it or earlier.",
         "|Dup^i|",
         unit="results",
+        edge_cases=_UNREAD.strip(),
         direction="lower",
         citation=_SEED,
         needs_labels=False,
@@ -124,7 +131,7 @@ _ITERATION = (
         "Good gain per result of iteration i.",
         "G_i / |R^i|",
         unit="gain",
-        edge_cases=_NO_RESULT,
+        edge_cases=_NO_RESULT + _UNREAD,
         citation=_SEED,
     ),
     _of_iteration(
@@ -141,6 +148,7 @@ _CUMULATIVE = (
         "sum of |R^k| = UR@i + DupR@i",
         kernel="R@i",
         unit="results",
+        edge_cases=_UNREAD.strip(),
         citation=_SEED,
         needs_labels=False,
     ),
@@ -150,6 +158,7 @@ _CUMULATIVE = (
         "sum of |UR^k|",
         kernel="UR@i",
         unit="results",
+        edge_cases=_UNREAD.strip(),
         citation=_SEED,
         needs_labels=False,
     ),
@@ -167,6 +176,7 @@ _CUMULATIVE = (
         "sum of |Dup^k|",
         kernel="DupR@i",
         unit="results",
+        edge_cases=_UNREAD.strip(),
         direction="lower",
         citation=_SEED,
         needs_labels=False,
@@ -186,6 +196,7 @@ _CUMULATIVE = (
         "Rate of average gain: AvgGain averaged over iterations.",
         "sum of AvgGain_k / i",
         unit="gain",
+        edge_cases=_UNREAD.strip(),
         citation=_SEED,
     ),
     _up_to(
@@ -193,6 +204,7 @@ _CUMULATIVE = (
         "Discounted rate of average gain.",
         "sum of w(k) AvgGain_k / i",
         unit="gain",
+        edge_cases=_UNREAD.strip(),
         citation=_SEED,
     ),
     _up_to(
@@ -200,7 +212,7 @@ _CUMULATIVE = (
         "Search result efficiency: the share of results that are good and new.",
         "GR@i / R@i",
         range=SHARE,
-        edge_cases=_NO_RESULT,
+        edge_cases=_NO_RESULT + _UNREAD,
         citation=_SEED,
     ),
     _up_to(
@@ -208,7 +220,7 @@ _CUMULATIVE = (
         "Search result redundancy: the share of results that are duplicates.",
         "DupR@i / R@i",
         range=SHARE,
-        edge_cases=_NO_RESULT,
+        edge_cases=_NO_RESULT + _UNREAD,
         direction="lower",
         citation=_SEED,
         needs_labels=False,
@@ -239,6 +251,7 @@ _CUMULATIVE = (
         "Session DCG: discounted by rank (b = 2) and by search (bq = 4).",
         "sum of gain / (log_b(rank + b - 1) log_bq(search + bq - 1)) over good new results",
         unit="gain",
+        edge_cases=_UNREAD.strip(),
         citation=_SESSION,
     ),
     _up_to(
@@ -247,7 +260,8 @@ _CUMULATIVE = (
         "sDCG@i / ideal sDCG",
         range=SHARE,
         edge_cases=_NO_POOL
-        + " In conversations of more than 64 iterations only at the last. Its bounds are 0 and 1.",
+        + " In conversations of more than 64 iterations only at the last. Its bounds are 0 and 1."
+        + _UNREAD,
         citation=_SESSION,
     ),
     _up_to(
@@ -295,6 +309,30 @@ _CUMULATIVE = (
         needs_labels=False,
     ),
     _up_to(
+        "EmptySearches",
+        "Searches that returned nothing, and did not fail.",
+        "number of them through iteration i",
+        unit="searches",
+        direction="lower",
+        needs_labels=False,
+    ),
+    _up_to(
+        "FailedSearches",
+        "Searches that ended in an error, without a result.",
+        "number of them through iteration i",
+        unit="searches",
+        direction="lower",
+        needs_labels=False,
+    ),
+    _up_to(
+        "UnreadSearches",
+        "Searches whose results are not known; they make figures bounds.",
+        "number of them through iteration i",
+        unit="searches",
+        direction="lower",
+        needs_labels=False,
+    ),
+    _up_to(
         "Searches",
         "Searches through iteration i.",
         "number of them",
@@ -305,8 +343,8 @@ _CUMULATIVE = (
     ),
     _up_to(
         "Seconds",
-        "Seconds of searching; those of parallel searches are added up.",
-        "sum of latency",
+        "Seconds of generating and searching; those of parallel searches are added up.",
+        "sum of the seconds of steps and the latency of searches, through iteration i",
         unit="s",
         direction="lower",
         edge_cases=_UNREPORTED,
@@ -315,8 +353,8 @@ _CUMULATIVE = (
     ),
     _up_to(
         "Tokens",
-        "Tokens of the searches.",
-        "sum of tokens",
+        "Tokens of the agent's steps and of its searches.",
+        "sum of their tokens, through iteration i",
         unit="tokens",
         direction="lower",
         edge_cases=_UNREPORTED,
@@ -325,8 +363,8 @@ _CUMULATIVE = (
     ),
     _up_to(
         "Cost",
-        "Cost of the searches.",
-        "sum of cost",
+        "Cost of the agent's steps and of its searches.",
+        "sum of their cost, through iteration i",
         unit="cost",
         direction="lower",
         edge_cases=_UNREPORTED,
@@ -338,7 +376,7 @@ _CUMULATIVE = (
         "The share of unique results that have a label.",
         "labelled in UR@i / UR@i",
         range=SHARE,
-        edge_cases="No result: undefined.",
+        edge_cases="No result: undefined." + _UNREAD,
         needs_labels=False,
     ),
 )
@@ -351,7 +389,7 @@ _CONVERSATION = (
         unit="iterations",
         direction="lower",
         range=Range(1, 100, "1 to 100"),
-        edge_cases="No good result: undefined.",
+        edge_cases="No good result: undefined. Only results of the conversation's own searches count.",
         citation=_SEED,
         kernel="IterationsForAllGoodResults",
     ),
@@ -366,6 +404,21 @@ _CONVERSATION = (
             kernel=f"Area{budget.capitalize()}",
         )
         for budget in ("searches", "seconds", "tokens")
+    ),
+    *(
+        _define(
+            f"Total{kind.capitalize()}",
+            f"{kind.capitalize()} of the whole turn, with what follows the last search.",
+            f"{kind} of the turn where it states them, or else of its steps and searches",
+            level="conversation",
+            unit=unit,
+            direction="lower",
+            edge_cases=_UNREPORTED,
+            family=COST_FAMILY,
+            needs_labels=False,
+            kernel=f"Total{kind.capitalize()}",
+        )
+        for kind, unit in (("tokens", "tokens"), ("cost", "cost"), ("seconds", "s"))
     ),
 )
 

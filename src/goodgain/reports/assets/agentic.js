@@ -111,9 +111,10 @@ class Timeline {
         search.repeats ? element("span", { class: "badge" }, "repeated query") : null,
         element("span", { class: "note" }, facts.flatMap((fact, i) => (i ? [" · ", fact] : [fact])))),
       search.error ? element("p", { class: "warning" }, userText(search.error)) : null,
+      search.unread ? element("p", { class: "warning" }, "unread: ", userText(search.unread)) : null,
       search.results.length
         ? element("ol", { class: "results" }, search.results.map(() => this.result(next())))
-        : element("p", { class: "note" }, "No results."));
+        : search.unread ? null : element("p", { class: "note" }, "No results."));
   }
 
   result(n) {

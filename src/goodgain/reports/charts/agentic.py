@@ -227,7 +227,7 @@ def _key(label: str) -> str:
 
 def _averaging(result: GoodGain) -> str:
     """Which conversations a mean is over."""
-    count = sum(len(s.searching) for s in result.systems)
+    count = sum(len(s.conversations) for s in result.systems)
     which = (
         "that reached the iteration"
         if result.settings.align == "active"
@@ -245,7 +245,9 @@ def _bands(visible: bool) -> str:
 def _bounds(result: GoodGain) -> str:
     if not (result.labelled and any(s.bounded for s in result.systems)):
         return ""
-    return " Some results have no label and count as no gain; the table has lower and upper bounds."
+    unread = any(s.counts()["unread"] for s in result.systems)
+    missing = "are unknown or have no label" if unread else "have no label"
+    return f" Some results {missing} and count as no gain; the table has lower and upper bounds."
 
 
 def _value_scale(rows: list[list[Any]], with_bands: bool) -> Any:

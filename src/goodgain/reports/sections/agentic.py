@@ -110,7 +110,7 @@ def _summary(result: GoodGain, suffix: str) -> Table:
     columns = [*text_columns("measure"), *(Column(name=n, interval=True) for n in names[1:])]
     note = (
         "Below each mean: its 95% interval over conversations. In brackets: the bounds that missing "
-        "labels leave open."
+        "labels and unread searches leave open."
     )
     return Table(f"agentic{suffix}", "Final values", columns, rows, note)
 

@@ -42,8 +42,12 @@ def _read(documents: Documents, context: Context) -> Conversations:
                 traces[str(item.get("id"))] = item
                 context.ledger.meet("event")
                 context.ledger.enter("event", "read", where=f"{where} item {number}")
-            else:
+            elif "span_data" in item or item.get("object") == "trace.span":
                 spans.append((item, f"{where} item {number}"))
+            else:
+                context.ledger.meet("event")
+                rule = "neither a trace nor a span"
+                context.ledger.enter("event", "unusable", rule, where=f"{where} item {number}")
     return conversations((_span(s, traces, where) for s, where in spans), context)
 
 
