@@ -50,6 +50,7 @@ def completion(message, **more):
         (completion({}, citations=["https://x.org/1", "https://x.org/2"]), [2]),  # Perplexity, xAI
         (completion({}, search_results=PAGES, citations=["https://x.org/1"]), [2]),
         (completion({}, search_results=[]), [0]),
+        (completion({"context": {"citations": [{"content": "The first page, about one.", "title": "One", "url": "https://x.org/1", "chunk_id": "0"}], "intent": '["one"]'}}), [1]),  # Azure
         (completion({"annotations": [{"type": "url_citation", "url_citation": {**p, "content": p["snippet"]}} for p in PAGES]}), [2]),  # OpenRouter
         (completion({"reasoning_steps": [{"thought": "hm", "type": "web_search", "web_search": {"search_keywords": ["a", "b"], "search_results": PAGES}},
                                          {"thought": "so", "type": "web_search", "web_search": {"search_keywords": ["c"], "search_results": PAGES[:1]}}]}), [2, 1]),
