@@ -3,6 +3,7 @@
 
 import json
 
+import message_writers
 import span_writers
 import writers
 
@@ -31,14 +32,14 @@ def _sample(write, iterations=(2, 1)):
 
 
 SAMPLES = {
-    "gemini": _sample(writers.gemini),
-    "cohere": _sample(writers.cohere),
-    "bedrock": _sample(writers.bedrock),
-    "pydantic-ai": _sample(writers.pydantic_ai),
-    "vercel": _sample(writers.vercel),
-    "claude-code": _sample(writers.claude_code),
-    "sharegpt": _sample(writers.sharegpt),
-    "hosted-chat": _sample(writers.hosted_chat, (1, 1, 1)),
+    "gemini": _sample(message_writers.gemini),
+    "cohere": _sample(message_writers.cohere),
+    "bedrock": _sample(message_writers.bedrock),
+    "pydantic-ai": _sample(message_writers.pydantic_ai),
+    "vercel": _sample(message_writers.vercel),
+    "claude-code": _sample(message_writers.claude_code),
+    "sharegpt": _sample(message_writers.sharegpt),
+    "hosted-chat": _sample(message_writers.hosted_chat, (1, 1, 1)),
     "vercel-telemetry": _sample(span_writers.vercel_telemetry),
     "openai-agents": _sample(span_writers.openai_agents),
 }

@@ -4,7 +4,8 @@
 
 FOLDER (default: a temporary one) holds the virtual environments and node packages; it needs the network once.
 Each script in `recording/` runs one framework over the same plan. The tools log every call themselves, and
-that log gives the counts in `samples/manifest.json`: nothing of goodgain is involved.
+that log gives the counts in `samples/manifest.json`: nothing of goodgain is involved. Where the provider searches
+by itself no tool runs, and the counts are those of the body that `recording/providers.py` serves to the SDK.
 """
 
 # ruff: noqa: E501

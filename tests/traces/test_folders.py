@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from message_writers import openai_chat
 from samples import SAMPLES
-from writers import as_json, conversation, openai_chat
+from writers import as_json, conversation
 
 import goodgain as gg
 from goodgain.cli import run

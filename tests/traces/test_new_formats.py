@@ -50,6 +50,7 @@ def completion(message, **more):
         (completion({}, citations=["https://x.org/1", "https://x.org/2"]), [2]),  # Perplexity, xAI
         (completion({}, search_results=PAGES, citations=["https://x.org/1"]), [2]),
         (completion({}, search_results=[]), [0]),
+        (completion({"context": {"citations": [{"content": "The first page, about one.", "title": "One", "url": "https://x.org/1", "chunk_id": "0"}], "intent": '["one"]'}}), [1]),  # Azure
         (completion({"annotations": [{"type": "url_citation", "url_citation": {**p, "content": p["snippet"]}} for p in PAGES]}), [2]),  # OpenRouter
         (completion({"reasoning_steps": [{"thought": "hm", "type": "web_search", "web_search": {"search_keywords": ["a", "b"], "search_results": PAGES}},
                                          {"thought": "so", "type": "web_search", "web_search": {"search_keywords": ["c"], "search_results": PAGES[:1]}}]}), [2, 1]),
@@ -186,126 +187,6 @@ def test_interactions(tmp_path):
     assert [("unread" in s, len(s["results"])) for s in searches(trace)] == [(True, 0), (False, 2)]
     assert trace["turns"][0]["tokens"] == 9
     assert opened.ledger.unread == 1
-
-
-# --- streams ---
-
-
-def sse(events, named=False):
-    return "".join(
-        (f"event: {e['type']}\n" if named else "") + f"data: {json.dumps(e)}\n\n" for e in events
-    )
-
-
-def test_two_streams_in_one_file_and_one_cut_off(tmp_path):
-    def chunk(number, delta):
-        return {
-            "id": f"c{number}",
-            "object": "chat.completion.chunk",
-            "choices": [{"index": 0, "delta": delta}],
-        }
-
-    def call(number, query):
-        return [
-            chunk(
-                number,
-                {
-                    "role": "assistant",
-                    "tool_calls": [
-                        {
-                            "index": 0,
-                            "id": f"k{number}",
-                            "type": "function",
-                            "function": {"name": "search", "arguments": '{"que'},
-                        }
-                    ],
-                },
-            ),
-            chunk(
-                number,
-                {"tool_calls": [{"index": 0, "function": {"arguments": f'ry": "{query}"}}'}}]},
-            ),
-        ]
-
-    text = sse(call(1, "one")) + "data: [DONE]\n\n" + ": keep-alive\n\n" + sse(call(2, "two"))
-    opened, traces = read(tmp_path, text, "s.sse")
-    assert opened.format == "openai-chat"
-    assert [searches(t)[0]["query"] for t in traces] == ["one", "two"]
-    assert opened.ledger.count("event") == 4
-    assert opened.ledger.unread == 2  # the outputs are not in the stream
-
-
-def test_a_responses_stream_that_was_cut_off_keeps_its_finished_items(tmp_path):
-    search = {
-        "type": "web_search_call",
-        "id": "w1",
-        "status": "completed",
-        "action": {
-            "type": "search",
-            "query": "one",
-            "sources": [{"type": "url", "url": p["url"]} for p in PAGES],
-        },
-    }
-    events = [
-        {
-            "type": "response.created",
-            "response": {"id": "r1", "object": "response", "model": "m", "output": []},
-        },
-        {
-            "type": "response.output_item.added",
-            "output_index": 0,
-            "item": {"type": "web_search_call", "id": "w1"},
-        },
-        {"type": "response.output_item.done", "output_index": 0, "item": search},
-        {"type": "response.output_text.delta", "delta": "Tw"},
-    ]
-    for text in (sse(events, named=True), "\n".join(map(json.dumps, events))):
-        opened, (trace,) = read(tmp_path, text, "s.txt")
-        assert opened.format == "openai-responses"
-        assert [len(s["results"]) for s in searches(trace)] == [2]
-        assert trace["conversation"] == "r1"
-
-
-def test_a_cohere_stream(tmp_path):
-    def delta(**message):
-        return {"message": message}
-
-    events = [
-        {"type": "message-start", "id": "m1", "delta": delta(role="assistant")},
-        {"type": "tool-plan-delta", "delta": delta(tool_plan="I will ")},
-        {
-            "type": "tool-call-start",
-            "index": 0,
-            "delta": delta(
-                tool_calls={
-                    "id": "k1",
-                    "type": "function",
-                    "function": {"name": "search", "arguments": ""},
-                }
-            ),
-        },
-        {
-            "type": "tool-call-delta",
-            "index": 0,
-            "delta": delta(tool_calls={"function": {"arguments": '{"query":'}}),
-        },
-        {
-            "type": "tool-call-delta",
-            "index": 0,
-            "delta": delta(tool_calls={"function": {"arguments": ' "one"}'}}),
-        },
-        {
-            "type": "message-end",
-            "delta": {
-                "finish_reason": "TOOL_CALL",
-                "usage": {"tokens": {"input_tokens": 7, "output_tokens": 3}},
-            },
-        },
-    ]
-    opened, (trace,) = read(tmp_path, sse(events), "s.sse")
-    assert opened.format == "cohere"
-    assert searches(trace)[0]["query"] == "one"
-    assert trace["turns"][0]["iterations"][0]["tokens"] == 10
 
 
 # --- Cohere's first version ---

@@ -92,3 +92,22 @@ def test_only_its_own_format_recognises_it(name):
     general = {name: {"openai-chat"} for name in chats}  # special cases of messages with roles
     general |= {name: {"otel"} for name in ("openinference", "vercel-telemetry")}
     assert set(claims[1:]) <= general.get(claims[0], set())
+
+
+@pytest.mark.parametrize("name", ["vercel-5-telemetry", "vercel-6-telemetry", "pydantic-ai-spans"])
+def test_spans_without_parents_are_not_counted_twice(name, tmp_path):
+    """Without a context manager every span is exported as a trace of its own."""
+    document = json.loads((SAMPLES / f"{name}.json").read_text())
+    scopes = [c for r in document["resourceSpans"] for c in r["scopeSpans"]]
+    for number, span in enumerate(s for c in scopes for s in c["spans"]):
+        span["traceId"] = f"{number:032x}"
+        span.pop("parentSpanId", None)
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(document))
+    opened = open_traces(str(path))
+    turns = [t for trace in opened.read() for t in trace["turns"]]
+    searches = [s for t in turns for i in t["iterations"] for s in i["searches"]]
+    logged = MANIFEST[f"{name}.json"]["counts"]
+    assert sorted(s["query"] for s in searches) == sorted(logged["queries"])
+    assert sum(len(s["results"]) for s in searches) == logged["results"]
+    assert opened.ledger.differences() == {}

@@ -1,5 +1,6 @@
 """One canonical conversation written in every format and in common shapes of results reads back the same."""
 
+import message_writers
 import pytest
 import span_writers
 import writers
@@ -10,30 +11,30 @@ from goodgain.traces import FORMATS, open_traces
 
 # format: what it cannot hold
 MESSAGES = {
-    writers.canonical: ("canonical", ()),
-    writers.recorded: ("recorded", ()),
-    writers.openai_chat: ("openai-chat", ("tokens",)),
-    writers.openai_functions: ("openai-chat", ("tokens", "parallel")),
-    writers.chat_log: ("openai-chat", ("name",)),
-    writers.anthropic: ("anthropic", ()),
-    writers.openai_responses: ("openai-responses", ("tokens", "name")),
-    writers.langchain_flat: ("langchain", ()),
-    writers.langchain_dict: ("langchain", ()),
-    writers.langchain_dumps: ("langchain", ()),
-    writers.inspect: ("inspect", ("tokens", "name")),
-    writers.browsecomp: ("browsecomp-plus", ("tokens", "parallel", "turns", "user")),
-    writers.bedrock: ("bedrock", ("tokens",)),
-    writers.gemini: ("gemini", ("tokens",)),
-    writers.gemini_without_ids: ("gemini", ("tokens",)),
-    writers.cohere: ("cohere", ("tokens",)),
-    writers.cohere_1: ("cohere", ("tokens",)),
-    writers.pydantic_ai: ("pydantic-ai", ()),
-    writers.vercel: ("vercel", ("tokens",)),
-    writers.vercel_ui: ("vercel", ("tokens",)),
-    writers.claude_code: ("claude-code", ()),
-    writers.sharegpt: ("sharegpt", ("tokens",)),
-    writers.hosted_chat: ("hosted-chat", ("tokens", "parallel", "turns")),
-    writers.search_r1: (
+    message_writers.canonical: ("canonical", ()),
+    message_writers.recorded: ("recorded", ()),
+    message_writers.openai_chat: ("openai-chat", ("tokens",)),
+    message_writers.openai_functions: ("openai-chat", ("tokens", "parallel")),
+    message_writers.chat_log: ("openai-chat", ("name",)),
+    message_writers.anthropic: ("anthropic", ()),
+    message_writers.openai_responses: ("openai-responses", ("tokens", "name")),
+    message_writers.langchain_flat: ("langchain", ()),
+    message_writers.langchain_dict: ("langchain", ()),
+    message_writers.langchain_dumps: ("langchain", ()),
+    message_writers.inspect: ("inspect", ("tokens", "name")),
+    message_writers.browsecomp: ("browsecomp-plus", ("tokens", "parallel", "turns", "user")),
+    message_writers.bedrock: ("bedrock", ("tokens",)),
+    message_writers.gemini: ("gemini", ("tokens",)),
+    message_writers.gemini_without_ids: ("gemini", ("tokens",)),
+    message_writers.cohere: ("cohere", ("tokens",)),
+    message_writers.cohere_1: ("cohere", ("tokens",)),
+    message_writers.pydantic_ai: ("pydantic-ai", ()),
+    message_writers.vercel: ("vercel", ("tokens",)),
+    message_writers.vercel_ui: ("vercel", ("tokens",)),
+    message_writers.claude_code: ("claude-code", ()),
+    message_writers.sharegpt: ("sharegpt", ("tokens",)),
+    message_writers.hosted_chat: ("hosted-chat", ("tokens", "parallel", "turns")),
+    message_writers.search_r1: (
         "search-r1",
         ("tokens", "parallel", "turns", "url", "opens", "failed", "name"),
     ),
@@ -136,7 +137,7 @@ def _value(gain, measure):
 
 
 @pytest.mark.parametrize(
-    "write", [w for w in MESSAGES if w is not writers.search_r1], ids=lambda w: w.__name__
+    "write", [w for w in MESSAGES if w is not message_writers.search_r1], ids=lambda w: w.__name__
 )
 def test_gains_in_results(write, tmp_path):
     trace = conversation(4, turns=1)

@@ -33,6 +33,25 @@ def continued_traces(traces: Mapping[str, list[Span]]) -> dict[str, str]:
     return first_of
 
 
+def traces_of_calls(traces: Mapping[str, list[Span]]) -> dict[str, str]:
+    """The trace of the model for each trace that holds only its tools: spans exported without parents.
+
+    Read apart, a call would count in the model's message and again in the tool's span.
+    """
+    models: dict[str, set[str]] = {}
+    for name, spans in traces.items():
+        for call in (c for s in spans for m in s.outputs for c in m.calls):
+            if call.id:
+                models.setdefault(call.id, set()).add(name)
+    moved = {}
+    for name, spans in traces.items():
+        if not any(s.kind == "model" for s in spans):
+            targets = set().union(*(models.get(s.call or "", ()) for s in spans))
+            if len(targets) == 1:
+                moved[name] = targets.pop()
+    return moved
+
+
 def _marks(messages: Iterable[Message]) -> list[bytes]:
     """A digest of the messages up to each."""
     digest = hashlib.blake2b(digest_size=16)

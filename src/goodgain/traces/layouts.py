@@ -7,6 +7,7 @@ import os
 import re
 import struct
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
@@ -14,6 +15,7 @@ from goodgain.io.compression import decompress_zstandard
 from goodgain.io.files import BYTE_ORDER_MARK, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
+from goodgain.traces.threads import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,6 +56,10 @@ def detect_layout(fd: int, name: str) -> Layout:
         return Layout("text", os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
     document = parse_line(_first_line(fd))
     if document is not None:
+        if stream_of(document) is None and _messages_of_line(document) is not None:
+            lines = islice(_parsed_lines(fd, name), 200)
+            sample = [m for _, line in lines for m in _messages_of_line(line) or ()]
+            return Layout("messages", sample, _one_message_a_line)
         if stream_of(document) is None:
             return Layout("lines", _first(document), _lines)
         sample = next(replies(_parsed_lines(fd, name)))[1]
@@ -99,6 +105,12 @@ def _without_http(document: Any) -> Any:
         message = document.get(name)
         if isinstance(message, dict) and isinstance(message.get("body"), dict):
             bodies[name] = message["body"]
+    for name in (
+        ("input", "output") if isinstance(document, dict) else ()
+    ):  # Bedrock's invocation log
+        message = document.get(name)
+        if isinstance(message, dict) and isinstance(message.get(f"{name}BodyJson"), dict):
+            bodies |= message[f"{name}BodyJson"]
     return {**document, **bodies} if bodies else document
 
 
@@ -185,15 +197,64 @@ def _lines(fd: int, stem: str, context: Context) -> Documents:
             yield from split_document(document, where, context.ledger)
 
 
+_ITEMS = (
+    "message", "reasoning", "function_call", "function_call_output", "web_search_call", "file_search_call",
+)  # fmt: skip
+_WHOLE = (
+    "messages",
+    "choices",
+    "model",
+    "stop_reason",
+    "sessionId",
+    "object",
+    "candidates",
+    "contents",
+)
+
+
+def _messages_of_line(line: Any) -> list[Any] | None:
+    """The messages of a line that is a message, or an update of a LangGraph state; None otherwise."""
+    if not isinstance(line, dict) or any(name in line for name in _WHOLE):
+        return None
+    fields = line["data"] if isinstance(line.get("data"), dict) else line
+    kind = line.get("type")
+    if line.get("role") is not None and {"content", "parts", "tool_calls"} & set(line):
+        return [line]
+    if kind in ("human", "ai", "tool", "system") and "content" in fields:
+        return [line]
+    if kind in _ITEMS and {"content", "call_id", "action", "queries", "summary"} & set(line):
+        return [line]
+    if line.get("kind") in ("request", "response") and isinstance(line.get("parts"), list):
+        return [line]
+    updates = list(line.values())
+    if updates and all(
+        isinstance(u, dict) and isinstance(u.get("messages"), list) for u in updates
+    ):
+        return [message for update in updates for message in update["messages"]]
+    return None
+
+
+def _one_message_a_line(fd: int, stem: str, context: Context) -> Documents:
+    """The messages of each conversation, which lines may name; else all lines are one."""
+    conversations: dict[str, list[Any]] = {}
+    for where, line in _parsed_lines(fd, stem):
+        messages = _messages_of_line(line)
+        if messages is None:
+            _skip_line(context, where, "the line is not a message")
+            continue
+        conversations.setdefault(key_of(line) or stem, []).extend(messages)
+    yield from conversations.items()
+
+
 def _chunks(fd: int, stem: str, context: Context) -> Documents:
     """A chunk of a stream a line."""
     yield from replies(_lines(fd, stem, context), context.ledger)
 
 
-def _skip_line(context: Context, where: str) -> None:
+def _skip_line(context: Context, where: str, message: str = "the line is not valid JSON") -> None:
     context.skip(
         InputError(
-            "the line is not valid JSON",
+            message,
             where=f"{context.name}:{where.rpartition(':')[2]}",
             hint="expected one JSON object per line; is the file complete?",
         )

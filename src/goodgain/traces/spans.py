@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.traces.builder import Builder
-from goodgain.traces.joining import continued_traces
+from goodgain.traces.joining import continued_traces, traces_of_calls
 from goodgain.traces.messages import Message, find_messages
 from goodgain.traces.steps import add_steps, sort_key
 from goodgain.traces.usage import Usage
@@ -71,10 +71,11 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
     for span in listed:
         if span.session:
             session_of.setdefault(span.trace, str(span.session))
-    alone: dict[str, list[Span]] = defaultdict(list)
+    alone = _by_trace(s for s in listed if s.trace not in session_of)
+    moved = traces_of_calls(alone)
     for span in listed:
-        if span.trace not in session_of:
-            alone[span.trace].append(span)
+        span.trace = moved.get(span.trace, span.trace)
+    alone = _by_trace(s for s in listed if s.trace not in session_of)
     session_of |= continued_traces(alone)
     sessions: dict[str, dict[str, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for span in listed:
@@ -91,6 +92,13 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
                 f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
             )
         yield conversation
+
+
+def _by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
+    traces: dict[str, list[Span]] = defaultdict(list)
+    for span in spans:
+        traces[span.trace].append(span)
+    return traces
 
 
 def _once(spans: list[Span], builder: Builder) -> list[Span]:

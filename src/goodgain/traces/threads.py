@@ -259,10 +259,33 @@ def _repeated(before: list[bytes], marks: list[bytes]) -> int:
     return last if position == len(before) or last == len(marks) else 0
 
 
+# what a program adds to a message when it sends it, or leaves away
+_PASSING = {
+    "id", "timestamp", "usage", "run_id", "thoughtSignature", "thought_signature", "providerOptions",
+    "providerMetadata", "metadata", "instructions", "state", "tool_plan", "toolUseId", "createdAt",
+}  # fmt: skip
+
+
+def _has_camel_blocks(message: dict[str, Any]) -> bool:
+    """Whether the calls stand in blocks of Bedrock or of the Vercel AI SDK."""
+    names = ("toolUse", "toolResult", "toolCallId")
+    return any(name in block for block in dicts(message.get("content")) for name in names)
+
+
+def _lasting(value: Any) -> Any:
+    """A message without what changes between the response and the next request."""
+    if isinstance(value, dict):
+        fields = {k: _lasting(v) for k, v in value.items() if k not in _PASSING}
+        return {k: v for k, v in fields.items() if v not in (None, [], {}, "")}
+    return [_lasting(v) for v in value] if isinstance(value, list) else value
+
+
 def _mark(value: Any) -> bytes:
     """What makes a message or item the same in a response and in the next request: its content."""
     if not isinstance(value, dict):
         return _digest([value])
+    if isinstance(value.get("parts"), list) or _has_camel_blocks(value):
+        return _digest([_lasting(value)])
     inner: dict[str, Any] = value["data"] if isinstance(value.get("data"), dict) else value
     content = inner.get("content")
     text = text_of(content) or text_of(inner.get("text"))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.items import messages_in, text_name
+from goodgain.traces.items import piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, first_of, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.builder import Builder
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.threads import Item, Piece
 
 
 def _mismatch(document: Any) -> str:
     messages = _messages(document)
+    if isinstance(document, dict) and isinstance(_reply(document), dict):
+        messages = [*messages, _reply(document)]
     if not messages:
         return "no list of messages and no output.message"
     blocks = [b for m in dicts(messages) for b in dicts(m.get("content"))]
@@ -34,39 +38,42 @@ def _reply(document: dict[str, Any]) -> Any:
 
 
 def _messages(document: Any) -> list[Any]:
-    if not isinstance(document, dict):
-        return list(document) if isinstance(document, list) else []
-    messages = document.get("messages")
-    request = document.get("request")
-    if messages is None and isinstance(request, dict):
-        messages = request.get("messages")
-    listed = list(messages) if isinstance(messages, list) else []
-    reply = _reply(document)
-    return [*listed, reply] if isinstance(reply, dict) else listed
+    """The messages of a conversation or a request."""
+    if isinstance(document, dict):
+        request = document.get("request")
+        holder = request if isinstance(request, dict) and "messages" not in document else document
+        document = holder.get("messages")
+    return document if isinstance(document, list) else []
+
+
+def _piece(where: str, document: Any) -> Piece:
+    facts = document if isinstance(document, dict) else {}
+    response = facts["response"] if isinstance(facts.get("response"), dict) else facts
+    return piece_of_messages(
+        where,
+        document,
+        _messages(document),
+        reply=_reply(facts),
+        usage=read_usage(response.get("usage")),
+        name=text_name(facts, "id", "requestId"),
+        system=facts.get("modelId"),
+    )
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per list of messages, with the response to them if there is one."""
-    for where, document in documents:
-        facts = document if isinstance(document, dict) else {}
-        name = text_name(facts, "conversation", "sessionId", "session_id", "id")
-        builder = Builder(name or where, facts.get("modelId"), context)
-        messages = _messages(document)
-        response = facts["response"] if isinstance(facts.get("response"), dict) else facts
-        for place, message in messages_in(messages, builder, where):
-            is_reply = message is _reply(facts) if facts else False
-            _add_message(message, builder, place, response.get("usage") if is_reply else None)
-        yield builder.build()
+    """One conversation per list of messages, or per thread of requests and responses."""
+    return read_threads(documents, _piece, context, lambda builder: partial(_add_message, builder))
 
 
-def _add_message(message: dict[str, Any], builder: Builder, where: str, used: Any) -> None:
+def _add_message(builder: Builder, item: Item) -> None:
+    message, where = item.value, item.where
     blocks = list(dicts(message.get("content")))
     text = "\n".join(b["text"] for b in blocks if isinstance(b.get("text"), str))
     if message.get("role") == "user":
         if not any("toolResult" in b for b in blocks):
             builder.start_turn(text or text_of(message.get("content")))
     else:
-        builder.start_iteration(**builder.context.spent(read_usage(used), builder.system))
+        builder.start_iteration(**builder.context.spent(item.usage, builder.system))
         builder.drop_answer()
         if not any("toolUse" in b for b in blocks):
             builder.add_answer(text)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.items import messages_in, text_name
+from goodgain.traces.items import messages_in, piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
-from goodgain.traces.values import decode_json, dicts, text_of
+from goodgain.traces.values import decode_json, dicts, first_of, text_of
 
 if TYPE_CHECKING:
     from goodgain.traces.calls import CallRecord
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.threads import Item, Piece
 
 _HISTORY = ("USER", "CHATBOT", "TOOL", "SYSTEM")
 _REPLY = ("citations", "documents", "search_results", "search_queries", "tool_calls")
@@ -21,11 +24,13 @@ _REPLY = ("citations", "documents", "search_results", "search_queries", "tool_ca
 
 def _mismatch(document: Any) -> str:
     if isinstance(document, dict):
-        if isinstance(document.get("chat_history"), list) or _is_reply_1(document):
+        if _is_version_1(document):
             return ""
-        if isinstance(document.get("message"), dict) and "finish_reason" in document:
+        request, response = document.get("request"), document.get("response")
+        reply = response if isinstance(response, dict) else document
+        if isinstance(reply.get("message"), dict) and "finish_reason" in reply:
             return ""
-        document = document.get("messages")
+        document = (request if isinstance(request, dict) else document).get("messages")
     if not isinstance(document, list):
         return "no messages, no chat_history and no response"
     if any(m.get("role") in _HISTORY and "message" in m for m in dicts(document)):
@@ -48,35 +53,54 @@ def _is_reply_1(document: dict[str, Any]) -> bool:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per list of messages, with the response to them if there is one."""
-    for where, document in documents:
-        facts = document if isinstance(document, dict) else {}
-        name = text_name(facts, "conversation_id", "conversation", "id", "generation_id")
-        builder = Builder(name or where, facts.get("model"), context)
-        if isinstance(facts.get("chat_history"), list) or _is_reply_1(facts):
+    """One conversation per list of messages, or per thread of requests and responses."""
+    for is_first_version, group in groupby(documents, lambda pair: _is_version_1(pair[1])):
+        if not is_first_version:
+            yield from read_threads(
+                group, _piece, context, lambda builder: partial(_add_message, builder)
+            )
+            continue
+        for where, facts in group:
+            name = text_name(facts, "conversation_id", "conversation", "id", "generation_id")
+            builder = Builder(name or where, facts.get("model"), context)
             _add_version_1(facts, builder, where)
-        else:
-            messages = facts.get("messages") if facts else document
-            for place, message in messages_in(messages, builder, where):
-                _add_message(message, builder, place, message.get("usage"))
-            response = facts["response"] if isinstance(facts.get("response"), dict) else facts
-            if isinstance(response.get("message"), dict):
-                builder.add_item("message", f"{where} message")
-                usage = response.get("usage")
-                _add_message(response["message"], builder, f"{where} message", usage)
-        yield builder.build()
+            yield builder.build()
+
+
+def _is_version_1(document: Any) -> bool:
+    return isinstance(document, dict) and (
+        isinstance(document.get("chat_history"), list) or _is_reply_1(document)
+    )
+
+
+def _piece(where: str, document: Any) -> Piece:
+    facts = document if isinstance(document, dict) else {}
+    request = facts["request"] if isinstance(facts.get("request"), dict) else facts
+    response = facts["response"] if isinstance(facts.get("response"), dict) else facts
+    usage = response.get("usage")
+    tokens = usage.get("tokens") if isinstance(usage, dict) else None
+    return piece_of_messages(
+        where,
+        document,
+        request.get("messages") if facts else document,
+        reply=response.get("message"),
+        usage=read_usage(tokens, usage),
+        name=text_name(facts, "id") or text_name(response, "id"),
+        system=first_of(request, "model") or first_of(facts, "model"),
+    )
 
 
 # --- version 2 ---
 
 
-def _add_message(message: dict[str, Any], builder: Builder, where: str, used: Any) -> None:
+def _add_message(builder: Builder, item: Item) -> None:
+    message, where = item.value, item.where
     role = str(message.get("role")).lower()
     if role == "user":
         builder.start_turn(text_of(message.get("content")))
     elif role == "assistant":
-        inner = used.get("tokens") if isinstance(used, dict) else None
-        builder.start_iteration(**builder.context.spent(read_usage(inner, used), builder.system))
+        usage = item.usage or read_usage(message.get("usage"))
+        builder.start_iteration(**builder.context.spent(usage, builder.system))
         builder.drop_answer()
         calls = list(dicts(message.get("tool_calls")))
         for number, call in enumerate(calls):

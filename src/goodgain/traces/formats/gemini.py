@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.items import messages_in, text_name
+from goodgain.traces.items import messages_in, piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, first_of
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from goodgain.traces.calls import CallRecord
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.threads import Item, Piece
+    from goodgain.traces.usage import Usage
 
-_NAMES = ("conversation", "session_id", "sessionId", "id", "responseId", "response_id")
+_HISTORY = ("automaticFunctionCallingHistory", "automatic_function_calling_history")
 _BLOCKS = {"text", "functionCall", "function_call", "functionResponse", "function_response"}
 
 
@@ -31,7 +34,8 @@ def _mismatch(document: Any) -> str:
             str(s.get("type")).startswith("google_search") for s in dicts(document["steps"])
         ):
             return ""
-        document = document.get("contents")
+        request = document.get("request")
+        document = (request if isinstance(request, dict) else document).get("contents")
     if not isinstance(document, list):
         return "no contents or candidates"
     blocks = [b for c in dicts(document) for b in dicts(c.get("parts"))]
@@ -40,47 +44,72 @@ def _mismatch(document: Any) -> str:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per list of contents, response or interaction."""
-    for where, document in documents:
-        facts = document if isinstance(document, dict) else {}
-        name = text_name(facts, *_NAMES)
-        system = first_of(facts, "model", "modelVersion", "model_version")
-        builder = Builder(name or where, system, context)
-        if isinstance(facts.get("steps"), list):
+    """One conversation per list of contents, thread of requests and responses, or interaction."""
+    for is_interaction, group in groupby(documents, lambda pair: _is_interaction(pair[1])):
+        if not is_interaction:
+            yield from read_threads(group, _piece, context, lambda builder: _Chat(builder).add)
+            continue
+        for where, facts in group:
+            builder = Builder(text_name(facts, "id") or where, facts.get("model"), context)
             _add_interaction(facts, builder, where)
-        else:
-            _Chat(builder, where).add(facts.get("contents") if facts else document, facts)
-        yield builder.build()
+            yield builder.build()
+
+
+def _is_interaction(document: Any) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("steps"), list)
+
+
+def _piece(where: str, document: Any) -> Piece:
+    """Contents, and the first candidate of the response to them."""
+    facts = document if isinstance(document, dict) else {}
+    response = facts["response"] if isinstance(facts.get("response"), dict) else facts
+    request = facts["request"] if isinstance(facts.get("request"), dict) else facts
+    contents = first_of(request, "contents") if facts else document
+    if contents is None:
+        contents = first_of(response, *_HISTORY)
+    if isinstance(contents, str):
+        contents = [{"role": "user", "parts": [{"text": contents}]}]
+    elif isinstance(contents, dict):
+        contents = [contents]
+    candidate, *others = [*dicts(response.get("candidates")), None]
+    reply = None
+    if candidate is not None:
+        content = candidate["content"] if isinstance(candidate.get("content"), dict) else {}
+        reply = {**content, "role": "model", "parts": content.get("parts") or []}
+        about = {k: v for k, v in candidate.items() if k != "content"}
+        reply |= {"metadata": {**about, "others": len(others) - 1}}
+    return piece_of_messages(
+        where,
+        document,
+        contents,
+        reply=reply,
+        usage=read_usage(first_of(response, "usageMetadata", "usage_metadata")),
+        name=text_name(facts, "id") or text_name(response, "responseId", "response_id"),
+        system=first_of(response, "modelVersion", "model_version") or first_of(facts, "model"),
+    )
 
 
 class _Chat:
     """Contents in order; calls without an id are answered in order by the name of their function."""
 
-    def __init__(self, builder: Builder, where: str) -> None:
-        self.builder, self.where = builder, where
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
         self.pending: list[tuple[str, CallRecord]] = []
 
-    def add(self, contents: Any, facts: dict[str, Any]) -> None:
-        if isinstance(contents, str):
-            contents = [{"role": "user", "parts": [{"text": contents}]}]
-        elif isinstance(contents, dict):
-            contents = [contents]
-        for place, content in messages_in(contents, self.builder, self.where, "contents"):
-            self.add_content(content, place)
-        response = facts["response"] if isinstance(facts.get("response"), dict) else facts
-        usage = first_of(response, "usageMetadata", "usage_metadata")
-        for number, candidate in enumerate(dicts(response.get("candidates"))):
-            place = f"{self.where} candidates[{number}]"
-            if number:
-                self.builder.add_item("message", place, "read", "another candidate")
-                continue
-            self.builder.add_item("message", place)
-            self.add_generation(candidate, place, usage)
+    def add(self, item: Item) -> None:
+        """Add a content, or the reply with what the provider says about it."""
+        if item.value.get("role") not in ("model", "assistant"):
+            self.add_content(item.value, item.where)
+            return
+        metadata = item.value.get("metadata")
+        about = metadata if isinstance(metadata, dict) else {}
+        others = about.get("others")
+        if isinstance(others, int) and others > 0:
+            rule = "another candidate for the reply"
+            self.builder.add_item("message", item.where, "read", rule, others)
+        self.add_generation({**about, "content": item.value}, item.where, item.usage)
 
     def add_content(self, content: dict[str, Any], where: str) -> None:
-        if content.get("role") in ("model", "assistant"):
-            self.add_generation({"content": content}, where, None)
-            return
         outputs = 0
         for number, block in enumerate(dicts(content.get("parts"))):
             output = first_of(block, "functionResponse", "function_response")
@@ -90,9 +119,9 @@ class _Chat:
         if not outputs:
             self.builder.start_turn("\n".join(_texts(content)))
 
-    def add_generation(self, candidate: dict[str, Any], where: str, usage: Any) -> None:
+    def add_generation(self, candidate: dict[str, Any], where: str, usage: Usage) -> None:
         builder = self.builder
-        builder.start_iteration(**builder.context.spent(read_usage(usage), builder.system))
+        builder.start_iteration(**builder.context.spent(usage, builder.system))
         builder.drop_answer()
         grounding = first_of(candidate, "groundingMetadata", "grounding_metadata")
         citations = _add_grounding(grounding, builder, where) if grounding else []

@@ -1,4 +1,4 @@
-"""Chat Completions whose provider searched: Perplexity, Groq, OpenRouter, xAI, OpenAI's search models."""
+"""Chat Completions whose provider searched: Perplexity, Groq, OpenRouter, xAI, Azure's "on your data"."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def _is_hosted(message: dict[str, Any]) -> bool:
         _MINE in message
         or message.get("executed_tools")
         or message.get("reasoning_steps")
+        or _documents(message) is not None
         or any(a.get("type") == "url_citation" for a in dicts(message.get("annotations")))
     )
 
@@ -122,6 +123,9 @@ def _calls(message: dict[str, Any]) -> list[tuple[str, Any, Any, list[dict[str, 
     if _MINE in message:  # of all its queries, which it does not name
         pages = [{"url": s} if isinstance(s, str) else _page(s) for s in message[_MINE]]
         return [("web_search", None, message[_MINE], [p for p in pages if p])]
+    documents = _documents(message)
+    if documents is not None:
+        return [("web_search", decode_json(message["context"].get("intent")), documents, None)]
     cited = [
         a["url_citation"] if isinstance(a.get("url_citation"), dict) else a
         for a in dicts(message.get("annotations"))
@@ -131,6 +135,15 @@ def _calls(message: dict[str, Any]) -> list[tuple[str, Any, Any, list[dict[str, 
         pages = list({str(c.get("url")): _page(c) for c in cited}.values())
         return [("web_search", None, cited, [p for p in pages if p])]
     return [("web_search", None, None, None)] if cited else []  # other sources are not recorded
+
+
+def _documents(message: dict[str, Any]) -> list[Any] | None:
+    """What Azure retrieved from the user's data for the model."""
+    context = message.get("context")
+    if not isinstance(context, dict):
+        return None
+    documents = first_of(context, "all_retrieved_documents", "citations")
+    return documents if isinstance(documents, list) else None
 
 
 def _groq_output(tool: dict[str, Any]) -> Any:

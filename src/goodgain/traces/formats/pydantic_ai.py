@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.items import messages_in
+from goodgain.traces.items import piece_of_messages, read_threads
 from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.builder import Builder
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.threads import Item, Piece
 
 
 def _mismatch(document: Any) -> str:
@@ -34,18 +36,21 @@ def _messages(document: Any) -> list[Any] | None:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per list of messages."""
-    for where, document in documents:
-        messages = _messages(document) or []
-        first = next((m for m in dicts(messages) if m.get("conversation_id")), {})
-        model = next((m["model_name"] for m in dicts(messages) if m.get("model_name")), None)
-        builder = Builder(first.get("conversation_id") or where, model, context)
-        for place, message in messages_in(messages, builder, where):
-            _add_message(message, builder, place)
-        yield builder.build()
+    """One conversation per list of messages, or per lists that continue one another."""
+    return read_threads(documents, _piece, context, lambda builder: partial(_add_message, builder))
 
 
-def _add_message(message: dict[str, Any], builder: Builder, where: str) -> None:
+def _piece(where: str, document: Any) -> Piece:
+    messages = _messages(document) or []
+    names = (m.get("conversation_id") for m in dicts(messages))
+    models = (m.get("model_name") for m in dicts(messages))
+    name = next((n for n in names if isinstance(n, str) and n), None)
+    system = next((m for m in models if isinstance(m, str) and m), None)
+    return piece_of_messages(where, document, messages, name=name, system=system)
+
+
+def _add_message(builder: Builder, item: Item) -> None:
+    message, where = item.value, item.where
     if message.get("kind") == "response":
         usage = read_usage(message.get("usage"))
         builder.start_iteration(**builder.context.spent(usage, message.get("model_name")))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.builder import Builder
 from goodgain.traces.format import TraceFormat
-from goodgain.traces.items import messages_in, text_name
+from goodgain.traces.items import piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, first_of, text_of
 
 if TYPE_CHECKING:
+    from goodgain.traces.builder import Builder
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
+    from goodgain.traces.threads import Item, Piece
 
 _CONTENT = ("tool-call", "tool-result", "tool-error")  # blocks of a model's messages
 
@@ -62,18 +64,19 @@ def _steps(document: Any) -> list[dict[str, Any]]:
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
-    """One conversation per list of messages or result."""
-    for where, document in documents:
-        facts = document if isinstance(document, dict) else {}
-        name = text_name(facts, "chatId", "conversation", "id")
-        builder = Builder(name or where, None, context)
-        if steps := _steps(document):
-            for place, step in messages_in(steps, builder, where, "steps"):
-                _add_step(step, builder, place)
-        else:
-            for place, message in messages_in(_messages(document), builder, where):
-                _add_message(message, builder, place)
-        yield builder.build()
+    """One conversation per list of messages or result, or per lists that continue one another."""
+    return read_threads(documents, _piece, context, lambda builder: partial(_add, builder))
+
+
+def _piece(where: str, document: Any) -> Piece:
+    messages = _steps(document) or _messages(document)
+    name = text_name(document, "chatId", "id")
+    return piece_of_messages(where, document, messages, name=name)
+
+
+def _add(builder: Builder, item: Item) -> None:
+    is_step = "role" not in item.value and isinstance(item.value.get("content"), list)
+    (_add_step if is_step else _add_message)(item.value, builder, item.where)
 
 
 def _add_step(step: dict[str, Any], builder: Builder, where: str) -> None:
