@@ -1,4 +1,4 @@
-"""How often `goodgain check` raises a false alarm and how often it catches a loss: the table in docs/check.md.
+"""How often `goodgain check` raises a false alarm and how often it catches a loss: the table in check.md.
 
 Cases change by chance (a share of them, by amounts around 0): then a failed check is a false alarm. The same
 with a mean loss of the size that the check says it can see: then anything but a failed check is a miss.

@@ -165,7 +165,9 @@ def page() -> str:
         "output of `goodgain evaluate --preset NAME`, and tests compare it with the tool itself. "
         "`goodgain explain QRELS RUN -m MEASURE --against NAME` splits a difference on your own data into "
         "these causes. Values that differ from goodgain's are in bold; - means that the tool does not have "
-        "the measure.\n",
+        "the measure. Under a preset a name means what it means in that tool: BEIR's `Accuracy@3` is "
+        "`Hit@3`, trec_eval's `P` stands for nine cut-offs, and ranx averages `hits` where others add them "
+        "up.\n",
         _policies(),
     ]
     for example in EXAMPLES:
@@ -216,7 +218,9 @@ def _duplicates() -> str:
         "\n## Duplicates\n\n"
         "A duplicate document for a query is an error here and in trec_eval. With files, ranx and "
         "ir_measures use the last line, which may be neither the first nor the best. `duplicates=first` and "
-        "`duplicates=best` choose one. A duplicate judgment is an error here and in trec_eval.\n"
+        "`duplicates=best` choose one. A duplicate judgment is an error here and in trec_eval; so is a "
+        "document that TREC qrels judge in two iterations, unless the second column holds subtopics and a "
+        "measure counts them.\n"
     )
 
 
@@ -259,6 +263,8 @@ def _not_reproduced() -> str:
 - Values that crash or are NaN elsewhere: BEIR's R_cap without relevant documents, ranx's mean with an
   undefined Bpref.
 - trec_eval's parsing of invalid numbers: an invalid grade or score is an error here.
+- trec_eval 10's end with status 4 at a judged query that the run lacks: `goodgain trec-eval` goes on like
+  version 9, with a warning.
 - trec_eval's ideal list for custom gains (`ndcg.1=.3,2=.5`): it sorts them by their integer parts, so
   gains less than 1 apart may be out of order.
 """

@@ -10,7 +10,9 @@ Spec = tuple[str, dict[str, Any], "float | None"]
 def label(spec: Spec) -> str:
     """The text of a measure in the grammar."""
     name, params, cutoff = spec
-    inside = ", ".join(f"{k}={str(v).lower() if v is True else v}" for k, v in params.items())
+    inside = ", ".join(
+        f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in params.items()
+    )
     return (
         f"{name}({inside})" * bool(params)
         + name * (not params)
@@ -63,7 +65,7 @@ BINARY: list[Spec] = [
     *_cross("SetR", _REL, [None]),
     *_cross("SetF", [*_REL, {"beta": 2}], [None]),
     *_cross("SetAP", _REL, [None]),
-    *_cross("Compat", [{}, {"p": 0.5}], [None]),
+    *_cross("Compat", [{}, {"p": 0.5}, {"p": 0.5, "normalize": False}, {"depth": 0}], [None]),
     *_cross("Accuracy", _REL, [None, 3]),
 ]
 TARGETS: list[Spec] = [*_cross("DR", _REL, _K), *_cross("Diversity", _REL, _K)]
@@ -76,6 +78,22 @@ ASPECTS: list[Spec] = [
     *_cross("AP_IA", _REL, [None, 2]),
     *_cross("P_IA", _REL, [1, 3, 10]),
     *_cross("NRBP", [*_REL, {"alpha": 0.25, "beta": 0.75}], [None]),
+    *_cross("nNRBP", [*_REL, {"alpha": 0.25, "beta": 0.75}], [None]),
+]
+_ALL_EXPECTED = [{"expected": e} for e in ("total-utility", "cost", "total-cost", "items")]
+CWL: list[Spec] = [
+    *_cross("INST", [{}, {"T": 2.5}, {"max_grade": 4}, *_ALL_EXPECTED], [None]),
+    *_cross("INSQ", [{}, {"T": 2.5}, *_ALL_EXPECTED], [None]),
+    *_cross(
+        "BPM",
+        [{}, {"T": 2}, {"hb": 0.5}, {"hb": 0.5, "hc": 2, "median": 0.25}, *_ALL_EXPECTED],
+        [1, 3, 10],
+    ),
+    *_cross("SDCG", [{}, {"max_grade": 4}, *_ALL_EXPECTED], [1, 3, 10]),
+    *_cross("NERR8", [{}, *_ALL_EXPECTED], [1, 3]),
+    *_cross("NERR9", [{}, *_ALL_EXPECTED], [1, 3]),
+    *_cross("NERR10", [{}, {"p": 0.5}, *_ALL_EXPECTED], [None]),
+    *_cross("NERR11", [{}, {"T": 2}, *_ALL_EXPECTED], [None]),
 ]
 LOSS: list[Spec] = [
     *_cross("RDCGL", _LOSS, [None, 2, 10]),
@@ -96,7 +114,7 @@ COVERAGE: list[Spec] = [
     ("NumQ", {}, None),
 ]
 FAMILIES = {
-    "gain": GAIN, "binary": BINARY, "targets": TARGETS, "aspects": ASPECTS, "loss": LOSS,
+    "gain": GAIN, "binary": BINARY, "targets": TARGETS, "aspects": ASPECTS, "C/W/L": CWL, "loss": LOSS,
     "published loss": PUBLISHED_LOSS, "coverage": COVERAGE,
 }  # fmt: skip
 ALL = [spec for family in FAMILIES.values() for spec in family]

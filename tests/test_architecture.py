@@ -192,9 +192,11 @@ def test_evaluating_needs_nothing_heavy(code):
 
 def test_exported_names_are_locked():
     assert goodgain.__all__ == [
-        "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment", "ExperimentResult",
+        "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment",
+        "ExperimentResult",
         "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
-        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "audit", "calibrate", "cg", "check", "compare",
+        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "audit", "calibrate", "cg",
+        "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
         "power", "rdcgl", "read_traces", "record", "register", "report", "selftest", "tune",

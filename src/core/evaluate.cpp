@@ -46,7 +46,10 @@ RankFacts Worker::rank_facts(const std::vector<Row>& rows) {
 
 QueryCounts Worker::counts(const Ranked& ranked) {
   constexpr uint32_t top = 10;
-  QueryCounts n{ranked.retrieved, ranked.unjudged, std::min(ranked.retrieved, top), 0};
+  QueryCounts n;
+  n.retrieved = ranked.retrieved;
+  n.unjudged = ranked.unjudged;
+  n.top = std::min(ranked.retrieved, top);
   for (const Hit& hit : ranked.hits) {
     if (hit.rank > top) break;
     ++n.top_judged;

@@ -41,7 +41,10 @@ uint32_t Rules::field(const std::string& name, FieldKind kind, bool may_be_cut) 
     if (fields[i].name == name) return i;
   if (fields.size() == most_fields)
     throw Error(ErrorKind::usage, "identity profiles compare more than 64 different fields", {}, "remove some fields");
-  fields.push_back({name, kind, may_be_cut});
+  // A file that was modified is still that file.
+  const bool distinguishes =
+      kind == FieldKind::people || (kind == FieldKind::time && !name.starts_with("modified") && name != "updated");
+  fields.push_back({name, kind, may_be_cut, distinguishes});
   return static_cast<uint32_t>(fields.size() - 1);
 }
 
@@ -93,6 +96,11 @@ const Item::Value* Item::value(uint32_t field) const {
   return nullptr;
 }
 
+const UrlDetails& Item::details() const {
+  static const UrlDetails none;
+  return more ? *more : none;
+}
+
 Bytes Clusters::keep_normal(Bytes text) {
   scratch_.clear();
   append_normal_form(text, scratch_);
@@ -115,10 +123,13 @@ Item Clusters::prepare(const Result& result) {
 
   const auto add = [&](uint32_t field, Bytes raw) {
     if (raw.empty() || item.value(field)) return;
-    Item::Value value{field, 0, 0, {}, {}};
+    Item::Value value{field, Item::no_moment, 0, 0, {}};
     switch (rules_.fields[field].kind) {
       case FieldKind::people: value.text = arena_.keep(normal_people(raw)); break;
-      case FieldKind::time: value.moment = parse_moment(raw); [[fallthrough]];
+      case FieldKind::time:
+        value.moment = static_cast<uint32_t>(item.moments.size());
+        item.moments.push_back(parse_moment(raw));
+        [[fallthrough]];
       default: value.text = keep_text(raw);
     }
     if (value.text.empty()) return;
@@ -127,6 +138,8 @@ Item Clusters::prepare(const Result& result) {
     mixed_in(field, value.hash);
     item.values.push_back(value);
   };
+  item.values.reserve(static_cast<size_t>(!result.title.empty() + !result.snippet.empty() + !result.content.empty()) +
+                      result.fields.size());
   add(rules_.title, result.title);
   add(rules_.snippet, result.snippet);
   add(rules_.content, result.content);
@@ -147,10 +160,14 @@ Item Clusters::prepare(const Result& result) {
   }
   const Bytes url = result.url.empty() && item.ids.empty() && is_url(result.id) ? result.id : result.url;
   if (!url.empty() && !is_citation_marker(url)) {
-    item.url = rules_.urls.reduce(url);
+    ReducedUrl reduced = rules_.urls.reduce(url);
     item.has_url = true;
-    mixed_in(1001, hash_bytes(item.url.page) ^ item.url.form);
-    for (const ReducedUrl::Parameter& p : item.url.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
+    item.page = arena_.keep(reduced.page);
+    item.form = reduced.form;
+    mixed_in(1001, hash_bytes(item.page) ^ item.form);
+    for (const ReducedUrl::Parameter& p : reduced.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
+    if (!reduced.parameters.empty() || !reduced.aliases.empty())
+      item.more = std::make_unique<UrlDetails>(std::move(reduced.parameters), std::move(reduced.aliases));
   }
   item.signature = signature;
   return item;
@@ -163,7 +180,7 @@ std::vector<Key> Clusters::keys(const Item& item) const {
   const auto add = [&](const char* kind, uint64_t hash) { keys.push_back({salted(hash_bytes(kind), hash), kind}); };
   for (const Item::Id& id : item.ids) add("ids", salted(hash_bytes(id.name), id.hash));
   if (!item.generic_id.empty()) add("id", hash_bytes(item.generic_id));
-  if (item.has_url) add("url", hash_bytes(item.url.page));
+  if (item.has_url) add("url", hash_bytes(item.page));
   FieldMask own = 0;
   for (const Item::Value& v : item.values) {
     const bool snippet = v.field == rules_.snippet, content = v.field == rules_.content,
@@ -190,8 +207,9 @@ std::vector<Key> Clusters::keys(const Item& item) const {
     const Item::Value* value = item.value(field);
     if (!value) return false;
     // The same moment may be written in several ways.
-    hash = value->moment.known && value->moment.has_time
-               ? salted(static_cast<uint64_t>(value->moment.day), static_cast<uint64_t>(value->moment.second * 1000))
+    const Moment moment = item.moment(*value);
+    hash = moment.known && moment.has_time
+               ? salted(static_cast<uint64_t>(moment.day), static_cast<uint64_t>(moment.second * 1000))
                : value->hash;
     return true;
   };
@@ -248,6 +266,20 @@ bool Clusters::compare_ids(const Item& a, const Item& b, const Profile& profile,
   return false;
 }
 
+Clusters::Relation Clusters::relate(const Item& a, const Item::Value& x, const Item& b, const Item::Value& y) const {
+  if (x.hash == y.hash && x.check == y.check) return Relation::equal;
+  if (const Moment m = a.moment(x), n = b.moment(y); m.known && n.known) {
+    if (m.day != n.day) return Relation::different;
+    if (m.has_time != n.has_time) return Relation::unclear;  // a date and a time on that date
+    return m.second == n.second ? Relation::equal : Relation::different;
+  }
+  if (!rules_.fields[x.field].may_be_cut) return Relation::different;
+  const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y.text);
+  const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
+  if (!longer.starts_with(shorter)) return Relation::different;
+  return has_characters(shorter, shortest_key_text) ? Relation::cut : Relation::unclear;
+}
+
 FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& profile) const {
   const auto both = [&](uint32_t field, const Item::Value*& x, const Item::Value*& y) {
     if (!(profile.rejecting & bit(field))) return false;
@@ -256,12 +288,19 @@ FieldMask Clusters::contradiction(const Item& a, const Item& b, const Profile& p
     return x && y;
   };
   const Item::Value *x = nullptr, *y = nullptr;
-  const Bytes host = Bytes(a.url.page).substr(0, a.url.page.find('|'));
+  const Bytes host = a.page.substr(0, a.page.find('|'));
   const bool titled = both(rules_.title, x, y);
   const FieldMask title = titled && !alike_titles(x->text, y->text, host) ? bit(rules_.title) : 0;
   if (titled && !title) return 0;
-  const bool likely = a.url.form != b.url.form;
+  const bool likely = a.form != b.form;
   if (titled && likely) return title;
+  // People and times: all meetings of a series have one URL.
+  FieldMask facts = 0;
+  for (const Item::Value& value : a.values)
+    if (rules_.fields[value.field].distinguishes && both(value.field, x, y) &&
+        relate(a, *x, b, *y) == Relation::different)
+      facts |= bit(value.field);
+  if (facts && (title || !(profile.rejecting & bit(rules_.title)))) return title | facts;
   FieldMask texts = 0;
   for (const uint32_t field : {rules_.snippet, rules_.content}) {
     if (!both(field, x, y)) continue;
@@ -282,11 +321,12 @@ bool Clusters::compare_urls(const Item& a, const Item& b, const Profile& profile
     verdict = {.outcome = outcome, .step = 2, .evidence = explain ? evidence : ""};
     return true;
   };
-  if (a.url.page != b.url.page) {
-    const auto host = [](const std::string& page) { return page.substr(0, page.find('|')); };
-    return decide(Outcome::different, explain && host(a.url.page) == host(b.url.page) ? "url path" : "url host");
+  if (a.page != b.page) {
+    const auto host = [](Bytes page) { return page.substr(0, page.find('|')); };
+    return decide(Outcome::different, explain && host(a.page) == host(b.page) ? "url path" : "url host");
   }
-  if (a.url.parameters == b.url.parameters) {
+  const auto &x = a.details().parameters, &y = b.details().parameters;
+  if (x == y) {
     equal = true;
     if (rules_.unit != Unit::document) return false;
     if (const FieldMask differ = contradiction(a, b, profile)) {
@@ -296,8 +336,7 @@ bool Clusters::compare_urls(const Item& a, const Item& b, const Profile& profile
     return decide(Outcome::duplicate, "url");
   }
   std::vector<ReducedUrl::Parameter> differing;
-  std::set_symmetric_difference(a.url.parameters.begin(), a.url.parameters.end(), b.url.parameters.begin(),
-                                b.url.parameters.end(), std::back_inserter(differing));
+  std::set_symmetric_difference(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(differing));
   const auto routes = std::count_if(differing.begin(), differing.end(), [](const auto& p) { return p.name == "#"; });
   if (routes == 2) return decide(Outcome::different, "url fragment");  // of one application
   for (const ReducedUrl::Parameter& p : differing)
@@ -328,8 +367,8 @@ Verdict Clusters::verify(const Item& a, const Item& b, bool explain) const {
     verdict.rule = profile.name;
     return verdict;
   }
-  std::vector<uint16_t> aliases = a.url.aliases;
-  for (const uint16_t alias : b.url.aliases)
+  std::vector<uint16_t> aliases = a.details().aliases;
+  for (const uint16_t alias : b.details().aliases)
     if (std::find(aliases.begin(), aliases.end(), alias) == aliases.end()) aliases.push_back(alias);
   verdict.rule = rules_.urls.names(aliases);
   return verdict;
@@ -352,22 +391,13 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
     if (!(profile.compared & bit(x.field))) continue;
     const Item::Value* y = b.value(x.field);
     if (!y) continue;
-    FieldMask* into = &verdict.differ;
-    if (x.hash == y->hash && x.check == y->check) {
-      into = &verdict.agree;
-    } else if (x.moment.known && y->moment.known) {
-      if (x.moment.has_time == y->moment.has_time) {
-        if (x.moment.day == y->moment.day && x.moment.second == y->moment.second) into = &verdict.agree;
-      } else if (x.moment.day == y->moment.day) {
-        into = nullptr;  // a date and a time on that date: neither equal nor different
-      }
-    } else if (rules_.fields[x.field].may_be_cut) {
-      const Bytes p = without_ellipsis(x.text), q = without_ellipsis(y->text);
-      const Bytes shorter = p.size() < q.size() ? p : q, longer = p.size() < q.size() ? q : p;
-      if (longer.starts_with(shorter)) into = has_characters(shorter, shortest_key_text) ? &verdict.cut : nullptr;
-    }
     compared |= bit(x.field);
-    if (into) *into |= bit(x.field);
+    switch (relate(a, x, b, *y)) {
+      case Relation::equal: verdict.agree |= bit(x.field); break;
+      case Relation::cut: verdict.cut |= bit(x.field); break;
+      case Relation::different: verdict.differ |= bit(x.field); break;
+      case Relation::unclear: break;
+    }
   }
   if (verdict.differ & profile.rejecting) {
     verdict.differ &= profile.rejecting;
@@ -397,7 +427,7 @@ Verdict Clusters::compared(const Item& a, const Item& b, const Profile& profile,
 // --- clusters ---
 
 void KeyIndex::add(uint64_t key, uint32_t item) {
-  if ((used_ + 1) * 2 > slots_.size()) {
+  if ((used_ + 1) * 4 > slots_.size() * 3) {
     std::vector<Chain> old(std::max<size_t>(256, slots_.size() * 2));
     old.swap(slots_);
     for (const Chain& chain : old)
@@ -405,12 +435,12 @@ void KeyIndex::add(uint64_t key, uint32_t item) {
   }
   Chain& chain = slots_[place(key)];
   const auto link = static_cast<uint32_t>(links_.size());
-  links_.push_back({item, none});
+  links_.push_back({item, link});
   if (chain.size++) {
+    links_[link].next = links_[chain.last].next;
     links_[chain.last].next = link;
   } else {
     chain.key = key;
-    chain.first = link;
     ++used_;
   }
   chain.last = link;
@@ -430,7 +460,9 @@ void Clusters::propose(const std::vector<Key>& keys) {
     if (const KeyIndex::Chain* chain = index_.find(keys[k].hash)) by_size_.emplace_back(chain->size, k);
   std::sort(by_size_.begin(), by_size_.end());  // most selective keys first
   for (const auto& [size, k] : by_size_) {
-    for (uint32_t link = index_.find(keys[k].hash)->first; link != KeyIndex::none; link = index_[link].next) {
+    uint32_t link = index_.find(keys[k].hash)->last;
+    for (uint32_t n = 0; n < size; ++n) {
+      link = index_[link].next;
       const uint32_t item = index_[link].item;
       if (std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) { return p.item == item; }))
         continue;

@@ -49,7 +49,8 @@ struct Profile {
 struct Field {
   std::string name;
   FieldKind kind = FieldKind::text;
-  bool may_be_cut = false;  // a source may truncate it
+  bool may_be_cut = false;     // a source may truncate it
+  bool distinguishes = false;  // even results with one URL: people and times
 };
 
 struct Rules {
@@ -84,13 +85,20 @@ struct Verdict {
   std::string rule = {};      // the aliases or the profile behind it; only filled in for an audit
 };
 
-/// A result prepared for comparison.
+/// What few URLs have.
+struct UrlDetails {
+  std::vector<ReducedUrl::Parameter> parameters;
+  std::vector<uint16_t> aliases;
+};
+
+/// A result prepared for comparison; small, because a conversation may have very many.
 struct Item {
+  static constexpr uint32_t no_moment = 0xffffffffu;
   struct Value {
     uint32_t field;
+    uint32_t moment;       // its place in `moments`
     uint64_t hash, check;  // two hashes of the normal form
     Bytes text;            // the normal form
-    Moment moment;
   };
   struct Id {
     Bytes name;
@@ -101,13 +109,18 @@ struct Item {
   bool typed = false;
   Bytes type;  // normal form
   std::vector<Value> values;
+  std::vector<Moment> moments;  // of fields that are times
   std::vector<Id> ids;
   Bytes generic_id;  // in the form that is compared; empty if there is none or other ids replace it
   bool has_url = false;
-  ReducedUrl url;
-  uint64_t signature = 0;  // equal for results that are equal in every respect
+  Bytes page;                        // of the reduced URL
+  uint64_t form = 0;                 // likewise
+  std::unique_ptr<UrlDetails> more;  // likewise, if there is more to it
+  uint64_t signature = 0;            // equal for results that are equal in every respect
 
   const Value* value(uint32_t field) const;
+  Moment moment(const Value& value) const { return value.moment == no_moment ? Moment{} : moments[value.moment]; }
+  const UrlDetails& details() const;
 };
 
 /// A key that proposes pairs, with its kind as named in an audit.
@@ -131,10 +144,10 @@ class KeyIndex {
   static constexpr uint32_t none = 0xffffffffu;
   struct Chain {
     uint64_t key = 0;
-    uint32_t first = none, last = none, size = 0;
+    uint32_t last = none, size = 0;
   };
   struct Link {
-    uint32_t item, next;
+    uint32_t item, next;  // the last is followed by the first
   };
 
   const Chain* find(uint64_t key) const {
@@ -182,6 +195,8 @@ class Clusters {
                    bool explain) const;
   bool compare_urls(const Item& a, const Item& b, const Profile& profile, Verdict& verdict, bool& equal,
                     bool explain) const;
+  enum class Relation { equal, cut, different, unclear };
+  Relation relate(const Item& a, const Item::Value& x, const Item& b, const Item::Value& y) const;
   /// The fields by which two results with equal URLs are different pages nevertheless.
   FieldMask contradiction(const Item& a, const Item& b, const Profile& profile) const;
   Verdict compared(const Item& a, const Item& b, const Profile& profile, bool explain) const;

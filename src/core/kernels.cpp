@@ -11,8 +11,8 @@ namespace gg {
 std::span<const Kernel> kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list;
-    for (const auto family :
-         {gain_kernels(), binary_kernels(), novelty_kernels(), loss_kernels(), coverage_kernels(), trec_eval_kernels()})
+    for (const auto family : {gain_kernels(), binary_kernels(), novelty_kernels(), loss_kernels(), coverage_kernels(),
+                              trec_eval_kernels(), cwl_kernels()})
       list.insert(list.end(), family.begin(), family.end());
     return list;
   }();
@@ -180,6 +180,7 @@ double highest_ndcg(const Ranked& r, const Spec& s) {
 }  // namespace
 
 Interval unjudged_bounds(const Ranked& r, const Spec& s) {
+  if (const UnjudgedSearch search = exact_unjudged_bounds(s.kernel->name)) return search(r, s);
   switch (s.kernel->unjudged_bounds) {
     case UnjudgedBounds::fixed: {
       const double value = s.kernel->point(r, s);

@@ -55,6 +55,10 @@ struct Kernel {
   Interval (*search)(const Ranked&, const Spec&) = nullptr;
 };
 
+using UnjudgedSearch = Interval (*)(const Ranked&, const Spec&);
+/// How to find the extremes over unjudged documents for a kernel that needs a method of its own; null for others.
+UnjudgedSearch exact_unjudged_bounds(std::string_view kernel);
+
 std::span<const Kernel> kernels();
 const Kernel* find_kernel(std::string_view name);
 

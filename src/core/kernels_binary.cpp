@@ -417,6 +417,10 @@ uint32_t overlap_depth(const Ranked& r, const Spec& s, const std::vector<Grade>&
   return s.overlap_depth > 0 ? static_cast<uint32_t>(s.overlap_depth) : std::max(r.retrieved, ideal_length(grades));
 }
 
+double sum_of_weights(const Spec& s, uint32_t depth) {
+  return rank_biased(s, depth, [](uint32_t d) { return static_cast<double>(d); });
+}
+
 double ideal_overlap(const std::vector<Grade>& grades, const Spec& s, uint32_t depth) {
   const uint32_t all = ideal_length(grades);
   return rank_biased(s, depth, [all](uint32_t d) { return static_cast<double>(std::min(d, all)); });
@@ -447,7 +451,7 @@ double compat(const Ranked& r, const Spec& s) {
       ++seen[grade_index(grades, gain_of(r, r.hits[next]))];
     return shared_with_ideal(grades, seen, d);
   });
-  return overlap / ideal_overlap(grades, s, depth);
+  return overlap / (s.normalise ? ideal_overlap(grades, s, depth) : sum_of_weights(s, depth));
 }
 
 double expected_compat(const Ranked& r, const Spec& s) {
@@ -473,7 +477,7 @@ double expected_compat(const Ranked& r, const Spec& s) {
     }
     return shared;
   });
-  return overlap / ideal_overlap(grades, s, depth);
+  return overlap / (s.normalise ? ideal_overlap(grades, s, depth) : sum_of_weights(s, depth));
 }
 
 // --- Accuracy: correctly ordered pairs of a relevant and another retrieved document ---

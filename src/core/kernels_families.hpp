@@ -14,6 +14,7 @@ std::span<const Kernel> novelty_kernels();
 std::span<const Kernel> loss_kernels();
 std::span<const Kernel> coverage_kernels();
 std::span<const Kernel> trec_eval_kernels();
+std::span<const Kernel> cwl_kernels();
 
 inline double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
 inline double unweighted(uint32_t, const Spec&) { return 1; }

@@ -382,6 +382,7 @@ std::span<const Kernel> novelty_kernels() {
       novelty_kernel<inverse_rank, perfect>("err_ia"),
       novelty_kernel<inverse_rank, greedy_ideal>("nerr_ia"),
       novelty_kernel<geometric, nrbp_norm>("nrbp"),
+      novelty_kernel<geometric, greedy_ideal>("nnrbp"),
       {"ap_ia", ap_ia, expected_ap_ia, search, UnjudgedBounds::refuse, search_ap_ia},
       {"p_ia", p_ia, expected_p_ia, search, UnjudgedBounds::refuse, search_p_ia},
   };

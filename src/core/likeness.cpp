@@ -14,11 +14,25 @@ constexpr size_t shortest_start = 20, shortest_passage = 30;  // characters that
 constexpr size_t longest_text = 4096, most_passages = 16;     // that are searched for a common passage
 
 /// A linear search, whatever the texts are.
-bool contains(Bytes text, Bytes part) { return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr; }
+bool contains(Bytes text, Bytes part) {
+  if (part.size() > text.size()) return false;
+  // Nearly always already the beginning is missing, and a short one is found fast.
+  const size_t start = std::min<size_t>(part.size(), 12);
+  const auto* at = static_cast<const char*>(memmem(text.data(), text.size(), part.data(), start));
+  if (!at || start == part.size()) return at;
+  text.remove_prefix(static_cast<size_t>(at - text.data()));
+  return text.starts_with(part) || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+constexpr Bytes separators[] = {" - ", " | ", ": ", " · ", " • ", " » ", " › ", " :: ", " / ", " < "};
+
+bool has_separator(Bytes title) {
+  return std::any_of(std::begin(separators), std::end(separators),
+                     [&](Bytes separator) { return title.find(separator) != Bytes::npos; });
+}
 
 /// The pieces of "Topic - Section | Site".
 std::vector<Bytes> segments(Bytes title) {
-  static constexpr Bytes separators[] = {" - ", " | ", ": ", " · ", " • ", " » ", " › ", " :: ", " / ", " < "};
   std::vector<Bytes> pieces;
   while (!title.empty()) {
     size_t at = title.size(), length = 0;
@@ -52,6 +66,7 @@ bool cut_short(Bytes whole, Bytes start) {
 
 bool alike_titles(Bytes a, Bytes b, Bytes host) {
   if (a == b || cut_short(a, b) || cut_short(b, a)) return true;
+  if (!has_separator(a) && !has_separator(b)) return false;
   const auto x = segments(a), y = segments(b);
   if (x.empty() || y.empty()) return false;
   const auto within = [](const std::vector<Bytes>& few, const std::vector<Bytes>& many) {

@@ -137,7 +137,8 @@ NB_MODULE(_core, m) {
     nb::dict all;
     for (const Kernel& k : kernels()) {
       nb::dict facts;
-      facts["unjudged_bounds"] = k.unjudged_bounds != UnjudgedBounds::refuse;
+      facts["unjudged_bounds"] =
+          k.unjudged_bounds != UnjudgedBounds::refuse || exact_unjudged_bounds(k.name) != nullptr;
       all[nb::str(k.name.text.data(), k.name.text.size())] = facts;
     }
     return all;

@@ -34,6 +34,16 @@ Option<Spec> measure_option(std::string_view name, Scale Spec::* member) {
   return choice(name, member, {{"collection", Scale::collection}, {"query", Scale::query}, {"none", Scale::none}});
 }
 
+template <>
+Option<Spec> measure_option(std::string_view name, Expected Spec::* member) {
+  return choice(name, member,
+                {{"utility", Expected::utility},
+                 {"total-utility", Expected::total_utility},
+                 {"cost", Expected::cost},
+                 {"total-cost", Expected::total_cost},
+                 {"items", Expected::items}});
+}
+
 /// The options that the registry of measures names; each is a field of Spec.
 const OptionTable<Spec>& spec_table() {
 #define GOODGAIN_OPTION(name) measure_option(#name, &Spec::name),

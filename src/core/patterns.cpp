@@ -92,17 +92,21 @@ bool is_salesforce(Bytes id) {
 
 bool is_opaque(Bytes id) {
   enum Class { none, lower, upper, digit, mark };
+  constexpr size_t short_id = 20, longest_syllable = 3;
   Class last = none;
-  size_t runs = 0;
+  size_t runs = 0, length = 0, longest = 0;
   bool has[5] = {};
   for (const char c : id) {
     const Class k = c >= 'a' && c <= 'z' ? lower : c >= 'A' && c <= 'Z' ? upper : c >= '0' && c <= '9' ? digit : mark;
     has[k] = true;
     runs += k != last;
+    length = k == last ? length + 1 : 1;
+    if (k == lower) longest = std::max(longest, length);
     last = k;
   }
   // Random characters change their class every 1.6 characters; words, names and numbers do so less often.
-  return has[lower] && has[upper] && has[digit] && runs * 5 >= id.size() * 2;
+  if (!has[lower] || !has[upper] || !has[digit]) return false;
+  return id.size() < short_id ? runs * 2 >= id.size() && longest <= longest_syllable : runs * 5 >= id.size() * 2;
 }
 
 int Slots::add(Bytes name) {

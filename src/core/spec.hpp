@@ -12,6 +12,9 @@ struct Ranked;
 /// What RBP divides a grade by: the highest of all queries or of the query, each at least 1, or nothing.
 enum class Scale { collection, query, none };
 
+/// What a C/W/L measure expects: gain per document, total gain, cost per document, total cost, documents read.
+enum class Expected { utility, total_utility, cost, total_cost, items };
+
 /// The parameters of one measure; each kernel reads those it needs.
 struct Spec {
   const struct Kernel* kernel = nullptr;
@@ -37,6 +40,10 @@ struct Spec {
   bool negative_judged =
       false;  // Bpref: a negative gain is judged nonrelevant; undefined without any nonrelevant document
   double overlap_depth = 1000;  // Compat: 0 means the longer of the two lists
+  bool normalise = true;        // Compat: divided by the overlap of the ideal list with itself
+  Expected expected = Expected::utility;
+  double T = 1;  // C/W/L: the gain that the reader wants
+  double benefit_step = 0, cost_step = 0, median_gain = 0.5;
   bool empty_zero = false;      // Judged: 0 instead of undefined if nothing was retrieved
   std::vector<double> numbers;  // for measures with a list of parameters
 };

@@ -316,6 +316,7 @@ bool UrlRules::apply_aliases(Parts& url, std::string& next, int& steps, ReducedU
     std::string path = alias.path.empty() ? url.path : alias.path.fill(captures);
     if (!path.empty() && path.front() != '/') path.insert(0, 1, '/');
     path = escaped(path, ' ');
+    path.erase(std::unique(path.begin(), path.end(), [](char x, char y) { return x == '/' && y == '/'; }), path.end());
     while (path.ends_with('/')) path.pop_back();
     url.host = std::move(host);
     url.path = std::move(path);
@@ -349,6 +350,8 @@ void UrlRules::finish(Parts& url, ReducedUrl& reduced) const {
     reduced.parameters.push_back({"#", std::string(fragment), false});  // perhaps one; the text decides
   }
   std::sort(reduced.parameters.begin(), reduced.parameters.end());
+  const auto repeated = std::unique(reduced.parameters.begin(), reduced.parameters.end());
+  reduced.parameters.erase(repeated, reduced.parameters.end());
 }
 
 ReducedUrl UrlRules::reduce(Bytes raw) const {
@@ -369,13 +372,15 @@ ReducedUrl UrlRules::reduce(Bytes raw) const {
     if (bare || url.starts_with("//"))  // a host without a scheme
       parsed =
           ada::parse<ada::url_aggregator>("https:" + std::string(url.starts_with("//") ? "" : "//") + std::string(url));
+    const bool known = parsed && (parsed->get_protocol() == "http:" || parsed->get_protocol() == "https:");
+    if (!known && match_id({}, url, reduced.page)) return reduced;  // doi:10.1000/1
     if (!parsed) {
       reduced.page.append("|").append(url);
       return reduced;
     }
     Parts parts;
     parts.scheme = parsed->get_protocol();
-    parts.web = parts.scheme == "http:" || parts.scheme == "https:";
+    parts.web = known;
     Bytes host = parsed->get_hostname();
     if (host.starts_with("www.") && host.find('.', 4) != Bytes::npos) host.remove_prefix(4);
     while (host.ends_with('.')) host.remove_suffix(1);
@@ -418,18 +423,26 @@ std::string UrlRules::names(const std::vector<uint16_t>& aliases) const {
 
 // --- ids ---
 
-std::string UrlRules::id_form(Bytes field, Bytes id) const {
-  id = trimmed(id);
-  if (is_url(id)) return reduce(id).key();
+bool UrlRules::match_id(Bytes field, Bytes id, std::string& form) const {
   int steps = 2'000;
   Captures captures;
   for (const IdRule& rule : ids_) {
     if (!rule.fields.empty() && std::find(rule.fields.begin(), rule.fields.end(), field) == rule.fields.end()) continue;
     captures.assign(rule.slots.size(), {});
     for (const Pattern& pattern : rule.patterns)
-      if (pattern.match(id, captures, steps)) return rule.key.fill(captures);
+      if (pattern.match(id, captures, steps)) {
+        form = rule.key.fill(captures);
+        return true;
+      }
   }
-  return normal_form(id);
+  return false;
+}
+
+std::string UrlRules::id_form(Bytes field, Bytes id) const {
+  id = trimmed(id);
+  if (is_url(id)) return reduce(id).key();
+  std::string form;
+  return match_id(field, id, form) ? form : normal_form(id);
 }
 
 }  // namespace gg

@@ -107,6 +107,8 @@ class UrlRules {
   struct Parts;
   using Index = std::unordered_map<std::string, std::vector<uint16_t>, BytesHash, std::equal_to<>>;
 
+  /// The form of an id that a rule knows.
+  bool match_id(Bytes field, Bytes id, std::string& form) const;
   Alias compile(const AliasOptions& options) const;
   Form compile_form(Bytes text, Slots& slots) const;
   void index(const Alias& alias, uint16_t number);

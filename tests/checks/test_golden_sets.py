@@ -73,8 +73,9 @@ def test_the_same_set_in_every_format(tmp_path):
     )
     lines = write(
         tmp_path,
-        '{"id": "a", "query": "x y", "tags": ["t", "u"], "relevant": {"d1": 3, "d2": 1}, '
-        '"forbidden": ["old/*"], "must": {"hit": 3}, "expect": {"nDCG@10": ">= 0.5"}, "quotes": ["some words"]}\n',
+        '{"id": "a", "query": "x y", "tags": ["t", "u"], "relevant": {"d1": 3, "d2": 1},'
+        ' "forbidden": ["old/*"], "must": {"hit": 3}, "expect": {"nDCG@10": ">= 0.5"},'
+        ' "quotes": ["some words"]}\n',
         "golden.jsonl",
     )
     table = write(

@@ -107,3 +107,25 @@ def test_pareto_front() -> None:
     assert found == {"a": (True, None), "c": (False, "a"), "b": (True, None), "d": (False, "b")}
     lower = pareto_front({"x": 1.0, "y": 2.0}, {"x": 1.0, "y": 1.0}, lower_is_better=True)
     assert [t.on_front for t in lower] == [True, False]
+
+
+@pytest.mark.parametrize("queries", [2, 5, 20])
+def test_the_interval_over_queries_with_several_items_covers(queries: int) -> None:
+    rng = np.random.default_rng(queries)
+    chances = np.array([0.5, 0.3, 0.2])
+    covered, runs = 0, 400
+    for _ in range(runs):
+        rows = [
+            {"query": f"q{q}", "doc": f"d{d}", "label": label}
+            for q in range(queries)
+            for d, label in enumerate(rng.choice(["G", "S", "B"], 4, p=rng.dirichlet(3 * chances)))
+        ]
+        gsb = gg.gsb_labels(rows)
+        assert gsb.low < gsb.high
+        covered += gsb.low <= 0.3 <= gsb.high
+    assert covered / runs > 0.92
+
+
+def test_items_of_one_query_say_nothing_about_others() -> None:
+    gsb = gg.gsb_labels([{"query": "q", "doc": f"d{i}", "label": "Good"} for i in range(9)])
+    assert (gsb.low, gsb.high, gsb.ship) == (-1, 1, False)

@@ -213,7 +213,7 @@ def test_a_calibration_is_a_mapping_of_its_figures() -> None:
     result = calibrate(human, judge, resamples=20)
     assert list(result) == result.keys() == [figure.name for figure in result.figures]
     assert dict(result)["Cohen's kappa"] is result["Cohen's kappa"]
-    assert len(result) == len(result.figures) == 7
+    assert len(result) == len(result.figures) == 8
     assert "Cohen's kappa" in result
     with pytest.raises(
         KeyError, match="unknown figure 'kappa'; available figures: exact agreement"
@@ -247,3 +247,65 @@ def test_labels_outside_the_scale_are_used_as_they_are() -> None:
     human = {"q0": {"a": 0, "b": 3, "c": 1}, "q1": {"a": 2, "b": 0}}
     judge = {"q0": {"a": 0, "b": 3, "c": 10}, "q1": {"a": 2, "b": 0}}
     assert calibrate(human, judge, resamples=20).grades == (0, 1, 2, 3, 10)
+
+
+# --- a declared scale ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kappa_at_the_threshold_equals_scikit_learn(seed: int) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    human, judge = random_labels(seed)
+    x, y = flat(human, judge)
+    for threshold in (1, 2, 3.5):
+        result = calibrate(human, judge, threshold=threshold, resamples=50, scale="0..4")
+        good = [[v >= threshold for v in side] for side in (x, y)]
+        assert result["kappa at the threshold"].value == pytest.approx(
+            metrics.cohen_kappa_score(*good)
+        )
+        assert len(result.matrix) == 5
+
+
+def test_labels_outside_the_scale_are_refused_or_clipped_and_counted() -> None:
+    human = {"q1": {"a": 4, "b": -2, "c": 0}, "q2": {"a": 3}}
+    judge = {"q1": {"a": 5, "b": 0, "c": 1}, "q2": {"a": 9}}
+    with pytest.raises(
+        GoodgainError, match="human label -2 of query 'q1', document 'b' is outside"
+    ):
+        calibrate(human, judge, scale="0..4")
+    with pytest.raises(
+        GoodgainError, match="judge's label 5 of query 'q1', document 'a' is outside"
+    ):
+        calibrate({"q1": {"a": 4}}, judge, scale=(0, 4))
+    result = calibrate(human, judge, {"r": {"q1": {"a": 1.0}}}, scale="0-4", outside="clip")
+    assert result.clipped == (1, 2)
+    assert result.scale == (0, 4)
+    assert result.grades == (0, 1, 2, 3, 4)
+    assert result["exact agreement"].value == 2 / 4
+    assert "clipped 1 human label and 2 judge's labels to the scale 0 to 4" in result.warnings()
+    again = type(result).from_dict(result.to_dict())
+    assert (again.scale, again.clipped) == (result.scale, result.clipped)
+    plain = calibrate(human, judge)
+    assert (plain.scale, plain.clipped) == (None, (0, 0))
+    assert plain.grades == (-2, 0, 1, 3, 4, 5, 9)
+
+
+@pytest.mark.parametrize("scale", ["4..0", "0", "a..b", (1,), (0, math.inf), "1..1"])
+def test_a_scale_needs_two_ends(scale: object) -> None:
+    with pytest.raises(GoodgainError, match="the scale must be its lowest and its highest gain"):
+        calibrate({"q": {"a": 1}}, {"q": {"a": 1}}, scale=scale)  # type: ignore[arg-type]
+
+
+def test_a_threshold_divides_the_scale() -> None:
+    pair = {"q": {"a": 1}}
+    with pytest.raises(GoodgainError, match="threshold 5 does not divide the scale 0 to 4"):
+        calibrate(pair, pair, scale="0..4", threshold=5)
+    with pytest.raises(GoodgainError, match="invalid outside='drop'"):
+        calibrate(pair, pair, outside="drop")  # type: ignore[arg-type]
+
+
+def test_too_few_queries_have_no_interval() -> None:
+    human, judge = random_labels(1, queries=4)
+    assert math.isnan(calibrate(human, judge)["Cohen's kappa"].low)
+    human, judge = random_labels(1, queries=8)
+    assert not math.isnan(calibrate(human, judge)["Cohen's kappa"].low)

@@ -16,8 +16,8 @@ pyndeval = pytest.importorskip("pyndeval")
 # At k = 1 ndeval forgets to divide ERR-IA and alpha-DCG by the number of aspects: left out.
 CUTOFFS = (2, 3, 5, 10, 20)
 PAIRS = {
-    "NRBP": "NRBP", "AP_IA": "MAP-IA", "nERR_IA@1": "nERR-IA@1", "alpha_nDCG@1": "alpha-nDCG@1",
-    "P_IA@1": "P-IA@1", "StRecall@1": "strec@1",
+    "NRBP": "NRBP", "nNRBP": "nNRBP", "AP_IA": "MAP-IA", "nERR_IA@1": "nERR-IA@1",
+    "alpha_nDCG@1": "alpha-nDCG@1", "P_IA@1": "P-IA@1", "StRecall@1": "strec@1",
     **{f"{ours}@{k}": f"{theirs}@{k}" for k in CUTOFFS for ours, theirs in {
         "ERR_IA": "ERR-IA", "nERR_IA": "nERR-IA", "alpha_DCG": "alpha-DCG",
         "alpha_nDCG": "alpha-nDCG", "P_IA": "P-IA", "StRecall": "strec"}.items()},
@@ -29,7 +29,7 @@ def with_alpha(label, alpha, beta):
     name, at, k = label.partition("@")
     if name in ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG"):
         return f"{name}(alpha={alpha:g}){at}{k}"
-    return f"NRBP(alpha={alpha:g}, beta={beta:g})" if name == "NRBP" else label
+    return f"{name}(alpha={alpha:g}, beta={beta:g})" if name.endswith("NRBP") else label
 
 
 @given(

@@ -178,6 +178,25 @@ def test_unjudged_bounds(item):
     check(item, BOUNDED, point(scores, BOUNDED), points)
 
 
+ASPECT_BOUNDED = [s for s in FAMILIES["aspects"] if supports_unjudged(s)]
+
+
+@given(item=query(min_run=2, min_rows=1, max_docs=5, labels="aspect", grades=(0, 0, 1, 2)))
+def test_unjudged_bounds_by_aspect(item):
+    """The true extremes over all aspects, of those that count, that unjudged documents could have."""
+    item.rows[0] = (item.rows[0][0], 2, *item.rows[0][2:])  # rel=2 has an aspect that counts
+    unknown = [pair for pair in item.run if pair[0] not in item.gains]
+    item.run = [pair for pair in item.run if pair not in unknown[2:]]
+    q, ranking = judged_from(item.rows), by_docid(item.run)
+    scores = evaluated(item, ASPECT_BOUNDED, unjudged="bounds")
+    values = [
+        [value(n, ranking, w, k, **p) for w in supposed(ranking, q, p.get("rel", 1))]
+        for n, p, k in ASPECT_BOUNDED
+    ]
+    check(item, ASPECT_BOUNDED, lower(scores, ASPECT_BOUNDED), [min(v) for v in values])
+    check(item, ASPECT_BOUNDED, upper(scores, ASPECT_BOUNDED), [max(v) for v in values])
+
+
 def test_unjudged_bounds_reach_the_top_of_the_collection():
     """An unjudged document may be as good as the best of another query."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 3}}

@@ -3,6 +3,8 @@
 The name of a shape, the output, and what each result is known by: its URL, or else id, title, text.
 """
 
+# ruff: noqa: E501
+# fmt: off
 from __future__ import annotations
 
 import json
@@ -474,10 +476,56 @@ ENVELOPES = {
     "bytes": (dump(named()).encode(), AB),
     "tuples": (((named()[0], 0.5), (named()[1], 0.4)), AB),
 }
-GROUPS = {"web": WEB, "scholar": SCHOLAR, "stores": STORES, "office": OFFICE, "frameworks": FRAMEWORKS, "mcp": MCP, "texts": TEXTS, "envelopes": ENVELOPES}
+EXAMPLE = named()
+MORE = {
+    "indented numbered brackets": (f"Found 2 results:\n\n[1] {TA}\n    {A}\n    {SA}\n\n[2] {TB}\n    {B}\n    {SB}", AB),
+    "parenthesised": (f"1) {TA} — {SA} ({A})\n2) {TB} — {SB} ({B})", AB),
+    "bold numbered titles": (f"**1. {TA}**\n{A}\n{SA}\n\n**2. {TB}**\n{B}\n{SB}", AB),
+    "numbered sources": (f"Source 1: {A}\n{SA}\n\nSource 2: {B}\n{SB}", AB),
+    "ruled documents": (f"--- Document 1 ---\nSource: a.pdf\nContent: {SA}\n\n--- Document 2 ---\nSource: b.pdf\nContent: {SB}", [SA,SB]),
+    "ruled results": (f"=== Result 1 ===\nTitle: {TA}\nURL: {A}\n\n=== Result 2 ===\nTitle: {TB}\nURL: {B}", AB),
+    "numbers as keys": ({"0": EXAMPLE[0], "1": EXAMPLE[1]}, AB),
+    "ToolMessage str": (f"content='{dump(EXAMPLE)}' name='tavily' tool_call_id='call_1'", AB),
+    "ToolMessage dumps": ({"lc":1,"type":"constructor","id":["langchain","schema","messages","ToolMessage"],"kwargs":{"content":dump(EXAMPLE),"tool_call_id":"c","status":"success"}}, AB),
+    "ToolMessage with artifact": ({"output":{"type":"tool","content":"two pages","artifact":{"results": EXAMPLE},"tool_call_id":"c"}}, AB),
+    "tool message in chat": ({"messages":[{"role":"tool","content":dump(EXAMPLE),"tool_call_id":"c"}]}, AB),
+    "concatenated JSON": ("".join(dump(r) for r in EXAMPLE), AB),
+    "SSE": ("\n\n".join("data: "+dump(r) for r in EXAMPLE), AB),
+    "bracketed sources": (f"[Source: a.pdf, page 3]\n{SA}\n\n[Source: b.pdf, page 4]\n{SB}", [SA,SB]),
+    "documents with notes": (f"Document 1 (Source: a.pdf, Score: 0.82):\n{SA}\n\nDocument 2 (Source: b.pdf, Score: 0.7):\n{SB}", [SA,SB]),
+    "Markdown titles and labels": (f"# {TA}\nSource: {A}\n\n{SA}\n\n---\n\n# {TB}\nSource: {B}\n\n{SB}", AB),
+    "title label and bare URL": (f"Title: {TA}\n{A}\n{SA}\n\nTitle: {TB}\n{B}\n{SB}", AB),
+    "weak failure words": (f"Unable to find your way?\n{A}\n{SA}\n\nFailed to connect\n{B}\n{SB}", AB),
+    "no results in a title": (f"Title: How to fix 'no results found'\nURL: {A}\n\nTitle: Other\nURL: {B}", AB),
+    "no results in a snippet without links": (f"Title: {TA}\nContent: It said: No results found. Then it worked.\n\nTitle: {TB}\nContent: {SB}", [TA,TB]),
+    "integer ids": ({"idlist":[11,12]}, ["11","12"]),
+    "URL to score": ({A:0.9,B:0.8}, AB),
+    "questions and answers": ([{"question":"Where does the Seine rise?","answer":SA},{"question":"How long is it?","answer":SB}], ["Where does the Seine rise?","How long is it?"]),
+    "Jira in an envelope": ({"data":{"issues":[{"key":"P-1","fields":{"summary":TA}}],"total":1}}, ["P-1"]),
+    "opensearch in an envelope": ({"output":["seine",[TA,TB],["",""],[A,B]]}, AB),
+    "Notion in MCP": ([{"type":"text","text":dump(OFFICE["Notion"][0])}], AB),
+    "GraphQL edges": ({"data":{"search":{"edges":[{"cursor":"x","node":{"title":TA,"url":A}},{"cursor":"y","node":{"title":TB,"url":B}}],"pageInfo":{"hasNextPage":False}}}}, AB),
+    "JavaScript documents": ([{"pageContent":SA,"metadata":{"source":A,"loc":{"lines":{"from":1,"to":2}}}},{"pageContent":SB,"metadata":{"source":B}}], AB),
+    "data frame printed": (f"   title        url\n0  First page   {A}\n1  Second page  {B}", AB),
+    "Vercel sources": ([{"type":"source","sourceType":"url","id":"s1","url":A,"title":TA},{"type":"source","sourceType":"url","id":"s2","url":B}], AB),
+    "trailing commas": (f'[{{"url": "{A}", "title": "x",}}, {{"url": "{B}",}},]', AB),
+    "NaN": (f'[{{"url": "{A}", "score": NaN}}, {{"url": "{B}", "score": Infinity}}]', AB),
+    "HTML list": (f"<ol><li><a href=\"{A}\">{TA}</a> {SA}</li><li><a href=\"{B}\">{TB}</a> {SB}</li></ol>", AB),
+    "emoji list": (f"🔍 Results for seine\n\n📄 **{TA}**\n🔗 {A}\n📝 {SA}\n\n📄 **{TB}**\n🔗 {B}\n📝 {SB}", AB),
+    "title then label lines": (f"{TA}\nURL: {A}\n{SA}\n\n{TB}\nURL: {B}\n{SB}", AB),
+    "angle brackets": (f"1. {TA} <{A}>\n2. {TB} <{B}>", AB),
+    "tool result block": ([{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":dump(EXAMPLE)}]}], AB),
+    "results by index in text": ("\n".join(f"{i}: {dump(r)}" for i,r in enumerate(EXAMPLE)), AB),
+    "key equals value": (f"title={TA}\nurl={A}\n\ntitle={TB}\nurl={B}", AB),
+    "Obsidian": ([{"filename":"a.md","score":-0.2,"matches":[{"match":{"start":1,"end":3},"context":SA}]},{"filename":"b.md","score":-0.3,"matches":[{"context":SB}]}], ["a.md","b.md"]),
+    "Confluence pages": ({"results":[{"id":"65","type":"page","title":TA,"_links":{"webui":"/pages/65","self":"https://w.example/rest/65"}}],"size":1}, ["/pages/65"]),
+    "file content pairs": ([{"file":"src/a.py","line":3,"content":SA},{"file":"src/b.py","line":9,"content":SB}], [SA,SB]),
+    "code search": ({"results":[{"path":"src/a.py","snippet":"def f(): pass","score":0.5},{"path":"src/b.py","snippet":"def g(): pass","score":0.4}]}, ["def f(): pass","def g(): pass"]),
+    "results as values of two levels": ({"web":{"top": EXAMPLE}}, AB),
+    "answers and docs": ({"answer":SC,"context":[{"page_content":SA,"metadata":{"source":A}},{"page_content":SB,"metadata":{"source":B}}],"question":"x"}, AB),
+    "answer and source_documents": ({"query":"x","result":SC,"source_documents":[{"page_content":SA,"metadata":{"source":A}},{"page_content":SB,"metadata":{"source":B}}]}, AB),
+    "scraped page": ({"url":A,"title":TA,"content":SA,"links":[{"url":"https://l.example/1","text":"x"},{"url":"https://l.example/2","text":"y"}]}, [A]),
+    "one line a result with its URL": ([f"{TA}: {SA} ({A})", f"{TB}: {SB} ({B})"], AB),
+}
+GROUPS = {"web": WEB, "scholar": SCHOLAR, "stores": STORES, "office": OFFICE, "frameworks": FRAMEWORKS, "mcp": MCP, "texts": TEXTS, "envelopes": ENVELOPES, "more": MORE}
 SHAPES = {f"{group}: {name}": shape for group, shapes in GROUPS.items() for name, shape in shapes.items()}
-
-
-def key_of(result):
-    """What a result is known by."""
-    return next((str(result[n]) for n in ("url", "id", "title", "content", "snippet") if n in result), None) or next(iter(result.get("ids", {}).values()), "")

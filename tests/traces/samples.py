@@ -3,6 +3,8 @@
 
 import json
 
+import provider_samples
+
 DOCS = [
     {
         "page_content": "Paris is in France.",
@@ -323,5 +325,5 @@ SAMPLES = {
     "openai-responses": (openai_responses(), [2, 1], 2), "anthropic": (anthropic(), [2, 1], 2),
     "langchain": (langchain(), [2, 1], 2), "inspect": (inspect(), [2, 1], 2), "browsecomp-plus": (browsecomp(), [1, 1, 1], 2),
     "search-r1": (search_r1(), [1, 1], 3), "trec-dd": (trec_dd(), [1, 1], 3),
-    "recorded": (recorded(), [2, 1], 2),
+    "recorded": (recorded(), [2, 1], 2), **provider_samples.SAMPLES,
 }  # fmt: skip

@@ -36,7 +36,14 @@ def chat_messages(said, function=True):
     for role, text, extra in said:
         message = {"role": role, "content": text}
         if role == "assistant" and extra:
-            message["tool_calls"] = [{"id": c.id, "type": "function", "function": {"name": c.tool, "arguments": json.dumps(c.arguments)}} for c in extra]
+            message["tool_calls"] = [
+                {
+                    "id": c.id,
+                    "type": "function",
+                    "function": {"name": c.tool, "arguments": json.dumps(c.arguments)},
+                }
+                for c in extra
+            ]
         if role == "tool":
             message["tool_call_id"] = extra.id
         messages.append(message)
@@ -58,11 +65,20 @@ def _otlp(spans):
 
     for span in spans:
         span["attributes"] = [{"key": k, "value": value(v)} for k, v in span["attributes"].items()]
-    return json.dumps({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": spans}]}]})
+    return json.dumps(
+        {
+            "resourceSpans": [
+                {"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": spans}]}
+            ]
+        }
+    )
 
 
 def _span(trace, number, count, name, second, attributes, error=None, parent=True):
-    times = {"startTimeUnixNano": str((START + second) * 10**9), "endTimeUnixNano": str((START + second) * 10**9 + 5 * 10**8)}
+    times = {
+        "startTimeUnixNano": str((START + second) * 10**9),
+        "endTimeUnixNano": str((START + second) * 10**9 + 5 * 10**8),
+    }
     status = {"status": {"code": 2, "message": error}} if error else {}
     ids = {"traceId": f"{trace['conversation']}-{number}", "spanId": f"s{count}", "name": name}
     return {**ids, **times, **status, "attributes": attributes}
@@ -73,9 +89,16 @@ def otel(trace, shape):
     for count, (number, kind, item, second, said) in enumerate(spans_of(trace, shape)):
         shared = {"gen_ai.conversation.id": trace["conversation"]}
         if kind == "model":
-            blocks = [{"type": "tool_call", "id": c.id, "name": c.tool, "arguments": c.arguments} for c in calls_of(item)]
+            blocks = [
+                {"type": "tool_call", "id": c.id, "name": c.tool, "arguments": c.arguments}
+                for c in calls_of(item)
+            ]
             blocks = blocks or [{"type": "text", "content": item.answer}]
-            inputs = [{"role": "user", "parts": [{"type": "text", "content": t}]} for r, t, _ in said if r == "user"]
+            inputs = [
+                {"role": "user", "parts": [{"type": "text", "content": t}]}
+                for r, t, _ in said
+                if r == "user"
+            ]
             attributes = {
                 "gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": TOKENS, "gen_ai.usage.output_tokens": tokens(item) - TOKENS,
                 "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": blocks}]), "gen_ai.input.messages": json.dumps(inputs),
@@ -88,7 +111,9 @@ def otel(trace, shape):
             }  # fmt: skip
             if not item.error:
                 attributes["gen_ai.tool.call.result"] = json.dumps(item.output)
-            spans.append(_span(trace, number, count, "execute_tool", second, shared | attributes, item.error))
+            spans.append(
+                _span(trace, number, count, "execute_tool", second, shared | attributes, item.error)
+            )
     return _otlp(spans)
 
 
@@ -97,19 +122,40 @@ def openinference(trace, shape):
     for count, (number, kind, item, second, said) in enumerate(spans_of(trace, shape)):
         shared = {"session.id": trace["conversation"]}
         if kind == "model":
-            attributes = {"openinference.span.kind": "LLM", "llm.token_count.prompt": TOKENS, "llm.token_count.completion": tokens(item) - TOKENS}
+            attributes = {
+                "openinference.span.kind": "LLM",
+                "llm.token_count.prompt": TOKENS,
+                "llm.token_count.completion": tokens(item) - TOKENS,
+            }
             for n, (role, text, _) in enumerate(said):
-                attributes |= {f"llm.input_messages.{n}.message.role": role, f"llm.input_messages.{n}.message.content": text}
-            attributes |= {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": getattr(item, "answer", "")}
+                attributes |= {
+                    f"llm.input_messages.{n}.message.role": role,
+                    f"llm.input_messages.{n}.message.content": text,
+                }
+            attributes |= {
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": getattr(item, "answer", ""),
+            }
             for n, c in enumerate(calls_of(item)):
                 prefix = f"llm.output_messages.0.message.tool_calls.{n}.tool_call"
-                attributes |= {f"{prefix}.id": c.id, f"{prefix}.function.name": c.tool, f"{prefix}.function.arguments": json.dumps(c.arguments)}
+                attributes |= {
+                    f"{prefix}.id": c.id,
+                    f"{prefix}.function.name": c.tool,
+                    f"{prefix}.function.arguments": json.dumps(c.arguments),
+                }
             spans.append(_span(trace, number, count, "LLM", second, shared | attributes))
         else:
-            attributes = {"openinference.span.kind": "TOOL", "tool.name": item.tool, "tool_call.id": item.id, "input.value": json.dumps(item.arguments)}
+            attributes = {
+                "openinference.span.kind": "TOOL",
+                "tool.name": item.tool,
+                "tool_call.id": item.id,
+                "input.value": json.dumps(item.arguments),
+            }
             if not item.error:
                 attributes["output.value"] = item.text
-            spans.append(_span(trace, number, count, item.tool, second, shared | attributes, item.error))
+            spans.append(
+                _span(trace, number, count, item.tool, second, shared | attributes, item.error)
+            )
     return _otlp(spans)
 
 
@@ -118,21 +164,41 @@ def vercel_telemetry(trace, shape):
     for count, (number, kind, item, second, said) in enumerate(spans_of(trace, shape)):
         shared = {"ai.telemetry.metadata.sessionId": trace["conversation"]}
         if kind == "model":
-            prompt = [{"role": r, "content": [{"type": "text", "text": t}]} for r, t, _ in said if r == "user"]
+            prompt = [
+                {"role": r, "content": [{"type": "text", "text": t}]}
+                for r, t, _ in said
+                if r == "user"
+            ]
             attributes = {
                 "ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json.dumps(prompt), "ai.usage.promptTokens": TOKENS,
                 "ai.usage.completionTokens": tokens(item) - TOKENS,
             }  # fmt: skip
             if calls_of(item):
-                attributes["ai.response.toolCalls"] = json.dumps([{"toolCallId": c.id, "toolName": c.tool, "input": json.dumps(c.arguments)} for c in item.calls])
+                attributes["ai.response.toolCalls"] = json.dumps(
+                    [
+                        {"toolCallId": c.id, "toolName": c.tool, "input": json.dumps(c.arguments)}
+                        for c in item.calls
+                    ]
+                )
             else:
                 attributes["ai.response.text"] = item.answer
-            spans.append(_span(trace, number, count, "ai.generateText.doGenerate", second, shared | attributes))
+            spans.append(
+                _span(
+                    trace, number, count, "ai.generateText.doGenerate", second, shared | attributes
+                )
+            )
         else:
-            attributes = {"ai.operationId": "ai.toolCall", "ai.toolCall.name": item.tool, "ai.toolCall.id": item.id, "ai.toolCall.args": json.dumps(item.arguments)}
+            attributes = {
+                "ai.operationId": "ai.toolCall",
+                "ai.toolCall.name": item.tool,
+                "ai.toolCall.id": item.id,
+                "ai.toolCall.args": json.dumps(item.arguments),
+            }
             if not item.error:
                 attributes["ai.toolCall.result"] = json.dumps(item.output)
-            spans.append(_span(trace, number, count, "ai.toolCall", second, shared | attributes, item.error))
+            spans.append(
+                _span(trace, number, count, "ai.toolCall", second, shared | attributes, item.error)
+            )
     return _otlp(spans)
 
 
@@ -157,7 +223,11 @@ def console(trace, shape):
 
 
 def _iso(nanoseconds):
-    return datetime.datetime.fromtimestamp(nanoseconds / 1e9, datetime.UTC).isoformat().replace("+00:00", "Z")
+    return (
+        datetime.datetime.fromtimestamp(nanoseconds / 1e9, datetime.UTC)
+        .isoformat()
+        .replace("+00:00", "Z")
+    )
 
 
 def _moment(second, more=0.0):
@@ -167,14 +237,35 @@ def _moment(second, more=0.0):
 def langfuse(trace, shape):
     observations = []
     for count, (number, kind, item, second, said) in enumerate(spans_of(trace, shape)):
-        head = {"id": f"o{count}", "traceId": f"{trace['conversation']}-{number}", "sessionId": trace["conversation"], "startTime": _moment(second), "endTime": _moment(second, 0.5)}
+        head = {
+            "id": f"o{count}",
+            "traceId": f"{trace['conversation']}-{number}",
+            "sessionId": trace["conversation"],
+            "startTime": _moment(second),
+            "endTime": _moment(second, 0.5),
+        }
         if kind == "model":
             usage = {"input": TOKENS, "output": tokens(item) - TOKENS, "total": tokens(item)}
-            body = {"type": "GENERATION", "name": "model", "input": json.dumps(chat_messages(said)), "output": json.dumps(chat_messages([reply(item)])[0]), "usageDetails": usage}
+            body = {
+                "type": "GENERATION",
+                "name": "model",
+                "input": json.dumps(chat_messages(said)),
+                "output": json.dumps(chat_messages([reply(item)])[0]),
+                "usageDetails": usage,
+            }
         else:
             output = {"tool_call_id": item.id, "content": item.output}
-            state = {"level": "ERROR", "statusMessage": item.error} if item.error else {"output": json.dumps(output)}
-            body = {"type": "TOOL", "name": item.tool, "input": json.dumps({**item.arguments}), **state}
+            state = (
+                {"level": "ERROR", "statusMessage": item.error}
+                if item.error
+                else {"output": json.dumps(output)}
+            )
+            body = {
+                "type": "TOOL",
+                "name": item.tool,
+                "input": json.dumps({**item.arguments}),
+                **state,
+            }
         observations.append({**head, **body})
     return "\n".join(json.dumps(o) for o in observations)
 
@@ -187,13 +278,39 @@ def langsmith(trace, shape):
             "extra": {"metadata": {"session_id": trace["conversation"]}},
         }  # fmt: skip
         if kind == "model":
-            message = {"type": "ai", "content": getattr(item, "answer", ""), "tool_calls": [{"id": c.id, "name": c.tool, "args": c.arguments} for c in calls_of(item)]}
-            message["usage_metadata"] = {"input_tokens": TOKENS, "output_tokens": tokens(item) - TOKENS, "total_tokens": tokens(item)}
+            message = {
+                "type": "ai",
+                "content": getattr(item, "answer", ""),
+                "tool_calls": [
+                    {"id": c.id, "name": c.tool, "args": c.arguments} for c in calls_of(item)
+                ],
+            }
+            message["usage_metadata"] = {
+                "input_tokens": TOKENS,
+                "output_tokens": tokens(item) - TOKENS,
+                "total_tokens": tokens(item),
+            }
             inputs = [{"type": "human", "content": t} for r, t, _ in said if r == "user"]
-            body = {"run_type": "llm", "name": "model", "inputs": {"messages": [inputs]}, "outputs": {"generations": [[{"message": {"kwargs": message, "id": ["AIMessage"]}}]]}}
+            body = {
+                "run_type": "llm",
+                "name": "model",
+                "inputs": {"messages": [inputs]},
+                "outputs": {
+                    "generations": [[{"message": {"kwargs": message, "id": ["AIMessage"]}}]]
+                },
+            }
         else:
-            state = {"error": item.error, "outputs": None} if item.error else {"outputs": {"output": {"tool_call_id": item.id, "content": item.output}}}
-            body = {"run_type": "tool", "name": item.tool, "inputs": {"input": str(item.arguments)}, **state}
+            state = (
+                {"error": item.error, "outputs": None}
+                if item.error
+                else {"outputs": {"output": {"tool_call_id": item.id, "content": item.output}}}
+            )
+            body = {
+                "run_type": "tool",
+                "name": item.tool,
+                "inputs": {"input": str(item.arguments)},
+                **state,
+            }
         runs.append({**head, **body})
     return json.dumps(runs)
 
@@ -202,18 +319,45 @@ def mlflow(trace, shape):
     traces = {}
     for count, (number, kind, item, second, said) in enumerate(spans_of(trace, shape)):
         if kind == "model":
-            choice = {"choices": [{"message": chat_messages([reply(item)])[0]}], "usage": {"prompt_tokens": TOKENS, "completion_tokens": tokens(item) - TOKENS}}
+            choice = {
+                "choices": [{"message": chat_messages([reply(item)])[0]}],
+                "usage": {"prompt_tokens": TOKENS, "completion_tokens": tokens(item) - TOKENS},
+            }
             body = ("CHAT_MODEL", "model", {"messages": chat_messages(said)}, choice, None)
         else:
-            body = ("TOOL", item.tool, item.arguments, None if item.error else {"tool_call_id": item.id, "content": item.output}, item.error)
+            body = (
+                "TOOL",
+                item.tool,
+                item.arguments,
+                None if item.error else {"tool_call_id": item.id, "content": item.output},
+                item.error,
+            )
         form, name, inputs, outputs, error = body
-        attributes = {"mlflow.spanType": json.dumps(form), "mlflow.spanInputs": json.dumps(inputs), "mlflow.spanOutputs": json.dumps(outputs)}
-        span = {"span_id": f"s{count}", "name": name, "start_time_unix_nano": (START + second) * 10**9, "end_time_unix_nano": (START + second) * 10**9 + 5 * 10**8, "attributes": attributes}
+        attributes = {
+            "mlflow.spanType": json.dumps(form),
+            "mlflow.spanInputs": json.dumps(inputs),
+            "mlflow.spanOutputs": json.dumps(outputs),
+        }
+        span = {
+            "span_id": f"s{count}",
+            "name": name,
+            "start_time_unix_nano": (START + second) * 10**9,
+            "end_time_unix_nano": (START + second) * 10**9 + 5 * 10**8,
+            "attributes": attributes,
+        }
         if error:
             span["status"] = {"code": "STATUS_CODE_ERROR", "message": error}
         traces.setdefault(number, []).append(span)
     return "\n".join(
-        json.dumps({"info": {"trace_id": f"tr-{n}", "trace_metadata": {"mlflow.trace.session": trace["conversation"]}}, "data": {"spans": spans}})
+        json.dumps(
+            {
+                "info": {
+                    "trace_id": f"tr-{n}",
+                    "trace_metadata": {"mlflow.trace.session": trace["conversation"]},
+                },
+                "data": {"spans": spans},
+            }
+        )
         for n, spans in traces.items()
     )
 
@@ -224,13 +368,39 @@ def openai_agents(trace, shape):
         name = f"{trace['conversation']}-{number}"
         if name not in seen:
             seen.add(name)
-            items.append({"object": "trace", "id": name, "workflow_name": "Agent workflow", "group_id": trace["conversation"]})
-        head = {"object": "trace.span", "id": f"s{count}", "trace_id": name, "parent_id": None, "started_at": _moment(second), "ended_at": _moment(second, 0.5), "error": None}
+            items.append(
+                {
+                    "object": "trace",
+                    "id": name,
+                    "workflow_name": "Agent workflow",
+                    "group_id": trace["conversation"],
+                }
+            )
+        head = {
+            "object": "trace.span",
+            "id": f"s{count}",
+            "trace_id": name,
+            "parent_id": None,
+            "started_at": _moment(second),
+            "ended_at": _moment(second, 0.5),
+            "error": None,
+        }
         if kind == "model":
             usage = {"input_tokens": TOKENS, "output_tokens": tokens(item) - TOKENS}
-            data = {"type": "generation", "input": chat_messages(said), "output": chat_messages([reply(item)]), "model": "m", "usage": usage}
+            data = {
+                "type": "generation",
+                "input": chat_messages(said),
+                "output": chat_messages([reply(item)]),
+                "model": "m",
+                "usage": usage,
+            }
         else:
-            data = {"type": "function", "name": item.tool, "input": json.dumps(item.arguments), "output": None if item.error else item.text}
+            data = {
+                "type": "function",
+                "name": item.tool,
+                "input": json.dumps(item.arguments),
+                "output": None if item.error else item.text,
+            }
             head["error"] = {"message": item.error, "data": None} if item.error else None
         items.append({**head, "span_data": data})
     return "\n".join(json.dumps(i) for i in items)

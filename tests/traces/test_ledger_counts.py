@@ -7,6 +7,7 @@ import random
 import re
 from pathlib import Path
 
+import provider_samples
 import pytest
 from samples import SAMPLES, langchain
 from span_trees import WRITERS, Node, numbered
@@ -200,6 +201,7 @@ COUNTS = {
     "browsecomp-plus": browsecomp,
     "search-r1": search_r1,
     "trec-dd": trec_dd,
+    **provider_samples.COUNTS,
 }  # fmt: skip
 
 

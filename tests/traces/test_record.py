@@ -205,6 +205,7 @@ def _write_from_process(path, number):
                 rec.search(f"{number}.{c}.{step}", [{"content": "x" * 3000 * step}] if step else [])
 
 
+@pytest.mark.slow
 def test_processes_write_one_file(tmp_path):
     path = tmp_path / "t.jsonl"
     context = multiprocessing.get_context("spawn")
@@ -256,6 +257,7 @@ with gg.record(sys.argv[1], append=True) as rec:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+@pytest.mark.slow
 def test_kill_loses_nothing_that_was_finished(tmp_path):
     path = tmp_path / "t.jsonl"
     finished = []

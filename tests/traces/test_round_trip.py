@@ -46,7 +46,7 @@ MESSAGES = {
     span_writers.mlflow: ("mlflow", ()),
     span_writers.openai_agents: ("openai-agents", ()),
 }
-SEEDS = range(6)
+SEEDS = range(4)
 
 
 def test_every_format_is_written():
@@ -133,6 +133,26 @@ def _same_gains(path, trace, name, holds):
 def _value(gain, measure):
     figure = gain.figure(measure)
     return None if figure.value is None or figure.value != figure.value else figure.value
+
+
+@pytest.mark.parametrize(
+    "write", [w for w in MESSAGES if w is not writers.search_r1], ids=lambda w: w.__name__
+)
+def test_gains_in_results(write, tmp_path):
+    trace = conversation(4, turns=1)
+    pages = [
+        r for i in trace["turns"][0]["iterations"] for s in i["searches"] for r in s["results"]
+    ]
+    for number, page in enumerate(pages):
+        page["gain"] = number % 5
+    path = tmp_path / "t.json"
+    path.write_text(write(trace, writers.as_json))
+    (read,) = open_traces(str(path)).read()
+    results = [
+        r for i in read["turns"][0]["iterations"] for s in i["searches"] for r in s["results"]
+    ]
+    assert [r["gain"] for r in results] == [p["gain"] for p in pages]
+    assert len(pages) > 3
 
 
 def test_trec_dd_holds_document_ids_only(tmp_path):

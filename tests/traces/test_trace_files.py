@@ -117,6 +117,15 @@ def test_unknown_format_lists_reasons(tmp_path):
     assert all(f"{name}: " in error.value.hint for name in FORMATS)
 
 
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"canonical"}))
+def test_a_file_of_another_format_is_an_error(name, tmp_path):
+    path = written(tmp_path, {"some": "thing"}, name="x.json")
+    with pytest.raises(InputError) as error:
+        gg.good_gain(path, format=name)
+    assert error.value.where.startswith(str(path))
+    assert error.value.message
+
+
 def test_unknown_name_of_a_format(tmp_path):
     with pytest.raises(UsageError, match="unknown trace format 'x'"):
         open_traces(str(written(tmp_path, GOOD)), "x")

@@ -1,11 +1,13 @@
 """Results in outputs of tools: documented shapes, outputs without results, and what must never happen."""
 
+# ruff: noqa: E501
+
 import json
 import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from other_outputs import OTHERS
 from result_shapes import SHAPES
@@ -132,7 +134,10 @@ def test_strings_in_a_list():
 WORDS = st.text("abcdefghijklmnop", min_size=2, max_size=8)
 SENTENCES = st.lists(WORDS, min_size=5, max_size=12).map(" ".join)
 DOCUMENTS = st.lists(
-    st.tuples(st.integers(0, 10**6), SENTENCES, SENTENCES), min_size=1, max_size=6, unique_by=lambda t: t[0]
+    st.tuples(st.integers(0, 10**6), SENTENCES, SENTENCES),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda t: t[0],
 ).map(
     lambda rows: [
         {"url": f"https://site.example/{n}", "title": title, "snippet": text}
@@ -212,10 +217,14 @@ JSON_VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
 @given(JSON_VALUES)
 def test_any_json_has_exactly_one_account(value):
-    for output in (value, json.dumps(value), repr(value), [{"type": "text", "text": json.dumps(value)}]):
+    for output in (
+        value,
+        json.dumps(value),
+        repr(value),
+        [{"type": "text", "text": json.dumps(value)}],
+    ):
         finding = find_results(output)
         assert finding.account in ("result", "empty", "failed", "unread")
         assert bool(finding.results) == (finding.account == "result")
@@ -223,8 +232,12 @@ def test_any_json_has_exactly_one_account(value):
         json.dumps(finding.results)
 
 
-@settings(max_examples=300)
-@given(st.text(st.sampled_from(list("{}[]()<>'\"\\:,=|-#*.\n\t ab1/Title URL: https://x.org doc")), max_size=200))
+@given(
+    st.text(
+        st.sampled_from(list("{}[]()<>'\"\\:,=|-#*.\n\t ab1/Title URL: https://x.org doc")),
+        max_size=200,
+    )
+)
 def test_any_text_has_an_account(text):
     assert find_results(text).account in ("result", "empty", "failed", "unread")
 

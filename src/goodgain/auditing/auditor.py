@@ -110,7 +110,7 @@ class _Search:
         self._fits: list[_Fit] = []
 
     def run(self) -> _Fit:
-        """The best fit; all fits are candidates to see what the table decides."""
+        """The best fit; all fits are remembered, to see what the table decides."""
         self._find_axes()
         rankings = list(ranking_choices(self._axes))[:_MOST_RANKINGS]
         self._narrow(rankings)

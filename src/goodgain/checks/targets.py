@@ -286,7 +286,10 @@ def answers_of(output: Any, path: str | None = None) -> list[Answer]:
         output = value_at(_decoded(output), path)
         if output is None:
             raise InputError(f"the response has nothing at '{path}'")
-    finding = find_results(_plain_objects(output))
+    output = _plain_objects(output)
+    if isinstance(output, list) and all(isinstance(item, str) for item in output):
+        return [Answer(key=item, names=(item,)) for item in output]  # a search that returns ids
+    finding = find_results(output)
     if finding.account in ("unread", "failed"):
         raise InputError(f"cannot read results from the response: {finding.reason}")
     return [Answer.of(result) for result in finding.results]

@@ -9,10 +9,12 @@ from goodgain.cli.options import (
     add_confidence,
     add_measures,
     add_output,
+    add_outside,
     add_report,
     add_save,
     add_seed,
     add_threshold,
+    listing,
 )
 from goodgain.cli.output import side_files, warn, write
 from goodgain.cli.parser import command_parser
@@ -25,12 +27,16 @@ DEFAULT_MEASURES = "nDCG@10"
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
+    from goodgain.labels.scale import OUTSIDE
+
     p = command_parser(
         "calibrate",
         "Compare a judge's labels with human labels of the same pairs: confusion matrix, agreement, kappa,\n"
-        "alpha, false and missed good documents. With --runs, also check whether both rank the systems the\n"
-        "same way, and correct the means of measures by prediction-powered inference.",
-        "examples:\n"
+        "alpha, kappa at the threshold, false and missed good documents. With --runs, also check whether\n"
+        "both rank the systems the same way, and correct the means of measures by prediction-powered\n"
+        "inference.",
+        listing("labels outside the scale", OUTSIDE) + "examples:\n"
+        "  goodgain calibrate human.txt labels.db --scale 0..4 --outside clip\n"
         "  goodgain calibrate human.txt labels.db\n"
         '  goodgain calibrate human.txt labels.db --runs bm25.run knn.run -m "nDCG@10 AP"\n',
     )
@@ -41,6 +47,12 @@ def parser() -> argparse.ArgumentParser:
     )
     add_measures(p, DEFAULT_MEASURES)
     add_threshold(p)
+    p.add_argument(
+        "--scale",
+        metavar="LOW..HIGH",
+        help="lowest and highest gain of both (default: not checked)",
+    )
+    add_outside(p, OUTSIDE, "error")
     add_confidence(p)
     p.add_argument(
         "--resamples", type=int, default=1000, metavar="N",
@@ -68,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
         args.runs,
         args.measures or DEFAULT_MEASURES,
         threshold=args.threshold,
+        scale=args.scale,
+        outside=args.outside,
         confidence=args.confidence,
         resamples=args.resamples,
         seed=args.seed,

@@ -189,7 +189,6 @@ def _compare_labels(args: argparse.Namespace) -> int:
         columns={"query": args.query} if args.query else {},
         alpha=args.alpha,
         confidence=args.confidence,
-        seed=args.seed,
     )
     write(args, result.render(args.format))
     return 0

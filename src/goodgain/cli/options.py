@@ -184,6 +184,11 @@ def add_seeds(parser: Any, choices: Iterable[str], default: str) -> None:
     _add_listed(parser, "--seeds", "what the seeds of a system are", choices, default)
 
 
+def add_outside(parser: Any, choices: Iterable[str], default: str) -> None:
+    """--outside."""
+    _add_listed(parser, "--outside", "labels outside the scale", choices, default)
+
+
 def _add_listed(
     parser: Any, option: str, text: str, choices: Iterable[str], default: str | None
 ) -> None:

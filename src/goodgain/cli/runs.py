@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
     """Evaluate runs with --policy, --preset, --threads, --columns and, where a command has it, --engine."""
     from goodgain.engines.local import LocalEngine
+    from goodgain.io.span_tables import is_span_table
 
+    if is_span_table(args.qrels):
+        from goodgain.ranking import evaluate
+
+        return evaluate(
+            args.qrels, list(runs), measures, documents=getattr(args, "documents", None),
+            policy=parse_pairs(args.policy, "--policy"), preset=args.preset,
+            columns=parse_pairs([args.columns], "--columns"),
+        )  # fmt: skip
     engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
     evaluation: Evaluation = engine.evaluate(
         args.qrels,

@@ -172,15 +172,16 @@ def compare_scores(
     pairing = Pairing(scores, settings.unpaired, settings.seeds)
     duels = [(b, s) for i, b in enumerate(baselines) for s in scores.systems
              if s != b and s not in baselines[:i]]  # fmt: skip
-    spreads = _seed_spreads(scores, columns)
     cells: list[Paired] = []
     errors: dict[str, Tukey] = {}
     for column in columns:
         units = None
         if settings.test == "tukey":
             units = pairing.complete(scores.systems, column)
-            errors[column.label] = _tukey(scores, column, units)
         cells += [pairing.pair(b, s, column, units) for b, s in duels]
+        if units is not None:
+            errors[column.label] = _tukey(scores, column, units)
+    spreads = _seed_spreads(scores, columns)
     require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
     tester = _Tester(settings, resampling, margin, errors)
     prices = _prices(scores, columns)
@@ -501,8 +502,7 @@ def _tukey(scores: ScoreSet, column: Column, units: set[str]) -> Tukey:
 
     order = sorted(units)
     table = [[scores.values(s, column.key)[u] for u in order] for s in scores.systems]
-    with np.errstate(over="ignore"):  # infinite and huge scores are refused when they are paired
-        return Tukey.of(np.array(table).T)
+    return Tukey.of(np.array(table).T)
 
 
 def _seed_spreads(

@@ -45,14 +45,14 @@ def _clause(scores: ScoreSet, cell: Paired, seeded: dict[str, int]) -> str:
         )
     alone = [s for s in (cell.baseline, cell.system) if own.get(s, 0) < 2]
     fixed = f", with {alone[0]} as one fixed run" if alone else ""
+    if reason := replicates.refusal():
+        return f"{listed}: no test over {factor}s ({reason})"
     if replicates.is_nested:
         count = max(replicates.counts)
         return (
             f"nested in {count} {factor}s, each with queries of its own{fixed}: the {factor}s are the "
             f"units (if they only drew the queries, seeds='fixed' or --seeds fixed tests over queries)"
         )
-    if reason := replicates.refusal():
-        return f"{listed}: no test over {factor}s ({reason})"
     if replicates.shared:
         listed = f"{max(replicates.counts)} {factor}s that both systems share"
         return f"crossed with {listed}: paired by query and {factor}, tested for new ones of both"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.views import Plottable
-from goodgain.stats.distributions import normal_ppf
-from goodgain.stats.paired import Resampling, bootstrap_means, sign_p
+from goodgain.stats.distributions import normal_ppf, t_ppf
+from goodgain.stats.paired import sign_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -169,13 +169,13 @@ def gsb_differences(
 
 def gsb_labels(
     source: Any, *, columns: Mapping[str, str] | None = None, alpha: float = 0.05,
-    confidence: float = 0.95, seed: int = 0,
+    confidence: float = 0.95,
 ) -> GSB:  # fmt: skip
     """From a table of query[, doc], label[, annotator]: a path, a data frame, or rows.
 
     Several labels of one item are resolved by majority, a draw is Same. Several items of one query are
-    not independent: the sign test then counts queries by the sign of their sum, and the interval
-    resamples queries.
+    not independent: the sign test then counts queries by the sign of their sum, and queries are the
+    units of the interval.
     """
     votes, annotators = _votes(source, columns or {})
     items = {item: _majority(list(by.values())) for item, by in votes.items()}
@@ -189,7 +189,7 @@ def gsb_labels(
     else:
         sums = [sum(values) for values in by_query.values()]
         p = sign_p(sum(s > 0 for s in sums), sum(s < 0 for s in sums))
-        low, high = _cluster_interval(list(by_query.values()), confidence, seed)
+        low, high = _cluster_interval(list(by_query.values()), confidence)
     agreement, kappa = _agreement([list(by.values()) for by in votes.values()])
     return GSB(
         good=good,
@@ -257,17 +257,22 @@ def _interval(good: int, same: int, bad: int, confidence: float) -> tuple[float,
     return max(-1.0, better - worse - reach), min(1.0, better - worse + reach)
 
 
-def _cluster_interval(
-    by_query: Sequence[Sequence[int]], confidence: float, seed: int
-) -> tuple[float, float]:
+def _cluster_interval(by_query: Sequence[Sequence[int]], confidence: float) -> tuple[float, float]:
+    """Of a ratio over queries, by Student's t; never a point.
+
+    As Bonett and Price do for items, this adds one query with one good item and one with one bad item.
+    """
     import numpy as np
 
-    sums = np.array([float(sum(values)) for values in by_query])
-    counts = np.array([float(len(values)) for values in by_query])
-    totals, sizes = bootstrap_means([sums, counts], Resampling(seed=seed))
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(totals / sizes, [tail, 100 - tail])
-    return float(low), float(high)
+    n = len(by_query)
+    if n < 2:
+        return -1.0, 1.0
+    sums = np.array([*(float(sum(values)) for values in by_query), 1.0, -1.0])
+    counts = np.array([*(float(len(values)) for values in by_query), 1.0, 1.0])
+    value = float(sums.sum() / counts.sum())
+    spread = float((sums - value * counts).std(ddof=1)) / float(counts.mean())
+    reach = t_ppf((1 + confidence) / 2, n - 1) * spread / math.sqrt(n + 2)
+    return max(-1.0, value - reach), min(1.0, value + reach)
 
 
 def _agreement(items: Sequence[Sequence[int]]) -> tuple[float | None, float | None]:

@@ -495,10 +495,16 @@ def _require_range(cell: Paired) -> None:
     """Scores of which differences and squares are numbers."""
     import numpy as np
 
-    for system, values in ((cell.baseline, cell.a), (cell.system, cell.b)):
+    own = cell.replicates
+    sides = (cell.a, cell.b) if own is None else (own.a, own.b)
+    for system, side in zip((cell.baseline, cell.system), sides, strict=True):
+        by_query = np.nan_to_num(
+            side.reshape(len(cell.units), -1), posinf=math.inf, neginf=-math.inf
+        )
+        values = by_query[np.arange(len(by_query)), np.abs(by_query).argmax(1)]
         size = np.abs(values)
         place = int(size.argmax())
-        if not math.isfinite(size[place]):
+        if math.isinf(size[place]):
             raise InputError(
                 f"{cell.column.label} of query '{cell.units[place]}' of '{system}' is infinite",
                 hint="scores must be finite; leave an undefined one empty",

@@ -11,9 +11,11 @@ from goodgain.comparison.pairing import LARGEST, Pairing, choose_columns
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.errors import InputError, UsageError, suggest_keywords
-from goodgain.stats.effect import detectable_shift, t_test_power
+from goodgain.stats.designs import Planned
+from goodgain.stats.effect import power_of, shift_for_power
 
 if TYPE_CHECKING:
+    from goodgain.comparison.replicates import Replicates
     from goodgain.measures.definition import Measure
 
 _MOST_QUERIES = 10_000_000
@@ -21,7 +23,10 @@ _MOST_QUERIES = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """A two-sided paired t-test: any of `queries`, `difference` and `power` follows from the others."""
+    """A two-sided test: any of `queries`, `difference` and `power` follows from the others.
+
+    With `seeds`, the test is over queries and so many seeds of each system that depends on one.
+    """
 
     queries: int
     difference: float
@@ -30,15 +35,19 @@ class Power:
     alpha: float
     tests: int  # the level is alpha / tests
     measure: str | None = None
+    seeds: int = 0
+    seed_sd: float = 0.0  # standard deviation of the difference between seeds
 
     @property
     def sentence(self) -> str:
         """The analysis in words."""
         level = f"alpha {self.alpha:g}" + (f" over {self.tests} tests" if self.tests > 1 else "")
         name = f" of {self.measure}" if self.measure else ""
+        seeds = f" and {self.seeds} seeds" if self.seeds else ""
+        spread = f", {self.seed_sd:.4g} between seeds" if self.seeds else ""
         return (
-            f"With {self.queries:,} queries, a difference{name} of {self.difference:.4g} is detected "
-            f"with {100 * self.power:.0f}% power ({level}, sd {self.sd:.4g})."
+            f"With {self.queries:,} queries{seeds}, a difference{name} of {self.difference:.4g} is detected "
+            f"with {100 * self.power:.0f}% power ({level}, sd {self.sd:.4g}{spread})."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,6 +64,7 @@ def power(
     measures: str | Measure | Iterable[str | Measure] | None = None,
     sd: float | None = None,
     queries: int | None = None,
+    seeds: int | None = None,
     difference: float | None = None,
     power: float | None = None,
     alpha: float = 0.05,
@@ -65,21 +75,31 @@ def power(
     The spread of differences per query comes from `sources` (differences, or two systems in any form
     that `compare` takes, for the first of `measures`) or from `sd`. Give two of `queries`,
     `difference` and `power` (default: 0.8), and the third is computed; `queries` is by default the
-    number of queries in the sources. `tests` is the number of hypotheses to correct for.
+    number of queries in the sources. Where scores depend on seeds, the analysis is for new seeds too,
+    with as many as there are, or `seeds`. `tests` is the number of hypotheses to correct for.
     """
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {alpha}")
     if tests < 1:
         raise UsageError(f"tests must be a positive integer, got {tests}")
-    measure = None
+    measure, plan = None, None
     if sources:
-        values, measure = _differences(sources, measures)
+        source = _source(sources, measures)
+        measure = source.measure
         if sd is None:
-            sd = _deviation(values)
+            plan, sd = source.plan(), source.deviation()
+        if plan is not None and plan.seed_levels:
+            seeds = plan.seed_levels if seeds is None else seeds
+            if seeds < 2:
+                raise UsageError(f"seeds must be at least 2, got {seeds}")
         if queries is None and (difference is None or power is None):
-            queries = len(values)
+            queries = source.queries
     if sd is None or not sd > 0 or math.isinf(sd):
         raise UsageError("the spread is needed", hint="power(differences), power(a, b) or sd=0.2")
+    if plan is None or not plan.seed_levels:
+        if seeds is not None:
+            raise UsageError("seeds= needs the scores of two systems with several seeds")
+        plan = _Plan(Planned(sd * sd), 0)
     if queries is not None and difference is not None and power is not None:
         raise UsageError("nothing to compute", hint="leave out queries, difference or power")
     if queries is None and difference is None:
@@ -92,28 +112,44 @@ def power(
     reached = 0.8 if power is None else power
     if not level < reached < 1:
         raise UsageError(f"power must be between alpha and 1, got {reached}")
+    count = seeds or 0
     if queries is None:
-        queries = _queries(sd, float(difference or 0), level, reached)
-        reached = t_test_power(queries, float(difference or 0) * math.sqrt(queries) / sd, level)
-    elif difference is None:
-        difference = detectable_shift(queries, level, reached) * sd / math.sqrt(queries)
+        queries = _queries(plan.variances, count, float(difference or 0), level, reached)
+    error = plan.variances.error(queries, count)
+    if difference is None:
+        difference = shift_for_power(error, level, reached) * math.sqrt(error.variance)
     else:
-        reached = t_test_power(queries, difference * math.sqrt(queries) / sd, level)
+        reached = power_of(error, difference / math.sqrt(error.variance), level)
     return Power(
         queries=queries,
-        difference=float(difference or 0),
+        difference=float(difference),
         power=reached,
         sd=sd,
         alpha=alpha,
         tests=tests,
         measure=measure,
+        seeds=count,
+        seed_sd=math.sqrt(plan.variances.seed) if count else 0.0,
     )
 
 
-def _queries(sd: float, difference: float, alpha: float, power: float) -> int:
+def _queries(plan: Planned, seeds: int, difference: float, alpha: float, power: float) -> int:
     """The smallest number of queries with this power."""
+
+    def enough(queries: int) -> bool:
+        error = plan.error(queries, seeds)
+        return power_of(error, difference / math.sqrt(error.variance), alpha) >= power
+
+    if seeds and not enough(_MOST_QUERIES):
+        more = next(
+            (n for n in range(seeds + 1, 1001) if _shown(plan, n, difference, alpha, power)), 0
+        )
+        raise UsageError(
+            f"no number of queries shows a difference of {difference:g} with {seeds} seeds",
+            hint=f"with {more} seeds, enough queries would" if more else "nor would 1,000 seeds",
+        )
     low, high = 2, 4
-    while t_test_power(high, difference * math.sqrt(high) / sd, alpha) < power:
+    while not enough(high):
         low, high = high, high * 2
         if high > _MOST_QUERIES:
             raise UsageError(
@@ -122,12 +158,55 @@ def _queries(sd: float, difference: float, alpha: float, power: float) -> int:
             )
     while high - low > 1:
         middle = (low + high) // 2
-        enough = t_test_power(middle, difference * math.sqrt(middle) / sd, alpha) >= power
-        low, high = (low, middle) if enough else (middle, high)
-    return low if t_test_power(low, difference * math.sqrt(low) / sd, alpha) >= power else high
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return low if enough(low) else high
 
 
-def _differences(sources: tuple[Any, ...], measures: Any) -> tuple[Sequence[float], str | None]:
+def _shown(plan: Planned, seeds: int, difference: float, alpha: float, power: float) -> bool:
+    """Whether any number of queries shows the difference with so many seeds."""
+    error = plan.error(_MOST_QUERIES, seeds)
+    return power_of(error, difference / math.sqrt(error.variance), alpha) >= power
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Variances, and how many seeds they were estimated from; 0 if scores do not depend on seeds."""
+
+    variances: Planned
+    seed_levels: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The differences of two systems, with their seeds if they have any."""
+
+    differences: Sequence[float]
+    measure: str | None = None
+    replicates: Replicates | None = None
+
+    @property
+    def queries(self) -> int:
+        """How many."""
+        return len(self.differences)
+
+    def deviation(self) -> float:
+        """The standard deviation of the differences."""
+        return _deviation(self.differences)
+
+    def plan(self) -> _Plan | None:
+        """The variances over queries and seeds; None if there are no seeds."""
+        own = self.replicates
+        if own is None:
+            return None
+        if reason := own.refusal():
+            raise InputError(
+                f"the spread over {own.factor}s is not known with {reason}",
+                hint=f"give scores of at least two {own.factor}s, or leave out the column",
+            )
+        return _Plan(own.planned(), max(own.counts))
+
+
+def _source(sources: tuple[Any, ...], measures: Any) -> _Source:
     first = sources[0]
     if len(sources) == 1 and not isinstance(first, str) and isinstance(first, Iterable):
         listed = list(first)
@@ -137,7 +216,7 @@ def _differences(sources: tuple[Any, ...], measures: Any) -> tuple[Sequence[floa
                     f"a difference of {bad} is not a number to compare",
                     hint=f"differences must be finite, and up to {LARGEST:g} in size",
                 )
-            return [float(v) for v in listed], None
+            return _Source([float(v) for v in listed])
     sources, measures = evaluated_sources(sources, measures, "nDCG@10")
     scores = ScoreSet()
     for source in sources:
@@ -148,8 +227,8 @@ def _differences(sources: tuple[Any, ...], measures: Any) -> tuple[Sequence[floa
         )
     old, new = list(scores.systems)[:2]
     column = choose_columns(scores, measures)[0]
-    cell = Pairing(scores, "drop", "fixed").pair(old, new, column)
-    return (cell.b - cell.a).tolist(), column.label
+    cell = Pairing(scores, "drop").pair(old, new, column)
+    return _Source((cell.b - cell.a).tolist(), column.label, cell.replicates)
 
 
 def _deviation(values: Sequence[float]) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goodgain.stats.designs import MeanError
+    from goodgain.stats.designs import MeanError, Planned
     from goodgain.stats.paired import Alternative
 
     Floats = NDArray[np.float64]
@@ -66,7 +66,8 @@ class Replicates:
         """The scores of each query, averaged over seeds."""
         import numpy as np
 
-        return np.nanmean(self.a, 1), np.nanmean(self.b, 1)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite scores are refused later
+            return np.nanmean(self.a, 1), np.nanmean(self.b, 1)
 
     def rows(self, places: Sequence[int]) -> Replicates:
         """Some of the queries, and the seeds that have any of them."""
@@ -88,6 +89,21 @@ class Replicates:
         if self.is_paired:
             return designs.seed_error(self.differences)
         return designs.apart_error(self.a, self.b)
+
+    def planned(self) -> Planned:
+        """The variances behind the error, for other numbers of queries and seeds.
+
+        Queries that are nested in seeds have one variance only, that of the means of seeds.
+        """
+        if self.is_nested:
+            return designs.Planned(0.0, self.error().variance * max(self.counts))
+        sides = [self.differences] if self.is_paired else [self.a, self.b]
+        before, after = self.means
+        return designs.Planned.of(
+            [designs.components(side) for side in sides],
+            float((after - before).var(ddof=1)),
+            [side.shape[1] for side in sides],
+        )
 
     def refusal(self) -> str:
         """Why nothing can be tested over seeds; empty if it can."""

@@ -112,11 +112,20 @@ def changed_queries(
     if len(set(replication.labels)) < 2:
         return ""
     several = len(set(systems)) > 1
+    numbers_vary = (
+        False  # a number that all systems share describes the query only if others differ
+    )
+    candidates = {}
     for name, values in table.columns.items():
         if name in taken or (not several and name.strip().casefold() not in _QUESTIONS):
             continue
         changed = _changed(values, systems, units, replication.labels)
+        is_number = _is_number(next((v for v in values if v not in (None, "")), None))
+        numbers_vary = numbers_vary or (is_number and changed is None)
         if changed:
+            candidates[name] = changed, is_number
+    for name, (changed, is_number) in candidates.items():
+        if numbers_vary or not is_number:
             unit, first, second = changed[0]
             more = f" and {len(changed) - 1:,} more" if len(changed) > 1 else ""
             return (
@@ -129,16 +138,18 @@ def changed_queries(
 
 def _changed(
     values: Sequence[Any], systems: Sequence[str], units: Sequence[str], labels: Sequence[str]
-) -> list[tuple[str, str, str]]:
-    """Queries with different values in two seeds; none if systems differ within a seed."""
+) -> list[tuple[str, str, str]] | None:
+    """Queries with different values in two seeds; None if systems differ within a seed."""
     by_cell: dict[tuple[str, str], Any] = {}
     shared = False
     for value, unit, label in zip(values, units, labels, strict=True):
-        known = by_cell.setdefault((unit, label), value)
-        if known is not value:
-            shared = True
-            if known != value and not (_is_nan(known) and _is_nan(value)):
-                return []
+        if (unit, label) not in by_cell:
+            by_cell[unit, label] = value
+            continue
+        shared = True
+        known = by_cell[unit, label]
+        if known != value and not (_is_nan(known) and _is_nan(value)):
+            return None
     if len(set(systems)) > 1 and not shared:
         return []
     first: dict[str, tuple[str, Any]] = {}
@@ -148,6 +159,14 @@ def _changed(
         if known != value and not (_is_nan(known) and _is_nan(value)):
             changed.setdefault(unit, (unit, other, label))
     return list(changed.values())
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_nan(value: Any) -> bool:

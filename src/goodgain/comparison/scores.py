@@ -132,7 +132,7 @@ class ScoreSet:
                 own = values.setdefault(unit, [])
                 if value == value:
                     own.append(value)
-        return {u: math.fsum(own) / len(own) if own else math.nan for u, own in values.items()}
+        return {unit: _mean(own) for unit, own in values.items()}
 
     def limits(self, system: str, label: str) -> dict[str, tuple[float, float]]:
         """Unit to (lower, upper) over what missing labels could be; the value itself where none miss."""
@@ -161,9 +161,12 @@ class ScoreSet:
 
 
 def _mean(values: list[float]) -> float:
-    """The mean of those that are defined."""
+    """The mean of those that are defined; infinite where a sum is too large for a number."""
     defined = [v for v in values if v == v]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+    try:
+        return math.fsum(defined) / len(defined) if defined else math.nan
+    except (OverflowError, ValueError):
+        return math.inf
 
 
 def _article(noun: str) -> str:

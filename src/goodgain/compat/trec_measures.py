@@ -24,8 +24,8 @@ _DIGITS = "0123456789>-."
 class TrecMeasure:
     """A measure as trec_eval names, parameterises, averages and prints it.
 
-    `params`: none; integer cutoffs or recall points, one value each; a list of numbers; or
-    `level=gain` pairs.
+    `kernel` is that of the core; preferences are counted elsewhere. `params`: none; integer cutoffs or
+    recall points, one value each; a list of numbers; or `level=gain` pairs.
     """
 
     name: str
@@ -105,29 +105,29 @@ MEASURES: tuple[TrecMeasure, ...] = (
                 defaults=(1.0,)),
     TrecMeasure("num_nonrel_judged_ret", "te_judged_nonrelevant", "Judged nonrelevant documents "
                 "retrieved, summed over queries.", over="sum", whole=True),
-    TrecMeasure("prefs_num_prefs_poss", "", "Preferences, summed over queries.", over="sum", whole=True,
+    TrecMeasure("prefs_num_prefs_poss", None, "Preferences, summed over queries.", over="sum", whole=True,
                 format="prefs"),
-    TrecMeasure("prefs_num_prefs_ful", "", "Preferences fulfilled, summed over queries.", over="sum",
+    TrecMeasure("prefs_num_prefs_ful", None, "Preferences fulfilled, summed over queries.", over="sum",
                 whole=True, format="prefs"),
-    TrecMeasure("prefs_num_prefs_ful_ret", "", "Preferences fulfilled between retrieved documents, "
+    TrecMeasure("prefs_num_prefs_ful_ret", None, "Preferences fulfilled between retrieved documents, "
                 "summed over queries.", over="sum", whole=True, format="prefs"),
-    TrecMeasure("prefs_simp", "", "The share of preferences fulfilled.", format="prefs"),
-    TrecMeasure("prefs_pair", "", "The share of preferences fulfilled for a pair of documents, averaged "
+    TrecMeasure("prefs_simp", None, "The share of preferences fulfilled.", format="prefs"),
+    TrecMeasure("prefs_pair", None, "The share of preferences fulfilled for a pair of documents, averaged "
                 "over pairs.", format="prefs"),
-    TrecMeasure("prefs_avgjg", "", "The share of preferences fulfilled in a judgment group, averaged over "
+    TrecMeasure("prefs_avgjg", None, "The share of preferences fulfilled in a judgment group, averaged over "
                 "groups.", format="prefs"),
-    TrecMeasure("prefs_avgjg_Rnonrel", "", "prefs_avgjg with as many nonrelevant documents (level 0) as "
+    TrecMeasure("prefs_avgjg_Rnonrel", None, "prefs_avgjg with as many nonrelevant documents (level 0) as "
                 "relevant ones.", format="prefs"),
-    TrecMeasure("prefs_simp_ret", "", "prefs_simp, only between retrieved documents.", format="prefs"),
-    TrecMeasure("prefs_pair_ret", "", "prefs_pair, only between retrieved documents.", format="prefs"),
-    TrecMeasure("prefs_avgjg_ret", "", "prefs_avgjg, only between retrieved documents.", format="prefs"),
-    TrecMeasure("prefs_avgjg_Rnonrel_ret", "", "prefs_avgjg_Rnonrel, only between retrieved documents.",
+    TrecMeasure("prefs_simp_ret", None, "prefs_simp, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_pair_ret", None, "prefs_pair, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_avgjg_ret", None, "prefs_avgjg, only between retrieved documents.", format="prefs"),
+    TrecMeasure("prefs_avgjg_Rnonrel_ret", None, "prefs_avgjg_Rnonrel, only between retrieved documents.",
                 format="prefs"),
-    TrecMeasure("prefs_simp_imp", "", "prefs_simp without preferences between documents that were not "
+    TrecMeasure("prefs_simp_imp", None, "prefs_simp without preferences between documents that were not "
                 "retrieved.", format="prefs"),
-    TrecMeasure("prefs_pair_imp", "", "prefs_pair without preferences between documents that were not "
+    TrecMeasure("prefs_pair_imp", None, "prefs_pair without preferences between documents that were not "
                 "retrieved.", format="prefs"),
-    TrecMeasure("prefs_avgjg_imp", "", "prefs_avgjg without preferences between documents that were not "
+    TrecMeasure("prefs_avgjg_imp", None, "prefs_avgjg without preferences between documents that were not "
                 "retrieved.", format="prefs"),
     TrecMeasure("map_avgjg", "ap", "map, averaged over judgment groups.", format="qrels_jg"),
     TrecMeasure("P_avgjg", "precision", "P, averaged over judgment groups.", params="cutoffs",
@@ -231,7 +231,7 @@ def _printed_values(
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     """The printed names of a measure, each with its options for the core."""
     spec: dict[str, Any] = {"kernel": measure.kernel, "rel": float(level), **measure.options}
-    if measure.kernel is None:
+    if measure.name == "runid":
         return [(measure.name, [])]
     match measure.params:
         case "cutoffs":

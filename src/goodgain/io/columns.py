@@ -183,6 +183,37 @@ TABLES: dict[str, Layout] = {
         },
         _CHOICE,
     ),
+    "spans": Layout(  # judged spans of text
+        {
+            "query": _QUERY,
+            "doc": _DOCUMENT,
+            "start": Role(
+                "start of the span", (("start", "start_index", "begin"),), required=False
+            ),
+            "end": Role("end of the span", (("end", "end_index", "stop"),), required=False),
+            "quote": Role("quote", (("quote", "span", "answer_span"),), required=False),
+            "value": Role("gain", (_GAINS,), required=False),
+        },
+        "columns={'query': ..., 'doc': ..., 'quote': ...} (--columns query=...,doc=...)",
+    ),
+    "chunks": Layout(  # retrieved pieces of documents
+        {
+            "query": _QUERY,
+            "doc": _DOCUMENT,
+            "start": Role(
+                "start of the chunk", (("start", "start_index", "begin"),), required=False
+            ),
+            "end": Role("end of the chunk", (("end", "end_index", "stop"),), required=False),
+            "text": Role(
+                "text of a chunk",
+                _ordered("text", "content", "chunk", "page_content", "passage"),
+                required=False,
+            ),
+            "score": Role(_SCORE.title, _SCORE.names, required=False),
+            "rank": _RANK,
+        },
+        "columns={'query': ..., 'doc': ..., 'text': ...} (--columns query=...,doc=...)",
+    ),
     "published": Layout(  # values as printed, by run and measure; wide or long
         {
             "system": Role(

@@ -183,9 +183,13 @@ def stat_of(path: str) -> tuple[int, int] | None:
 
 
 def sha256_of(path: str) -> str | None:
-    """The hash of a file's bytes; None if it cannot be read."""
+    """The hash of a file's bytes, or of all files of a folder; None if it cannot be read."""
     import hashlib
 
+    if os.path.isdir(path):
+        names = sorted(os.path.join(root, name) for root, _, files in os.walk(path) for name in files)
+        hashes = "".join(f"{name}\0{sha256_of(name)}\0" for name in names)
+        return hashlib.sha256(hashes.encode("utf-8", "surrogateescape")).hexdigest()
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

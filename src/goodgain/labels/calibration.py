@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
 from goodgain.labels.result import judgments_of, stored_labels
+from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.ranking import Evaluator
 from goodgain.ranking.evaluator import several_runs
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
 from goodgain.stats import agreement
+from goodgain.stats.paired import enough_to_resample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,6 +80,8 @@ class Calibration(SavedAsJson, Reportable):
     pairs: int
     failed: int  # pairs with a human judgment for which the judge gave no gain
     not_labelled: int  # pairs with a human judgment but without a label
+    scale: tuple[float, float] | None = None  # as declared
+    clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -148,6 +152,14 @@ class Calibration(SavedAsJson, Reportable):
         fooled = [f"{kind} ({good} of {count})" for kind, count, good in self.canaries if good]
         if fooled:
             messages.append(f"decoy documents fooled the judge: {', '.join(fooled)}")
+        if any(self.clipped) and self.scale is not None:
+            counts = [
+                f"{n:,} {whose} label{'s' * (n > 1)}"
+                for n, whose in zip(self.clipped, ("human", "judge's"), strict=True)
+                if n
+            ]
+            low, high = self.scale
+            messages.append(f"clipped {' and '.join(counts)} to the scale {low:g} to {high:g}")
         few = {c.human_queries for c in self.corrected if c.human_queries < _FEW_QUERIES}
         if few:
             messages.append(
@@ -165,11 +177,14 @@ class Calibration(SavedAsJson, Reportable):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        values = {field.name: data[field.name] for field in fields(cls)}
+        scale = data.get("scale")
+        values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("scale", "clipped")}
         return cls(
             **values
             | {
                 "grades": tuple(data["grades"]),
+                "scale": None if scale is None else tuple(scale),
+                "clipped": tuple(data.get("clipped", (0, 0))),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
@@ -192,6 +207,8 @@ def calibrate(
     measures: Measures = DEFAULT_MEASURES,
     *,
     threshold: float = 2,
+    scale: str | tuple[float, float] | Scale | None = None,
+    outside: Outside = "error",
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -201,14 +218,27 @@ def calibrate(
     `human` and `labels` are judgments in any form that `evaluate` takes, `Labels`, a `Store` or its
     path. With `runs`, in any form that `evaluate` takes, the result also says whether both rank the
     systems alike, and has the means of measures corrected by the human judgments. A gain of at least
-    `threshold` is good. Intervals come from resampling queries, since the labels of one query are not
-    independent.
+    `threshold` is good. `scale` declares the lowest and highest gain ("0..4"): a label outside it is an
+    error, or with `outside="clip"` counts as the nearest end and is counted. Intervals come from
+    resampling queries, since the labels of one query are not independent.
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be between 0 and 1, got {confidence}")
-    human_qrels = judgments_of(human)
-    truth = human_qrels.to_dict()
+    if outside not in OUTSIDE:
+        raise UsageError(f"invalid outside='{outside}'", hint=f"one of: {', '.join(OUTSIDE)}")
+    declared = Scale.of(scale)
+    judgments = judgments_of(human)
+    human_qrels: Qrels | Gains = judgments
+    truth = judgments.to_dict()
     judged = _labels(labels, threshold)
+    clipped = (0, 0)
+    if declared is not None:
+        declared.require_threshold(threshold)
+        truth, first = declared.apply(truth, "human", outside)
+        gains, second = declared.apply(judged.gains, "judge's", outside)
+        clipped = (first, second)
+        human_qrels = truth if first else human_qrels
+        judged = judged._replace(gains=gains, qrels=gains if second else judged.qrels)
     both = {
         q: [(g, judged.gains[q][d]) for d, g in docs.items() if d in judged.gains.get(q, {})]
         for q, docs in truth.items()
@@ -219,7 +249,7 @@ def calibrate(
             "no pair has both a human judgment and a label",
             hint="check that both use the same query and document ids",
         )
-    grades, counts = _counts(list(both.values()))
+    grades, counts = _counts(list(both.values()), declared.grades() if declared else [])
     sampler = _Sampler(len(counts), resamples, seed, confidence)
     figures = _agreement(grades, counts, threshold, sampler)
     corrected: tuple[CorrectedMean, ...] = ()
@@ -243,6 +273,8 @@ def calibrate(
         pairs=pairs,
         failed=failed,
         not_labelled=sum(map(len, truth.values())) - pairs - failed,
+        scale=None if declared is None else (declared.low, declared.high),
+        clipped=clipped,
     )
 
 
@@ -277,11 +309,12 @@ def _labels(source: Any, threshold: float) -> _JudgeLabels:
     return _JudgeLabels(gains, gains, failed, canaries)
 
 
-def _counts(queries: list[list[tuple[float, float]]]) -> tuple[Floats, Floats]:
-    """The grades that occur, and a confusion matrix per query."""
+def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:
+    """The grades of the scale and those that occur, and a confusion matrix per query."""
     import numpy as np
 
-    grades = np.unique(np.array([pair for pairs in queries for pair in pairs], float))
+    occurring = [grade for pairs in queries for pair in pairs for grade in pair]
+    grades = np.unique(np.array([*occurring, *scale], float))
     counts = np.zeros((len(queries), len(grades), len(grades)))
     for i, pairs in enumerate(queries):
         places = np.searchsorted(grades, np.array(pairs, float))
@@ -302,12 +335,13 @@ class _Sampler:
         self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         generator = np.random.default_rng(seed)
         weights = generator.multinomial(queries, np.full(queries, 1 / queries), size=resamples)
-        self.weights = weights.astype(float) if queries > 1 else None
+        enough = enough_to_resample(queries, confidence)
+        self.weights = weights.astype(float) if enough else None
 
     def interval(
         self, statistic: Callable[[Floats], Floats], per_query: Floats
     ) -> tuple[float, float]:
-        """The percentile interval of a statistic of the sum over queries; undefined for one query."""
+        """The percentile interval of a statistic of the sum over queries; undefined for too few queries."""
         import numpy as np
 
         if self.weights is None:
@@ -329,6 +363,7 @@ def _agreement(grades: Floats, counts: Floats, threshold: float, sampler: _Sampl
         ("agreement within 1", n, lambda c: agreement.within(c, grades, 1)),
         ("Cohen's kappa", n, lambda c: agreement.kappa(c, grades)),
         ("quadratic kappa", n, lambda c: agreement.kappa(c, grades, quadratic=True)),
+        ("kappa at the threshold", n, lambda c: agreement.kappa_at(c, grades, threshold)),
         ("Krippendorff's alpha", n, agreement.alpha),
         ("false-good rate", bad, lambda c: agreement.false_good(c, grades, threshold)),
         ("missed-good rate", n - bad, lambda c: agreement.missed_good(c, grades, threshold)),

@@ -22,7 +22,8 @@ FOREIGN: dict[str, tuple[str, dict[str, Value]]] = {
     "mrr": ("RR", {}), "precision": ("P", {}), "f1": ("F", {}), "r-precision": ("Rprec", {}),
     "hits": ("NumRelRet", {}),
     # BEIR, MTEB, sentence-transformers
-    "hole": ("Unjudged", {}), "r_cap": ("R_cap", {}), "accuracy": ("Hit", {}), "hit": ("Hit", {}),
+    "hole": ("Unjudged", {}), "Hole": ("Unjudged", {}), "r_cap": ("R_cap", {}),
+    "accuracy": ("Hit", {}), "hit": ("Hit", {}),
     # Elasticsearch
     "mean_reciprocal_rank": ("RR", {}), "expected_reciprocal_rank": ("ERR", {}),
     # ndeval

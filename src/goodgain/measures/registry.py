@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from goodgain.measures.definition import Definition, Namespace
 
-# What the measures of a ranked run can be; names are unique across these three.
-RUN_NAMESPACES: tuple[Namespace, ...] = ("ranked", "cost", "custom")
+# What the measures of a ranked run can be; names are unique across these four.
+RUN_NAMESPACES: tuple[Namespace, ...] = ("ranked", "cost", "spans", "custom")
+_BUILT_IN: tuple[Namespace, ...] = ("ranked", "cost", "spans")
 PLUGINS = "goodgain.measures"  # the entry-point group
 
 _tables: dict[Namespace, dict[str, Definition]] = {"custom": {}}
@@ -40,7 +41,7 @@ def _spellings(definition: Definition) -> tuple[str, ...]:
 
 def definitions(*namespaces: Namespace) -> tuple[Definition, ...]:
     """All measures of the namespaces (by default: of all), in the order of the tables."""
-    listed = namespaces or ("ranked", "cost", "custom", "agentic")
+    listed = namespaces or ("ranked", "cost", "spans", "custom", "agentic")
     if "custom" in listed:
         _add_plugins()
     return tuple(d for namespace in listed for d in _table(namespace).values())
@@ -67,7 +68,7 @@ def find(
 
 def add(definition: Definition) -> None:
     """Add a user's measure; a name of a built-in measure is refused."""
-    known = find(definition.name, ("ranked", "cost"))
+    known = find(definition.name, _BUILT_IN)
     if known is not None:
         raise MeasureError(
             f"'{definition.name}' is the name of a built-in measure",
@@ -93,7 +94,7 @@ def _plugin(name: str) -> Definition | None:
 def _add_plugins() -> None:
     from goodgain.plugins import load_plugins
 
-    reserved = [name for namespace in ("ranked", "cost") for name in _table(namespace)]
+    reserved = [name for namespace in _BUILT_IN for name in _table(namespace)]
     for name in load_plugins(PLUGINS, reserved):
         if name not in _tables["custom"]:
             _plugin(name)

@@ -15,6 +15,7 @@ from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
 from goodgain.io.naming import unique_names
 from goodgain.io.result_lists import is_query_row
+from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
@@ -47,6 +48,9 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     identity: Any = None,
     skip_bad: bool = False,
+    documents: Any = None,
+    cover: float = 0.5,
+    tokenizer: Any = None,
     **policies: str,
 ) -> Evaluation:
     """Measure one or several runs against judgments.
@@ -58,7 +62,18 @@ def evaluate(
     document of each identity represents it in judgments and runs. `columns` names the columns of
     judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
     counted; a bad row of the judgments is always an error.
+
+    Judgments with columns start and end, or quote, are spans of text, and runs are chunks with start and
+    end, or text: a span is met once chunks `cover` this share of it. `documents` locate texts; a
+    `tokenizer` (text to offsets of tokens) counts tokens instead of characters.
     """
+    if is_span_table(qrels):
+        from goodgain.ranking.spans import evaluate_spans
+
+        return evaluate_spans(
+            qrels, runs, measures, documents=documents, cover=cover, tokenizer=tokenizer,
+            columns=columns, policy=policy, preset=preset, threads=threads, **policies,
+        )  # fmt: skip
     _refuse_swapped(qrels, runs)
     qrels = Qrels.of(qrels, columns_of("qrels", columns))
     if columns:
@@ -236,6 +251,12 @@ def _core_request(
     skip_bad: bool,
 ) -> tuple[CoreRequest, str]:
     """The request to the core, and how it treats queries that a run lacks."""
+    for m in measures:
+        if m.definition.column == "spans":
+            raise UsageError(
+                f"{m} needs judgments of spans",
+                hint="judgments with columns start and end, or quote",
+            )
     if policy.unjudged == "bounds":
         _refuse_without_bounds(measures)
     conventions = [
@@ -344,7 +365,7 @@ def _recipe(
 
 def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
     """One run or several, each with a name of its own; what the caller passed is never changed."""
-    if hasattr(runs, "__next__"):  # an iterator of runs or of rows
+    if hasattr(runs, "__next__") and not hasattr(runs, "__arrow_c_stream__"):  # of runs or of rows
         runs = list(runs)
     if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
         names: dict[str, Any] = {}

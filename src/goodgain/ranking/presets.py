@@ -44,7 +44,17 @@ _RECALL_UP = Rule(
     ("IPrec", "AP11"), "recall x R is rounded up unless its fraction is below .1",
     params={"rounding": "up"},
 )  # fmt: skip
-_DIVERSITY = ("StRecall", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "AP_IA", "P_IA", "NRBP")
+_DIVERSITY = (
+    "StRecall",
+    "alpha_DCG",
+    "alpha_nDCG",
+    "ERR_IA",
+    "nERR_IA",
+    "AP_IA",
+    "P_IA",
+    "NRBP",
+    "nNRBP",
+)
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "default": (),

@@ -35,6 +35,14 @@ def kappa(counts: Floats, grades: Floats, quadratic: bool = False) -> Floats:
     return np.asarray(1 - _ratio(observed, (weights * expected).sum((-2, -1))))
 
 
+def kappa_at(counts: Floats, grades: Floats, threshold: float) -> Floats:
+    """Cohen's kappa of good (at or above the threshold) against bad."""
+    import numpy as np
+
+    sides = np.stack([grades < threshold, grades >= threshold]).astype(float)
+    return kappa(sides @ counts @ sides.T, np.array([0.0, 1.0]))
+
+
 def alpha(counts: Floats) -> Floats:
     """Krippendorff's alpha with the ordinal metric, for two raters."""
     import numpy as np

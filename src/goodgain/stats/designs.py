@@ -188,12 +188,43 @@ def _sum(terms: Sequence[Term]) -> Term:
     return Term(total.variance, total.freedom if total.variance else terms[0].freedom)
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Variances of a difference: the error of a mean for any number of queries and seeds follows."""
+
+    query: float
+    seed: float = 0.0
+    residual: float = 0.0
+    systems: int = 1  # with seeds of their own
+
+    @classmethod
+    def of(cls, sides: Sequence[Components], by_query: float, seeds: Sequence[int]) -> Planned:
+        """From the seeds of one or two systems; `by_query` is the variance of the means of queries."""
+        shared = math.fsum(side.residual / n for side, n in zip(sides, seeds, strict=True))
+        return cls(
+            query=max(0.0, by_query - shared),
+            seed=math.fsum(side.seed for side in sides),
+            residual=math.fsum(side.residual for side in sides),
+            systems=len(sides),
+        )
+
+    def error(self, queries: int, seeds: int = 0) -> MeanError:
+        """The error of the mean over so many queries, and seeds of each system."""
+        by_query = Term(self.query / queries, queries - 1)
+        if not seeds:
+            return MeanError((by_query,))
+        spread = self.seed / seeds + self.residual / (queries * seeds)
+        return MeanError((Term(spread, self.systems * (seeds - 1)), by_query))
+
+
 def is_crossed(values: Floats) -> bool:
     """Whether seeds share enough queries to tell the two apart."""
     import numpy as np
 
     present = ~np.isnan(values)
     queries, seeds = present.shape
+    if present.all():
+        return min(queries, seeds) > 1
     return bool(present.sum() - queries - seeds + 1 >= max(2, queries // 4))
 
 

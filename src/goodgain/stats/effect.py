@@ -65,13 +65,15 @@ def minimum_detectable(
 
 def shift_for_power(error: MeanError, alpha: float, power: float = 0.8) -> float:
     """How many standard errors away a mean is shown with this power by a test over queries and seeds."""
+    return solve(
+        lambda shift: power_of(error, shift, alpha) - power, 0.0, error.critical(alpha / 2) + 2
+    )
+
+
+def power_of(error: MeanError, shift: float, alpha: float) -> float:
+    """The power of a two-sided test whose mean is `shift` standard errors away from 0."""
     critical, freedom = error.critical(alpha / 2), error.freedom
-
-    def excess(shift: float) -> float:
-        reached = noncentral_t_sf(critical, freedom, shift)
-        return reached + noncentral_t_sf(critical, freedom, -shift) - power
-
-    return solve(excess, 0.0, critical + 2)
+    return noncentral_t_sf(critical, freedom, shift) + noncentral_t_sf(critical, freedom, -shift)
 
 
 @lru_cache(maxsize=256)

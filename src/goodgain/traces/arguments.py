@@ -1,4 +1,4 @@
-"""The evidence in a call's arguments and output: does it ask a question, does it name a document?"""
+"""The evidence in a call's arguments and output: whether it asks a question or names a document."""
 
 from __future__ import annotations
 

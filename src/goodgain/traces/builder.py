@@ -161,7 +161,7 @@ class Builder:
 
     def add_answer(self, text: str | None, citations: Iterable[dict[str, Any]] = ()) -> None:
         """Add a block of the final answer; blocks before the last generation are replaced."""
-        if text:
+        if text and isinstance(text, str):
             turn = self._turn()
             turn.answer.append(text)
             turn.citations.extend(citations)

@@ -44,6 +44,11 @@ class Context:
         if text not in self.notes:
             self.notes.append(text)
 
+    def place(self, where: str) -> str:
+        """The file and, where a document is a line, its number."""
+        number = where.rpartition(":")[2]
+        return f"{self.name}:{number}" if number.isdigit() else self.name
+
     def skip(self, problem: GoodgainError) -> None:
         """Leave out what has this problem if the user wants that; otherwise raise it."""
         if not self.skip_bad:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.files import BYTE_ORDER_MARK, plain_descriptor
 from goodgain.io.naming import display_name, system_name
 from goodgain.traces.context import Context
+from goodgain.traces.folders import files_in, read_files
 from goodgain.traces.layouts import DOCUMENT, HEAD, LINES, detect_layout
 from goodgain.traces.ledger import Ledger
 from goodgain.traces.recorder import is_recording
@@ -73,6 +74,7 @@ def open_traces(
 ) -> OpenedTraces:
     """Open a file (`-` for standard input) and detect its format, unless `format` names it.
 
+    A folder, or a pattern such as `logs/*.json`, is opened as one source of all its files.
     `search_rules` is a TOML file of rules of what is a search, `prices` one of the prices of models;
     `sink` gets every item of the ledger.
     """
@@ -86,6 +88,25 @@ def open_traces(
         merge_adjacent=merge_adjacent,
         skip_bad=skip_bad,
     )
+    files = files_in(path)
+    if files is None:
+        return _open_file(path, chosen, context)
+
+    def open_file(file: str) -> OpenedTraces:
+        one = replace(context, name=file, ledger=Ledger(sink), notes=[], skipped=0, examples=[])
+        return _open_file(file, chosen, one)
+
+    return OpenedTraces(
+        name,
+        format or "several",
+        None,
+        lambda: read_files(path, files, context, open_file),
+        context,
+    )
+
+
+def _open_file(path: str, chosen: TraceFormat | None, context: Context) -> OpenedTraces:
+    name = context.name
     fd = plain_descriptor(path)
     try:
         trace_format, layout = _detect(fd, name, chosen)
@@ -98,8 +119,28 @@ def open_traces(
             name, trace_format.name, fd, lambda: trace_format.read(documents, context), context
         )
     return OpenedTraces(
-        name, trace_format.name, None, lambda: trace_format.read(documents, context), context
+        name, trace_format.name, None, lambda: _read(trace_format, documents, context), context
     )
+
+
+def _read(trace_format: TraceFormat, documents: Documents, context: Context) -> Conversations:
+    """The conversations; a file of which nothing was read is in another format."""
+    has_content, count = False, 0
+    for trace in trace_format.read(documents, context):
+        has_content = has_content or bool(trace.get("turns"))
+        count += 1
+        yield trace
+    read = sum(
+        number
+        for (kind, account), number in context.ledger.counts.items()
+        if kind != "conversation" and account != "unusable"
+    )
+    if not (has_content or context.skipped) and not (read and count):
+        raise InputError(
+            f"nothing in the file could be read as '{trace_format.name}'",
+            where=context.name,
+            hint="leave out --from to have the format detected",
+        )
 
 
 def trace_format(path: str) -> str:

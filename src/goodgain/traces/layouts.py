@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Documents
+    from goodgain.traces.ledger import Ledger
 
 HEAD = 1 << 16
 _SERVER_EVENT = re.compile(rb"(?::|data:|event:|id:|retry:)")
@@ -56,7 +57,7 @@ def detect_layout(fd: int, name: str) -> Layout:
         if stream_of(document) is None:
             return Layout("lines", _first(document), _lines)
         sample = next(replies(_parsed_lines(fd, name)))[1]
-        return Layout("lines", sample, lambda *rest: replies(_lines(*rest)))
+        return Layout("lines", sample, _chunks)
     data = _content(fd)
     values = _objects(data, name)
     first = next(values)
@@ -73,7 +74,7 @@ def parse_line(text: bytes) -> Any:
         return None
 
 
-def split_document(document: Any, stem: str) -> Documents:
+def split_document(document: Any, stem: str, ledger: Ledger | None = None) -> Documents:
     """A list of chats is several documents; a list of messages, items or spans is one."""
     if (
         isinstance(document, dict)
@@ -85,9 +86,20 @@ def split_document(document: Any, stem: str) -> Documents:
         for number, item in enumerate(document, 1):
             yield f"{stem}:{number}", item
     elif isinstance(document, list) and document and stream_of(document[0]):
-        yield from replies((f"{stem}:{number}", item) for number, item in enumerate(document, 1))
+        documents = ((f"{stem}:{number}", item) for number, item in enumerate(document, 1))
+        yield from replies(documents, ledger)
     else:
-        yield stem, document
+        yield stem, _without_http(document)
+
+
+def _without_http(document: Any) -> Any:
+    """Logs of gateways and batches have the request and the response as bodies of HTTP messages."""
+    bodies = {}
+    for name in ("request", "response") if isinstance(document, dict) else ():
+        message = document.get(name)
+        if isinstance(message, dict) and isinstance(message.get("body"), dict):
+            bodies[name] = message["body"]
+    return {**document, **bodies} if bodies else document
 
 
 _LISTS = ("messages", "output", "result", "samples", "conversations", "contents")
@@ -116,7 +128,7 @@ def _content(fd: int) -> bytes:
 
 
 def _document(fd: int, stem: str, context: Context) -> Documents:
-    yield from split_document(parse_json(_content(fd), context.name), stem)
+    yield from split_document(parse_json(_content(fd), context.name), stem, context.ledger)
 
 
 def _text(fd: int, stem: str, context: Context) -> Documents:
@@ -125,13 +137,15 @@ def _text(fd: int, stem: str, context: Context) -> Documents:
 
 def _streamed(fd: int, stem: str, context: Context) -> Documents:
     events = server_events(_content(fd).decode("utf-8", "replace"))
-    yield from replies((f"{stem}:{number}", event) for number, event in enumerate(events, 1))
+    documents = ((f"{stem}:{number}", event) for number, event in enumerate(events, 1))
+    yield from replies(documents, context.ledger)
 
 
 def _several(fd: int, stem: str, context: Context) -> Documents:
     """Objects one after another, as OpenTelemetry's console exporter prints them."""
     values = _objects(_content(fd), context.name)
-    yield from replies((f"{stem}:{number}", value) for number, value in enumerate(values, 1))
+    documents = ((f"{stem}:{number}", value) for number, value in enumerate(values, 1))
+    yield from replies(documents, context.ledger)
 
 
 def _objects(data: bytes, name: str) -> Iterator[Any]:
@@ -168,7 +182,12 @@ def _lines(fd: int, stem: str, context: Context) -> Documents:
         if document is None:
             _skip_line(context, where)
         else:
-            yield where, document
+            yield from split_document(document, where, context.ledger)
+
+
+def _chunks(fd: int, stem: str, context: Context) -> Documents:
+    """A chunk of a stream a line."""
+    yield from replies(_lines(fd, stem, context), context.ledger)
 
 
 def _skip_line(context: Context, where: str) -> None:

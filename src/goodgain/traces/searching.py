@@ -6,12 +6,12 @@ Decided by evidence, in this order: the user's lists, what the source itself say
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,7 +85,7 @@ def split_name(tool: str) -> Name:
 def _words(text: str) -> list[str]:
     joined = [_singular(w.casefold()) for w in _WORD.findall(text)]
     # context7 and web2 are one word, too
-    pairs = [a + b for a, b in itertools.pairwise(joined) if b.isdigit()]
+    pairs = [a + b for a, b in pairwise(joined) if b.isdigit()]
     return joined + pairs
 
 

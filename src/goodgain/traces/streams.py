@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain.traces.format import Documents
+    from goodgain.traces.ledger import Ledger
 
 
 class _Stream:
@@ -275,7 +276,7 @@ def stream_of(document: Any) -> type[_Stream] | None:
     return None
 
 
-def replies(documents: Documents) -> Documents:
+def replies(documents: Documents, ledger: Ledger | None = None) -> Documents:
     """The documents with the chunks of each stream put together; whole documents pass unchanged."""
     kind: type[_Stream] | None = None
     stream: _Stream | None = None
@@ -291,6 +292,9 @@ def replies(documents: Documents) -> Documents:
             continue
         if stream is None:
             kind, stream, name, identity = here, here(), where, _identity(document)
+        if ledger is not None and here is not _Gemini:  # whose chunks are responses
+            ledger.meet("event")
+            ledger.enter("event", "read", "a piece of a response", where=where)
         if stream.add(document):
             yield name, stream.reply()
             stream = None

@@ -14,6 +14,7 @@ from goodgain.errors import GoodgainError, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+_LOGGED = 20  # problems at most
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -77,9 +78,11 @@ class TraceWriter:
             self.lost += 1
 
     def report(self, error: Exception) -> None:
-        """Raise a problem, or log it if not `strict`."""
+        """Raise a problem, or log it if not `strict`; a disk that stays full is not logged for ever."""
         if self.strict:
             raise error
+        if self.lost >= _LOGGED:
+            return
         reason = str(error) if isinstance(error, GoodgainError) else repr(error)
         logging.getLogger("goodgain").warning("recording: %s", reason)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
@@ -148,10 +149,13 @@ def _check_definitions(sample: Sample, measures: Sequence[Measure]) -> Check:
             (m.label, bound): scores.column(m, bound) for m in usable for bound in _bounds(bounded)
         }
         for query, judged in sample.judged.items():
-            cases = worlds(sample.retrieved.get(query, []), judged)
-            if cases is None:
-                continue
+            retrieved = sample.retrieved.get(query, [])
+            by_aspect = worlds(retrieved, judged)
+            plain = worlds(retrieved, replace(judged, rows=[]))
             for measure in usable:
+                cases = by_aspect if measure.definition.family == "distinct" else plain
+                if cases is None:
+                    continue
                 expected = _summary([_defined(measure, *case) for case in cases], bounded)
                 for bound, wanted in zip(_bounds(bounded), expected, strict=True):
                     ours = columns[measure.label, bound][places[query]]
@@ -178,6 +182,7 @@ def _with_bounds(measures: Sequence[Measure]) -> list[Measure]:
         for m in measures
         if facts[str(m.definition.kernel)]["unjudged_bounds"]
         and (m.get("ideal") or "judged") == "judged"
+        and not (m.definition.family == "distinct" and m.get("rel") != 1)
     ]
 
 
@@ -214,9 +219,12 @@ def _all_orders(run: Any, judged: Judged) -> Cases:
 def _all_gains(run: Any, judged: Judged) -> Cases:
     ranking = by_docid(run)
     unknown = sum(doc not in judged.gains for doc in ranking)
-    grades = len({0.0, judged.top, *(g for g in judged.gains.values() if g > 0)})
-    if grades**unknown > _MOST_ORDERS:
+    aspects = {row[3] for row in judged.rows if row[3] is not None}
+    grades = {0.0, judged.top, *(g for g in judged.gains.values() if g > 0)}
+    if (2 ** len(aspects) if aspects else len(grades)) ** unknown > _MOST_ORDERS:
         return None
+    if aspects and not any(row[3] is not None and row[1] >= 1 for row in judged.rows):
+        return None  # no aspect counts: the bounds are undefined
     return [(ranking, world) for world in supposed(ranking, judged)]
 
 

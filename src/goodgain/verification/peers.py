@@ -160,7 +160,8 @@ def _ir_measures_values(sample: Sample, names: dict[str, str]) -> Values:
         qrels = [ir_measures.Qrel(*row) for row in rows]
         parsed = [ir_measures.parse_measure(name) for name in chosen]
         for metric in ir_measures.iter_calc(parsed, qrels, run):
-            values[metric.query_id, chosen[str(metric.measure)]] = float(metric.value)
+            if metric.value == metric.value:  # ndeval divides 0 by 0 where no aspect counts
+                values[metric.query_id, chosen[str(metric.measure)]] = float(metric.value)
     return values
 
 

@@ -10,7 +10,8 @@ os.environ["INSPECT_DISPLAY"] = "none"
 
 import json
 
-from inspect_ai import Task, eval
+from inspect_ai import Task
+from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -92,7 +93,7 @@ def main():
         )
         with tempfile.TemporaryDirectory() as folder:
             model = get_model("mockllm/model", custom_outputs=list(outputs()))
-            eval(task, model=model, log_dir=folder, log_format=form)
+            evaluate(task, model=model, log_dir=folder, log_format=form)
             (path,) = Path(folder).glob(f"*.{form}")
             save(f"inspect-log.{form}", path.read_bytes(), LOG.counts(), **facts)
 

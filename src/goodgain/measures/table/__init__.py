@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 # The modules of each namespace, in the order of `goodgain measures`; imported when first used.
 FAMILIES: dict[Namespace, tuple[str, ...]] = {
-    "ranked": ("gain", "binary", "distinct", "loss", "coverage"),
+    "ranked": ("gain", "binary", "distinct", "cwl", "loss", "coverage"),
     "cost": ("cost",),
+    "spans": ("spans",),
     "agentic": ("agentic",),
 }
 

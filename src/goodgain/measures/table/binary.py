@@ -415,6 +415,12 @@ MEASURES: tuple[Definition, ...] = (
                 low=0,
                 options=("overlap_depth",),
             ),
+            Param(
+                name="normalize",
+                default=True,
+                meaning="divide by the overlap of the ideal list with itself",
+                options=("normalise",),
+            ),
         ),
         elsewhere={"ir_measures": "Compat(depth=0)"},
     ),

@@ -203,4 +203,25 @@ MEASURES: tuple[Definition, ...] = (
         ),
         elsewhere={"ir_measures": "NRBP", "ndeval": "NRBP"},
     ),
+    Definition(
+        name="nNRBP",
+        namespace="ranked",
+        family="distinct",
+        level="query",
+        unit="",
+        direction="higher",
+        range=Range(0, 1.5, "0 to about 1"),
+        summary="NRBP over the greedy ideal list of the judged documents.",
+        formula="sum of g_i beta^(i-1) / the same of the greedy ideal list",
+        edge_cases=_NO_ASPECT,
+        citation="Clarke, Kolla & Vechtomova, An effectiveness measure for ambiguous and underspecified "
+        "queries, ICTIR 2009",
+        kernel="nnrbp",
+        params=(
+            REL,
+            ALPHA,
+            continuation("beta", 0.5, "the probability of going on to the next rank"),
+        ),
+        elsewhere={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
+    ),
 )

@@ -25,7 +25,9 @@ def _read(documents: Documents, context: Context) -> Conversations:
     """One iteration per call; with `merge_adjacent`, calls with nothing between them share one."""
     for where, document in documents:
         if problem := _mismatch(document):
-            context.skip(InputError(f"not a BrowseComp-Plus run: {problem}", where=where))
+            context.skip(
+                InputError(f"not a BrowseComp-Plus run: {problem}", where=context.place(where))
+            )
             continue
         metadata = document.get("metadata")
         system = text_in(metadata, "model") if isinstance(metadata, dict) else None

@@ -13,7 +13,6 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, text_of
 
 if TYPE_CHECKING:
-    from goodgain.traces.calls import CallRecord
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
@@ -47,8 +46,6 @@ class _Session:
 
     builder: Builder
     generations: dict[str, str] = field(default_factory=dict)  # the last message of each agent
-    agents: dict[str, CallRecord] = field(default_factory=dict)  # the call that runs a sub-agent
-    calls: dict[str, CallRecord] = field(default_factory=dict)
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
@@ -107,11 +104,7 @@ def _add_assistant(
         if block.get("type") in ("tool_use", "server_tool_use"):
             if not agent:
                 builder.drop_answer()
-            call, name = str(block.get("id")), block.get("name")
-            record = builder.add_call(
-                call, name, block.get("input"), where=place, parent=session.agents.get(agent)
-            )
-            session.calls[call] = record
+            builder.add_call(block.get("id"), block.get("name"), block.get("input"), where=place)
         elif block.get("type") == "text" and not agent:
             builder.add_answer(block.get("text"))
 

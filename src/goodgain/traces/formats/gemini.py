@@ -21,7 +21,11 @@ _BLOCKS = {"text", "functionCall", "function_call", "functionResponse", "functio
 
 def _mismatch(document: Any) -> str:
     if isinstance(document, dict):
-        if isinstance(document.get("candidates"), list) or document.get("object") == "interaction":
+        response = document.get("response")
+        holders = (document, response if isinstance(response, dict) else {})
+        if any(isinstance(holder.get("candidates"), list) for holder in holders):
+            return ""
+        if document.get("object") == "interaction" and isinstance(document.get("steps"), list):
             return ""
         if isinstance(document.get("steps"), list) and any(
             str(s.get("type")).startswith("google_search") for s in dicts(document["steps"])

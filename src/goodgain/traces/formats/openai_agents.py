@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.spans import Kind, Span, conversations, exchange_fields
+from goodgain.traces.telemetry import text_in
 from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts
 
@@ -41,8 +42,12 @@ def _read(documents: Documents, context: Context) -> Conversations:
                 traces[str(item.get("id"))] = item
                 context.ledger.meet("event")
                 context.ledger.enter("event", "read", where=f"{where} item {number}")
-            else:
+            elif "span_data" in item or item.get("object") == "trace.span":
                 spans.append((item, f"{where} item {number}"))
+            else:
+                context.ledger.meet("event")
+                rule = "neither a trace nor a span"
+                context.ledger.enter("event", "unusable", rule, where=f"{where} item {number}")
     return conversations((_span(s, traces, where) for s, where in spans), context)
 
 
@@ -52,22 +57,21 @@ def _span(span: dict[str, Any], traces: dict[str, dict[str, Any]], where: str) -
     trace = str(span.get("trace_id"))
     facts = traces.get(trace, {})
     error = span.get("error")
-    usage = data.get("usage") or (data.get("model_config") or {}).get("usage")
     fields = exchange_fields(kind, data.get("input"), data.get("output"))
     return Span(
         kind=kind,
         trace=trace,
         where=where,
-        id=span.get("id"),
-        parent=span.get("parent_id"),
+        id=text_in(span, "id"),
+        parent=text_in(span, "parent_id"),
         start=span.get("started_at"),
         end=span.get("ended_at"),
-        session=facts.get("group_id"),
-        name=data.get("name") or data.get("type"),
-        error=str(error.get("message") or error) if isinstance(error, dict) else error,
-        usage=read_usage(usage),
-        model=data.get("model"),
-        system=facts.get("workflow_name"),
+        session=text_in(facts, "group_id"),
+        name=text_in(data, "name", "type"),
+        error=str(error.get("message") or error) if isinstance(error, dict) else None,
+        usage=read_usage(data.get("usage")),
+        model=text_in(data, "model"),
+        system=text_in(facts, "workflow_name"),
         **fields,
     )
 

@@ -19,13 +19,10 @@ if TYPE_CHECKING:
     from goodgain.traces.format import Conversations, Documents
 
 _CALLS = ("function_call", "custom_tool_call", "web_search_call", "file_search_call", "mcp_call")
-_LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
 _TYPES = (*_CALLS, "function_call_output", "reasoning")
 
 
 def _mismatch(document: Any) -> str:
-    if _is_event(document):
-        return ""
     listed = _items(document)
     if listed is None:
         return "no object 'response' and no list of items"
@@ -36,11 +33,6 @@ def _mismatch(document: Any) -> str:
         if any(i.get("type") in _TYPES for side in listed for i in dicts(side))
         else "no item is a function_call or a hosted search"
     )
-
-
-def _is_event(document: Any) -> bool:
-    """Whether this is an event of a stream."""
-    return isinstance(document, dict) and str(document.get("type", "")).startswith("response.")
 
 
 def _items(document: Any) -> tuple[list[Any], list[Any]] | None:
@@ -97,26 +89,13 @@ def _piece(where: str, document: Any) -> Piece:
 
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per response, list of items, or stream, or per thread of responses."""
-    for thread in threads(_without_events(documents, context), _piece, context):
+    for thread in threads(documents, _piece, context):
         builder = Builder(thread.name, thread.system, context)
         if thread.repeated:
             rule = "repeated from an earlier line"
             builder.add_item("message", thread.where, "duplicate", rule, thread.repeated)
         _add_items(thread.items, builder)
         yield builder.build()
-
-
-def _without_events(documents: Documents, context: Context) -> Documents:
-    """Of the events of a stream only the last is a document: it holds all of it."""
-    for where, document in documents:
-        if _is_event(document):
-            is_last = document["type"] in _LAST_EVENTS
-            context.ledger.meet("event")
-            rule = "" if is_last else "the last event of the stream holds it"
-            context.ledger.enter("event", "read" if is_last else "wrapped", rule, where=where)
-            if not is_last:
-                continue
-        yield where, document
 
 
 def _add_items(items: list[Item], builder: Builder) -> None:

@@ -30,7 +30,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
         events = list(dicts(document)) if isinstance(document, list) else [document]
         try:
             trace = assemble(events)
-        except (KeyError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError):
             context.skip(InputError("not an event of a recording", where=f"{context.name} {where}"))
             continue
         name = trace["conversation"], trace.get("system")
@@ -72,6 +72,8 @@ def assemble(events: list[dict[str, Any]]) -> dict[str, Any]:
             turn["iterations"].append(iterations[number])
         iteration = iterations[number]
         if kind == "search":
+            if not isinstance(event["search"]["results"], list):
+                raise TypeError
             iteration["searches"].append(event["search"])
         elif kind == "open":
             iteration.setdefault("opens", []).append(event["open"])

@@ -37,7 +37,11 @@ def _is_number(text: str) -> bool:
 def _read(documents: Documents, context: Context) -> Conversations:
     """One conversation per query; a result's gain is its best rating, its aspects the subtopics."""
     queries: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for _, text in documents:
+    for where, text in documents:
+        if not isinstance(text, str):
+            problem = InputError("not tab-separated text", where=context.place(where))
+            context.skip(problem)
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip():
                 continue

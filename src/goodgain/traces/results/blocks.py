@@ -39,9 +39,7 @@ def _is_block(item: dict[Any, Any]) -> bool:
         return isinstance(item.get("text", item.get("value")), str) and not (
             {"url", "title", "id", "score", "source", "link"} & item.keys()
         )
-    if kind in ("document", "web_search_result", "file"):
-        return False  # an ordinary list of documents
-    return True
+    return kind not in ("document", "web_search_result", "file")  # ordinary lists of documents
 
 
 def unwrap_blocks(blocks: list[Any]) -> Iterator[tuple[Kind, Any]]:
@@ -52,7 +50,10 @@ def unwrap_blocks(blocks: list[Any]) -> Iterator[tuple[Kind, Any]]:
             text = block.get("text", block.get("value"))
             yield ("text", text) if isinstance(text, str) else ("data", text)
         elif kind in ("json", "tool_result") or (kind is None and "json" in block):
-            yield "data", block.get("json", block.get("value", block.get("content", block.get("data"))))
+            yield (
+                "data",
+                block.get("json", block.get("value", block.get("content", block.get("data")))),
+            )
         elif kind in ("resource", "embedded_resource"):
             yield from _resource(block.get("resource", block))
         elif kind in ("resource_link", "search_result"):

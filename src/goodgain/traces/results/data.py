@@ -18,7 +18,16 @@ from goodgain.traces.results.blocks import is_block_list, unwrap_blocks
 from goodgain.traces.results.decoding import decode
 from goodgain.traces.results.finding import Finding, empty, failed, result, unread
 from goodgain.traces.results.lists import read_columns, read_list, read_map, read_rows
-from goodgain.traces.results.names import COUNTERS, EXCLUDED, LISTS, MAIN, MEDIA, SUPPORTING, field_of
+from goodgain.traces.results.names import (
+    COUNTERS,
+    EXCLUDED,
+    LISTS,
+    MAIN,
+    MEDIA,
+    PROSE,
+    SUPPORTING,
+    field_of,
+)
 from goodgain.traces.results.objects import read_object
 from goodgain.traces.results.outcomes import data_failure, is_zero_total, says_nothing_matched
 from goodgain.traces.results.providers import read_exactly
@@ -28,12 +37,22 @@ if TYPE_CHECKING:
 
 _ENCODINGS = 6  # text in JSON in text ...: more levels than that are not opened
 _SINGLE = 3.0
-_PROSE = frozenset((
-    "answer", "summary", "query", "question", "prompt", "thought", "reasoning", "instructions", "title", "name",
-    "id", "url", "follow_up", "final_answer", "input", "original_query",
-))  # fmt: skip
+_ID_LISTS = frozenset(
+    ("ids", "idlist", "docids", "doc_ids", "retrieved_docids", "pmids", "document_ids")
+)
 _MESSAGES = frozenset(("message", "msg", "status", "note", "info", "error", "detail"))
-_CALL_IDS = ("call_", "toolu_", "msg_", "resp_", "chatcmpl", "run-", "fc_", "req_", "srvtoolu_", "tool_")
+_CALL_IDS = (
+    "call_",
+    "toolu_",
+    "msg_",
+    "resp_",
+    "chatcmpl",
+    "run-",
+    "fc_",
+    "req_",
+    "srvtoolu_",
+    "tool_",
+)
 
 
 @dataclass(slots=True)
@@ -118,7 +137,7 @@ def _walk(value: Any, depth: int) -> _Survey:
                     opened -= 1
                     survey.findings.append(finding)
                     continue
-            if place.name not in _PROSE:
+            if place.name not in PROSE:
                 survey.texts.append((place, node))
         elif isinstance(node, list | tuple):
             _visit_list(list(node), place, survey, stack, depth)
@@ -130,8 +149,15 @@ def _walk(value: Any, depth: int) -> _Survey:
 def _visit_list(
     items: list[Any], place: _Place, survey: _Survey, stack: list[tuple[Any, _Place]], depth: int
 ) -> None:
-    if not items or all(item in (None, [], {}) for item in items[:1000]):
+    if place.name in _ID_LISTS and all(type(item) is int for item in items):
+        items = [str(item) for item in items]
+        named = [{"id": item} for item in items]
+        survey.lists.append(_Candidate(named, 2.0, place))
+        return
+    if all(item in (None, [], {}, "") for item in items):
         survey.empty_lists += (place.name in MAIN or not place.name) and not place.rank
+        return
+    if len(items) == 4 and isinstance(items[0], str) and _visit_exactly(items, place, survey):
         return
     if is_block_list(items):
         if depth < _ENCODINGS:
@@ -160,37 +186,56 @@ def _visit_list(
 def _visit_object(
     item: dict[Any, Any], place: _Place, survey: _Survey, stack: list[tuple[Any, _Place]]
 ) -> None:
+    if not place.in_list and _visit_exactly(item, place, survey):
+        return
     for read in (read_columns, read_map):
         results, strength = read(item)
         if results:
             survey.lists.append(_Candidate(results, strength, place))
             return
     single, strength = read_object(item)
-    is_single = strength >= _SINGLE and _stands_alone(single)
+    is_single = strength >= _SINGLE and _stands_alone(single, strength)
     if is_single:
         survey.singles.append(_Candidate([single], strength, place))
+    is_page = is_single and "content" in single and "url" in single  # its links are not results
     children = []
     for key, value in item.items():
         name = field_of(str(key))[2]
         if not place.in_list or place.name == "hits_containers":
             survey.zero_total |= is_zero_total(name, value)
             if name in COUNTERS and isinstance(value, dict):
-                survey.zero_total |= any(is_zero_total(field_of(str(k))[2], v) for k, v in value.items())
+                survey.zero_total |= any(
+                    is_zero_total(field_of(str(k))[2], v) for k, v in value.items()
+                )
         if value is None or value == [] or value == {}:
             survey.empty_lists += name in MAIN and not is_single and not place.rank
             continue
+        if is_page and name not in MAIN:
+            continue
         if isinstance(value, dict | list | tuple | str) and (
-            name not in EXCLUDED or (isinstance(value, str) and name not in _PROSE)
+            name not in EXCLUDED or (isinstance(value, str) and name not in PROSE)
         ):
             children.append((value, _below(place, name)))
     stack.extend(reversed(children))
 
 
-def _stands_alone(single: dict[str, Any]) -> bool:
+def _visit_exactly(value: Any, place: _Place, survey: _Survey) -> bool:
+    """Whether an exact reader knows this part of the data."""
+    exact = read_exactly(value)
+    if exact is None:
+        return False
+    if exact[0]:
+        survey.lists.append(_Candidate(exact[0], 4.0, replace(place, named=True)))
+    else:
+        survey.empty_lists += 1
+    return True
+
+
+def _stands_alone(single: dict[str, Any], strength: float) -> bool:
     """Whether an object outside a list is a document: it has a text or a title, and says of what."""
     text = "content" in single or "snippet" in single
     if "url" in single:
-        return text or "title" in single
+        return text or strength > _SINGLE  # the name of something with a home page is not enough
     if "ids" in single or ("title" in single and text):
         return text
     return text and "id" in single and not str(single["id"]).startswith(_CALL_IDS)

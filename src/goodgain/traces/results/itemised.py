@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from goodgain.traces.results.segments import segments
@@ -12,14 +13,21 @@ _ITEM = re.compile(
     r"(?P<indent>[ \t]{0,12})(?P<mark>[-*•+–‣◦]|#{1,6}|\[\d{1,4}\]|\(?\d{1,4}[.):]|[①-⑳])[ \t]{1,8}(?=\S)"
 )
 _MARKDOWN = re.compile(
-    r"[ \t]{0,8}(?:#{1,6}[ \t]+)?(?:\d{1,4}[.)][ \t]+)?[*_]{0,3}\[(?P<title>[^\n]{1,500}?)\]\(<?(?P<url>(?:https?|ftp|s3|gs|file)://[^\s<>]{3,4000}?)>?"
+    r"[ \t]{0,8}(?:#{1,6}[ \t]+)?(?:\d{1,4}[.)][ \t]+)?[*_]{0,3}\[(?P<title>[^\n]{1,500}?)\]"
+    r"\(<?(?P<url>(?:https?|ftp|s3|gs|file)://[^\s<>]{3,4000}?)>?"
     r"(?:[ \t]+\"[^\"\n]{0,300}\")?\)[*_]{0,3}(?=[\s:.,;|–—-]|$)(?P<rest>.*)"
 )
-_ALONE = re.compile(rf"[ \t>*_]{{0,12}}(?:[^\w\s<]{{1,3}}[ \t]{{1,3}})?(?:[^\W\d_][\w ]{{0,20}}[:：][ \t]*)?<?(?P<url>{_URL}?)>?[*_]{{0,3}}[ \t]*$")
-_TRAILING = re.compile(
-    rf"(?P<title>\S[^\n]{{1,300}}?)[ \t]*(?:[-–—|:,→]|->|[(\[<])[ \t]*[(\[<]?(?P<url>{_URL}?)[)\]>]?(?:[ \t]*[-–—|:][ \t]+(?P<rest>[^\n]*))?[ \t]*$"
+_ALONE = re.compile(
+    r"[ \t>*_]{0,12}(?:[^\w\s<]{1,3}[ \t]{1,3})?(?:[^\W\d_][\w ]{0,20}[:：][ \t]*)?"
+    rf"<?(?P<url>{_URL}?)>?[*_]{{0,3}}[ \t]*$"
 )
-_LEADING = re.compile(rf"<?(?P<url>{_URL}?)>?(?:[ \t]+[-–—|:(][ \t]*|[ \t]*[|\t][ \t]*)(?P<rest>[^\n]*)$")
+_TRAILING = re.compile(
+    rf"(?P<title>\S[^\n]{{1,300}}?)[ \t]*(?:[-–—|:,→]|->|[(\[<])[ \t]*[(\[<]?(?P<url>{_URL}?)[)\]>]?"
+    r"(?:[ \t]*[-–—|:][ \t]+(?P<rest>[^\n]*))?[ \t]*$"
+)
+_LEADING = re.compile(
+    rf"<?(?P<url>{_URL}?)>?(?:[ \t]+[-–—|:(][ \t]*|[ \t]*[|\t][ \t]*)(?P<rest>[^\n]*)$"
+)
 _LINK_INSIDE = re.compile(r"\]\((?:https?|ftp)://")
 Result = dict[str, Any]
 
@@ -31,11 +39,15 @@ def _clean(text: str) -> str:
 def _build(url: str, title: str = "", text: str = "") -> Result:
     if url.count(")") > url.count("("):
         url = url.rstrip(")")
-    known = (("url", url.rstrip(".,;*_")), ("title", _clean(title)), ("snippet", text.strip().lstrip("-–—|: ").strip()))
+    known = (
+        ("url", url.rstrip(".,;*_")),
+        ("title", _clean(title)),
+        ("snippet", text.strip().lstrip("-–—|: ").strip()),
+    )
     return {k: v for k, v in known if v}
 
 
-def _read_head(line: str) -> Result | None:
+def read_line(line: str) -> Result | None:
     """The link that a line consists of, or begins with."""
     link = _MARKDOWN.match(line)
     if link:
@@ -58,18 +70,34 @@ def _is_sentence(title: str) -> bool:
     return title.count(". ") > 1 or bool(_SAYS.search(title))
 
 
-_SAYS = re.compile(r"\b(?:see|visit|source|sources|via|at|check|read more|according to|more info\w*)$", re.I)
+_SAYS = re.compile(
+    r"\b(?:see|visit|source|sources|via|at|check|read more|according to|more info\w*)$", re.I
+)
 
 
 def read_items(text: str) -> list[Result]:
     """Numbered or bulleted items of which each begins with a link, or has a line that is one."""
     if "://" not in text:
         return []
-    items = _split_items(text.split("\n"))
-    if not items:
+    lines = text.split("\n")
+    items = _split_items(lines)
+    if not items or _is_mostly_prose(lines, items):
         return []
     results = [r for r in (_read_item(lines) for lines in items) if r is not None]
     return results if results and 2 * len(results) >= len(items) else []
+
+
+def _is_mostly_prose(lines: list[str], items: list[list[str]]) -> bool:
+    """Whether a list of references follows a text that is longer: an answer, not results."""
+    size = sum(len(line) for item in items for line in item)
+    before = 0
+    for line in lines:
+        if line.endswith(items[0][0]) and _ITEM.match(line):
+            break
+        stripped = line.strip()
+        if not stripped.endswith((":", "：")) and stripped[:1] != "#":
+            before += len(stripped)
+    return before > 80 and before > size
 
 
 def _split_items(lines: list[str]) -> list[list[str]]:
@@ -97,7 +125,7 @@ def _kind(mark: str) -> str:
 
 
 def _read_item(lines: list[str]) -> Result | None:
-    head = _read_head(lines[0])
+    head = read_line(lines[0])
     if head is not None:
         rest = "\n".join(line.strip() for line in lines[1:]).strip()
         if rest:
@@ -124,10 +152,14 @@ def read_links(text: str) -> list[Result]:
         heads = [(n, h) for n, h in ((n, _line_link(x)) for n, x in enumerate(lines)) if h]
         if not heads:
             if results and len(paragraph) > 80:
-                results[-1]["snippet"] = (results[-1].get("snippet", "") + "\n\n" + paragraph.strip()).strip()
+                results[-1]["snippet"] = (
+                    results[-1].get("snippet", "") + "\n\n" + paragraph.strip()
+                ).strip()
             prose += len(paragraph) > 200
             continue
-        for (number, head), following in zip(heads, [*(n for n, _ in heads[1:]), len(lines)], strict=True):
+        for (number, head), following in zip(
+            heads, [*(n for n, _ in heads[1:]), len(lines)], strict=True
+        ):
             single = len(heads) == 1
             before = lines[:number] if single else []
             if single and before and "title" not in head:
@@ -145,12 +177,14 @@ def read_links(text: str) -> list[Result]:
 def _line_link(line: str) -> Result | None:
     if "://" not in line:
         return None
-    return _read_head(line)
+    return read_line(line)
 
 
 _PASSAGE = re.compile(
-    r"^[ \t]{0,4}[#*]{0,4}[ \t]?(?:(?P<bracket>\[(?P<n1>\d{1,4})\])|\[?(?:document|doc|passage|result|source|chunk|context|snippet|excerpt|evidence|article)[ \t_#]{0,2}"
-    r"(?P<n2>\d{1,4})\]?)(?:[ \t]?\((?P<note>[^)\n]{0,200})\))?\*{0,2}[ \t]?[:.)\]–-]{0,2}\*{0,2}(?=\s|$)[ \t]*",
+    r"^[ \t]{0,4}[#*]{0,4}[ \t]?(?:\[(?P<n1>\d{1,4})\]"
+    r"|\[?(?:document|doc|passage|result|source|chunk|context|snippet|excerpt|evidence|article)[ \t_#]{0,2}"
+    r"(?P<n2>\d{1,4})\]?)(?:[ \t]?\([^)\n]{0,200}\))?"
+    r"\*{0,2}[ \t]?[:.)\]–-]{0,2}\*{0,2}(?=\s|$)[ \t]*",
     re.M | re.I,
 )
 
@@ -161,7 +195,7 @@ def read_passages(text: str) -> list[Result]:
     if len(marks) < 2 or marks[0].start() > 200:
         return []
     numbers = [int(m["n1"] or m["n2"]) for m in marks]
-    if numbers[0] > 1 or any(b != a + 1 for a, b in zip(numbers, numbers[1:], strict=False)):
+    if numbers[0] > 1 or any(b != a + 1 for a, b in pairwise(numbers)):
         return []
     results = []
     for _, segment in segments(_PASSAGE, text):

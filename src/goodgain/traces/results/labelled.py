@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goodgain.traces.results.names import field_of, role_of
+from goodgain.traces.results.names import LABELS, field_of, role_of
 from goodgain.traces.results.objects import read_object
 from goodgain.traces.results.segments import segments
 
@@ -13,41 +13,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Labels that are not names of fields, or not English.
-_LABELS = {
-    "page": "title", "web page": "url", "website": "url", "web address": "url", "address": "url", "published": "date",
-    "publication date": "date", "date": "date", "authors": "author", "author": "author", "by": "author",
-    "node id": "node_id", "source": "source", "sources": "source", "document": "title", "result": "title",
-    "article": "title", "paper": "title", "text preview": "text", "preview": "snippet", "key points": "snippet",
-    "titel": "title", "titre": "title", "título": "title", "titulo": "title", "titolo": "title", "标题": "title",
-    "標題": "title", "タイトル": "title", "제목": "title", "заголовок": "title", "название": "title", "überschrift": "title",
-    "lien": "url", "enlace": "url", "adresse": "url", "链接": "url", "鏈接": "url", "网址": "url", "リンク": "url",
-    "링크": "url", "ссылка": "url", "indirizzo": "url", "collegamento": "url", "ligação": "url", "endereço": "url",
-    "inhalt": "content", "contenu": "content", "contenido": "content", "contenuto": "content", "conteúdo": "content",
-    "内容": "content", "本文": "content", "내용": "content", "содержание": "content", "текст": "content", "texte": "content",
-    "texto": "content", "testo": "content",
-    "zusammenfassung": "summary", "résumé": "summary", "resumen": "summary", "riassunto": "summary", "resumo": "summary",
-    "摘要": "summary", "概要": "summary", "要約": "summary", "요약": "summary", "описание": "summary", "beschreibung": "summary",
-    "descripción": "summary", "descrição": "summary", "descrizione": "summary",
-    "auszug": "snippet", "extrait": "snippet", "extracto": "snippet", "estratto": "snippet", "スニペット": "snippet",
-    "片段": "snippet", "фрагмент": "snippet", "quelle": "source", "fuente": "source", "fonte": "source", "来源": "source",
-    "來源": "source", "出典": "source", "출처": "source", "источник": "source",
-}  # fmt: skip
 _LINE = re.compile(
     r"[ \t>|]{0,40}(?P<mark>(?:[-*•+–#]{1,6}|\[?\(?\d{1,4}[\].):]{1,2})[ \t]+)?[ \t]{0,8}"
-    r"[^\w\s\"'(\[{<]{0,4}[ \t]?[\"']?(?P<label>[^\W\d_][\w '/-]{0,30}?)[\"']?[*_]{0,2}[ \t]*[:：＝=][*_]{0,2}(?:[ \t]+|$|(?=[^\s/]))(?P<value>.*)"
+    r"[^\w\s\"'(\[{<]{0,4}[ \t]?[\"'\[]?(?P<label>[^\W\d_][\w '/-]{0,30}?)[\"']?"
+    r"[*_]{0,2}[ \t]*[:：＝=][*_]{0,2}(?:[ \t]+|$|(?=[^\s/]))(?P<value>.*)"
 )
 _HEAD = re.compile(
-    r"[ \t]{0,8}(?:[#*]{0,6}[ \t]*)?\[?(?:(?:search[ \t])?(?:result|document|doc|source|passage|chunk|item|hit|entry|article|paper|page)[ \t]?#?\d{1,5}"
+    r"[ \t]{0,8}(?:[#*=-]{0,10}[ \t]*)?\[?(?:(?:search[ \t])?"
+    r"(?:result|document|doc|source|passage|chunk|item|hit|entry|article|paper|page)[ \t]?#?\d{1,5}"
     r"|\(?\d{1,4}[\].):]{1,2})\]?\*{0,2}(?P<rest>[^\n]{0,300})$",
     re.I,
 )
+_TITLE = re.compile(r"#{1,6}[ \t]+(?:\d{1,4}[.)][ \t]*)?([^\n]{1,300})$")
 _SEPARATOR = re.compile(r"[ \t]{0,8}(?:[-=*_~#]{3,}|```\w{0,20})[ \t]*$")
 _INLINE = re.compile(
-    r"(?:^|(?<=[\n,;|\[])|(?<=[\n,;|]\s)|(?<=\s\|\s))[ \t*-]{0,4}(?P<label>title|url|link|href|snippet|content|source|description|summary|text|body|date|score|id)"
+    r"(?:^|(?<=[\n,;|\[])|(?<=[\n,;|]\s)|(?<=\s\|\s))[ \t*-]{0,4}"
+    r"(?P<label>title|url|link|href|snippet|content|source|description|summary|text|body|date|score|id)"
     r"\*{0,2}[ \t]*:\*{0,2}[ \t]*(?=\S)",
     re.I,
 )
-_KNOWN = {"url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score", "path"}
+_KNOWN = {
+    "url",
+    "title",
+    "name",
+    "content",
+    "snippet",
+    "summary",
+    "id",
+    "doc",
+    "ids",
+    "source",
+    "score",
+    "path",
+}
+_UNLABELLED = "body_text"  # what follows a title or a URL without a label
 _TEXTS = {"content", "snippet", "summary"}
 Record = dict[str, str]
 
@@ -55,7 +54,7 @@ Record = dict[str, str]
 def _role(label: str) -> str:
     """The field that a label names; "" if it is not one of a document."""
     name = label.strip(" '\"").casefold()
-    known = _LABELS.get(name)
+    known = LABELS.get(name)
     if known:
         return known
     role, _, normal_name, listed = field_of(name)
@@ -71,7 +70,10 @@ def read_labelled(text: str) -> list[dict[str, Any]]:
         inline = _results(_inline_records(text))
         if inline:
             return inline
-    return _results(_records(lines))
+    results = _results(_records(lines))
+    if len(results) == 1 and ":" not in text.replace("://", ""):
+        return []  # settings: url=...
+    return results
 
 
 def _is_inline(lines: list[str]) -> bool:
@@ -88,7 +90,7 @@ def _records(lines: list[str]) -> list[Record]:
     label = ""
     heading = ""
     first = ""
-    for line in lines:
+    for number, line in enumerate(lines):
         if _SEPARATOR.match(line[:200]):
             if current:
                 records.append(current)
@@ -103,7 +105,7 @@ def _records(lines: list[str]) -> list[Record]:
             if not current and heading and role_of(role) != "title":
                 current["title"] = heading
             heading = ""
-            current[role] = match["value"].strip().strip("`*: ").rstrip(",").strip("\"'").strip()
+            current[role] = match["value"].strip().strip("`*: ").rstrip(",]").strip("\"'").strip()
             first = first or role
             label = role
             continue
@@ -115,12 +117,18 @@ def _records(lines: list[str]) -> list[Record]:
             first = first or role
             label = role
             continue
+        title = _TITLE.match(line) if line[:1] == "#" and len(line) < 400 else None
+        if title and _is_labelled(lines, number + 1):
+            if current:
+                records.append(current)
+            current, label, heading = {}, "", title[1].strip()
+            continue
         head = _HEAD.match(line) if len(line) < 400 else None
         if head:
             if current:
                 records.append(current)
             current, label = {}, ""
-            heading = head["rest"].strip(" :.)-*[]")
+            heading = head["rest"].strip(" :.)-*[]=")
             continue
         if label:
             _continue(current, label, line, bool(match))
@@ -129,12 +137,23 @@ def _records(lines: list[str]) -> list[Record]:
     return [{k: v.strip() for k, v in record.items()} for record in records]
 
 
+def _is_labelled(lines: list[str], number: int) -> bool:
+    """Whether the next line that is not blank has a label of a document."""
+    following = next((x for x in lines[number : number + 3] if x.strip()), "")
+    match = _LINE.match(following)
+    return bool(match and _role(match["label"]))
+
+
 def _continue(current: Record, label: str, line: str, labelled: bool) -> None:
     """Add a line without a label of its own: texts run on, after other fields it is the text."""
+    address = line.strip()
+    if "://" in address[:40] and "url" not in current and " " not in address:
+        current["url"] = address
+        return
     if role_of(label) not in _TEXTS and current[label]:
-        if labelled and not current.get("text"):
+        if labelled and not current.get(_UNLABELLED):
             return  # a field that is not known
-        label = "text"
+        label = _UNLABELLED
         current.setdefault(label, "")
     current[label] = f"{current[label]}\n{line}" if current[label] else line.strip()
 
@@ -155,13 +174,24 @@ def _inline_records(text: str) -> list[Record]:
 def _results(records: Iterable[Record]) -> list[dict[str, Any]]:
     """The records that are documents, if most of them are."""
     results, others = [], 0
+    records = list(records)
+    alone = len(records) == 1
     for record in records:
+        if alone and _UNLABELLED in record and "url" not in record and "source" not in record:
+            return []
         held = {k: _address(k, v) for k, v in record.items() if v}
         roles = {role_of(k) for k in held} & _KNOWN
         result, strength = read_object(dict(held))
         text = "content" in result or "snippet" in result
-        identified = any(n in result for n in ("url", "ids", "title", "id")) or "path" in roles
-        if len(roles) >= 2 and strength >= 2 and (text or "url" in result or "ids" in result) and identified:
+        identified = any(n in result for n in ("url", "ids", "title", "id")) or bool(
+            {"path", "source"} & roles
+        )
+        if (
+            len(roles) >= 2
+            and strength >= 2
+            and (text or "url" in result or "ids" in result)
+            and identified
+        ):
             results.append(result)
         elif roles:
             others += 1

@@ -1,23 +1,28 @@
-"""Lists of results, whatever their notation: objects, (document, score) pairs, strings, rows, columns, maps."""
+"""Lists of results in any notation: objects, (document, score) pairs, strings, rows, columns, maps."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from goodgain.traces.results.names import LISTS, WRAPPERS, field_of, normal, role_of
+from goodgain.traces.results.names import (
+    COLUMNS,
+    ENVELOPES,
+    LISTS,
+    WRAPPERS,
+    field_of,
+    normal,
+    role_of,
+)
 from goodgain.traces.results.objects import read_object, read_text_item
 
 # How much the objects of a list have to look like documents: less in a list that is named like one.
 THRESHOLD = 2.0
 NAMED_THRESHOLD = 1.5
 _IDENTIFYING = ("url", "id", "ids", "title", "content", "snippet")
-_ENVELOPES = frozenset((
-    "results", "hits", "documents", "docs", "organic", "organic_results", "matches", "items", "search_results",
-    "hits_containers", "children", "articles", "papers", "records", "points", "objects", "entries", "value",
-    "webpages", "web_pages", "source_nodes", "result", "data", "output", "response", "retrieved_documents",
-))  # fmt: skip
-Results = tuple[list[dict[str, Any]], float]  # and the mean strength of those that look like documents
+Results = tuple[
+    list[dict[str, Any]], float
+]  # and the mean strength of those that look like documents
 NOTHING: Results = ([], 0.0)
 
 
@@ -35,6 +40,13 @@ def read_list(items: list[Any], named: bool) -> Results:
             result, strength = read_object(item)
             if "url" not in result and _is_envelope(item, result):
                 strength = 0.0
+            elif (
+                strength < threshold
+                and isinstance(item.get("question"), str)
+                and isinstance(item.get("answer"), str)
+            ):
+                result = {**result, "title": item["question"], "content": item["answer"]}
+                strength = THRESHOLD
         elif kind is str:
             result, strength = read_text_item(item)
             if not named and strength < 3:
@@ -72,8 +84,10 @@ def _is_envelope(item: dict[Any, Any], result: dict[str, Any]) -> bool:
     if "content" in result and "title" in result:
         return False
     for key, value in item.items():
-        if (type(value) is list or type(value) is dict) and field_of(str(key))[2] in _ENVELOPES:
-            inner = value if type(value) is list else [v for v in value.values() if type(v) is list]
+        if (type(value) is list or type(value) is dict) and field_of(str(key))[2] in ENVELOPES:
+            inner: Any = value
+            if type(value) is dict:
+                inner = [v for v in value.values() if type(v) is list]
             while type(inner) is list and inner and type(inner[0]) is list:
                 inner = inner[0]
             if type(inner) is list and inner and type(inner[0]) is dict:
@@ -161,35 +175,39 @@ def _read_untitled(rows: list[Any]) -> Results:
     return read_list(objects, named=True)
 
 
-_SINGULAR = {
-    "ids": "id", "documents": "document_text", "metadatas": "metadata", "distances": "distance", "scores": "score",
-    "titles": "title", "urls": "url", "links": "link", "snippets": "snippet", "texts": "text", "uris": "uri",
-    "contents": "content", "passages": "passage", "names": "name", "descriptions": "description", "docs": "text",
-    "doc_ids": "doc_id", "docids": "docid", "document_ids": "document_id", "similarities": "similarity",
-    "chunks": "chunk", "abstracts": "abstract", "sources": "source", "metadata": "metadata", "pages": "page",
-    "summaries": "summary", "bodies": "body", "hrefs": "href",
-}  # fmt: skip
+_TABLES = (
+    ("columns", "rows"), ("columns", "data"), ("columns", "values"), ("columns", "results"),
+    ("header", "rows"), ("headers", "rows"), ("fields", "rows"), ("schema", "rows"),
+)  # fmt: skip
 
 
 def read_columns(value: dict[Any, Any]) -> Results:
     """Parallel lists, one per field, as Chroma and data frames write them."""
-    for names, rows in (("columns", "rows"), ("columns", "data"), ("columns", "values"), ("header", "rows"),
-                        ("headers", "rows"), ("fields", "rows"), ("schema", "rows"), ("columns", "results")):  # fmt: skip
+    for names, rows in _TABLES:
         header, body = value.get(names), value.get(rows)
         if type(header) is list and type(body) is list and body and type(body[0]) in (list, tuple):
             header = [h.get("name") if isinstance(h, dict) else h for h in header]
             return table(header, body)
     columns: dict[str, list[Any]] = {}
     for key, column in value.items():
-        name = _SINGULAR.get(normal(str(key)), str(key))
-        if type(column) is dict and column and role_of(name) != "foreign" and normal(name) not in WRAPPERS:
+        name = COLUMNS.get(normal(str(key)), str(key))
+        if (
+            type(column) is dict
+            and column
+            and role_of(name) != "foreign"
+            and normal(name) not in WRAPPERS
+        ):
             column = list(column.values())
         if type(column) is list and column:
             columns[name] = _flat(column)
     roles = {role_of(n): n for n in columns}
     if len(columns) < 2 or not {"url", "content", "id", "doc", "title", "snippet"} & set(roles):
         return NOTHING
-    known = {n: c for n, c in columns.items() if role_of(n) not in ("foreign", "neutral") or n == "metadata"}
+    known = {
+        n: c
+        for n, c in columns.items()
+        if role_of(n) not in ("foreign", "neutral") or n == "metadata"
+    }
     length = max((len(c) for c in known.values()), default=0)
     known = {n: c for n, c in columns.items() if len(c) == length}
     scalars = {n: c for n, c in known.items() if all(type(v) not in (dict, list) for v in c)}
@@ -220,6 +238,8 @@ def read_map(value: dict[Any, Any]) -> Results:
         return _read_keyed_objects(entries)
     if len(entries) > 1 and all(type(v) is str for _, v in entries):
         return _read_keyed_texts(entries)
+    if all("://" in k[:40] and type(v) in (int, float) for k, v in entries):
+        return [{"url": k, "score": v} for k, v in entries], 3.0
     return NOTHING
 
 
@@ -243,7 +263,9 @@ def _read_keyed_objects(entries: list[tuple[str, Any]]) -> Results:
 
 
 def _read_keyed_texts(entries: list[tuple[str, str]]) -> Results:
-    coded = sum(any(c.isdigit() for c in k) or "://" in k or "/" in k or "." in k for k, _ in entries)
+    coded = sum(
+        any(c.isdigit() for c in k) or "://" in k or "/" in k or "." in k for k, _ in entries
+    )
     long = sum(len(v) >= 40 and " " in v for _, v in entries)
     passages = sum(len(v) >= 15 and " " in v for _, v in entries)
     if not (2 * coded > len(entries) and passages == len(entries)) and not (

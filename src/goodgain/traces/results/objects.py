@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from goodgain.traces.results.names import TYPES, WRAPPERS, field_of, role_of
+from goodgain.traces.results.itemised import read_line
+from goodgain.traces.results.names import ROLES, TYPES, WRAPPERS, field_of, role_of
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]*:(?://|[^\s/])")
 _SPEAKERS = {"user", "assistant", "system", "tool", "function", "model", "developer"}
@@ -16,8 +17,11 @@ _TEXTS = (
 )  # fmt: skip
 _SHORT = 15  # a text below this many characters is a word or two, not a passage
 _DEPTH = 4
+_FILE_NAMES = frozenset(ROLES["name"].index(n) for n in ("filename", "file_name", "document_name"))
 _SPECIAL = frozenset({"source", "type", "speaker", "ids"})
-_PLAIN = frozenset({"title", "name", "content", "snippet", "summary", "id", "doc"})  # any string will do
+_PLAIN = frozenset(
+    {"title", "name", "content", "snippet", "summary", "id", "doc"}
+)  # any string will do
 
 
 def text_of(value: Any, depth: int = _DEPTH) -> str:
@@ -43,16 +47,15 @@ def _address(value: Any) -> str:
     if isinstance(value, list | tuple):
         value = value[0] if value else None
     if isinstance(value, dict):
-        value = next((value[n] for n in ("url", "href", "@href", "uri", "webui", "raw") if value.get(n)), None)
-    if not isinstance(value, str):
+        names = ("url", "href", "@href", "uri", "webui", "raw")
+        value = next((value[n] for n in names if value.get(n)), None)
+    address = value.strip() if isinstance(value, str) else ""
+    if len(address) < 3 or len(address) > 20_000:
         return ""
-    value = value.strip()
-    if len(value) < 3 or len(value) > 20_000:
-        return ""
-    if SCHEME.match(value) or value.startswith(("/", "www.")):
-        return value
-    plain = not any(c.isspace() for c in value)
-    return value if plain and ("/" in value or "." in value) else ""
+    if SCHEME.match(address) or address.startswith(("/", "www.")):
+        return address
+    plain = not any(c.isspace() for c in address)
+    return address if plain and ("/" in address or "." in address) else ""
 
 
 class _Reading:
@@ -208,8 +211,8 @@ def _is_document(value: dict[str, Any]) -> bool:
 def read_object(item: dict[Any, Any]) -> tuple[dict[str, Any], float]:
     """The canonical result in an object, and how much it looks like a document (0 to about 8).
 
-    3 for a URL, 2 for a document id or a text, 1.5 for a title, 1 for a summary or an id, 0.5 for a name, a path
-    or a score; less where there are only such weak signs among fields of another kind.
+    3 for a URL, 2 for a document id or a text, 1.5 for a title, 1 for a summary or an id, 0.5 for a name,
+    a path or a score; less where there are only such weak signs among fields of another kind.
     """
     reading = _Reading()
     reading.add(item, 0)
@@ -260,7 +263,9 @@ def _strength(best: dict[str, Any], reading: _Reading) -> float:
     clean = not reading.foreign
     if "id" in best:
         strength += 1.5 if clean and not strength else 1
-    strength += 0.5 * ("score" in best) + 0.5 * ("name" in best) + 0.5 * ("path" in best)
+    strength += 0.5 * ("score" in best) + 0.5 * ("path" in best)
+    if "name" in best:
+        strength += 1 if reading.best["name"][0] % 1000 in _FILE_NAMES else 0.5
     described = len(best.get("summary", "")) >= _SHORT
     weak = not text and not described and not reading.ids and "doc" not in best
     if weak and "title" not in best and "score" not in best and "path" not in best:
@@ -289,6 +294,9 @@ def read_text_item(text: str) -> tuple[dict[str, Any], float]:
     if "://" in text[:40] and not _SENTENCE.search(text):
         return {"url": text}, 3.0
     if _SENTENCE.search(text):
+        link = read_line(text) if "://" in text and "\n" not in text else None
+        if link is not None:
+            return link, 3.0
         return {"content": text}, 2.0 if len(text) >= 25 else 1.0
     if len(text) <= 200 and _IDENTIFIER.search(text):
         return {"id": text}, 1.5

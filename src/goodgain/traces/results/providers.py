@@ -29,7 +29,7 @@ def _canonical(item: dict[str, Any], **known: Any) -> dict[str, Any]:
 
 
 def _opensearch_array(value: Any) -> Results | None:
-    """["query", [titles], [descriptions], [URLs]]"""
+    """The array ["query", [titles], [descriptions], [URLs]]."""
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[0], str):
         return None
     _, titles, descriptions, urls = value
@@ -74,14 +74,17 @@ def _duckduckgo_instant(value: Any) -> Results | None:
 def _notion(value: Any) -> Results | None:
     """The title of a page is a property of any name whose type is "title"."""
     items = value["results"]
-    if value.get("object") != "list" or not all(i.get("object") in ("page", "database", "data_source") for i in items):
+    if value.get("object") != "list" or not all(
+        i.get("object") in ("page", "database", "data_source") for i in items
+    ):
         return None
     results = []
     for item in items:
-        titles = item.get("title") or next(
-            (p.get("title") for p in item.get("properties", {}).values() if p.get("type") == "title"), []
-        )
-        title = "".join(str(t.get("plain_text", "")) for t in titles or [])
+        properties = item.get("properties", {}).values()
+        titles: list[Any] = item.get("title") or []
+        for held in properties:
+            titles = titles or (held.get("type") == "title" and held.get("title")) or []
+        title = "".join(str(t.get("plain_text", "")) for t in titles)
         known = {"id": item.get("id"), "url": item.get("url"), "title": title}
         results.append({k: v for k, v in known.items() if v})
     return results
@@ -97,7 +100,11 @@ def _confluence(value: Any) -> Results | None:
         content = item.get("content", item)
         path = item.get("url") or content.get("_links", {}).get("webui") or ""
         url = path if "://" in path else links["base"] + path
-        results.append(_canonical(item, id=content.get("id"), url=url if path else None, title=item.get("title")))
+        results.append(
+            _canonical(
+                item, id=content.get("id"), url=url if path else None, title=item.get("title")
+            )
+        )
     return results
 
 
@@ -151,7 +158,9 @@ def _brave(value: Any) -> Results | None:
     kinds = ("web", "news", "discussions")
     if not any(isinstance(value.get(k), dict) for k in ("web", "news", "query", "mixed")):
         return None
-    return [_canonical(i, content=None) for k in kinds for i in (value.get(k) or {}).get("results", [])]
+    return [
+        _canonical(i, content=None) for k in kinds for i in (value.get(k) or {}).get("results", [])
+    ]
 
 
 def _weaviate(value: Any) -> Results | None:

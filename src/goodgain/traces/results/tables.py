@@ -20,7 +20,7 @@ def read_tables(text: str) -> list[dict[str, Any]]:
             header = _cells(lines[number - 1])
             if is_header(header):
                 results += table(header, _rows(lines, number + 1))[0]
-    return results or _read_separated(lines)
+    return results or _read_separated(lines) or _read_aligned(lines)
 
 
 def _cells(line: str) -> list[str]:
@@ -59,10 +59,29 @@ def _read_separated(lines: list[str]) -> list[dict[str, Any]]:
             if not is_header(header):
                 continue
             try:
-                rows = list(csv.reader(lines[number + 1 :], delimiter=separator, skipinitialspace=True))
+                rows = list(
+                    csv.reader(lines[number + 1 :], delimiter=separator, skipinitialspace=True)
+                )
             except csv.Error:
                 return []
             rows = [row for row in rows if any(cell.strip() for cell in row)]
             if rows and all(len(row) == len(header) for row in rows):
                 return table(header, rows)[0]
     return []
+
+
+_GAP = re.compile(r"[ \t]{2,}|\t")
+
+
+def _read_aligned(lines: list[str]) -> list[dict[str, Any]]:
+    """Columns set apart by white space, as data frames are printed, with or without row numbers."""
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < 2 or len(filled[0]) > 1000 or not _GAP.search(filled[0].strip()):
+        return []
+    header = _GAP.split(filled[0].strip())
+    if not is_header(header):
+        return []
+    rows = [_GAP.split(line.strip(), maxsplit=len(header)) for line in filled[1:]]
+    if all(len(row) == len(header) + 1 and row[0].isdigit() for row in rows):
+        rows = [row[1:] for row in rows]
+    return table(header, rows)[0] if all(len(row) == len(header) for row in rows) else []

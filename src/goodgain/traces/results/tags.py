@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goodgain.traces.results.names import role_of, words_of
+from goodgain.traces.results.names import TAGS, role_of, words_of
 from goodgain.traces.results.objects import read_object
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,40})(?P<attributes>(?:\s[^<>]*|/)?)>")
 _ATTRIBUTE = re.compile(r"([\w:.-]{1,60})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/>]+))")
 _CDATA = re.compile(r"<!\[CDATA\[|\]\]>")
 _HTML = re.compile(r"\s*(?:<!doctype html|<html\b|<head\b|<body\b)", re.I)
-# In order of preference: a <source> inside a <document> is its field.
-_NAMES = (
-    "document", "doc", "search_result", "web_result", "result", "entry", "item", "passage", "chunk", "hit", "record",
-    "pubmed_article", "article", "webpage", "web_page", "page", "paper", "reference", "node", "snippet", "excerpt",
-    "source", "context", "citation", "file", "text",
-)  # fmt: skip
-_RANK = {name: rank for rank, name in enumerate(_NAMES)}
+_RANK = {name: rank for rank, name in enumerate(TAGS)}
 _FIELDS = {"document_content", "published", "updated", "author", "date"}
-_ROLES = {"url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score", "path", "type"}  # fmt: skip
+_ROLES = {
+    "url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score",
+    "path", "type",
+}  # fmt: skip
 
 
 class _Element:
@@ -91,7 +88,7 @@ def read_tags(text: str) -> list[dict[str, Any]]:
         results = [r for r in (_read_element(e, text) for e in group) if r]
         if results:
             return results
-    return _read_unclosed(elements, text)
+    return _read_anchors(elements, text) or _read_unclosed(elements, text)
 
 
 def _contains_documents(element: _Element) -> bool:
@@ -127,7 +124,9 @@ def _add_fields(element: _Element, text: str, item: dict[str, Any]) -> bool:
         if inner.end >= 0 and (role_of(name) in _ROLES or name in _FIELDS) and not _is_group(inner):
             attributes = _attributes(inner)
             body = _clean(text[inner.start : inner.end])
-            value = body or next((attributes[n] for n in ("href", "url", "value") if n in attributes), "")
+            value = body or next(
+                (attributes[n] for n in ("href", "url", "value") if n in attributes), ""
+            )
             if value:
                 item.setdefault(inner.name.rpartition(":")[2], value)
                 added = True
@@ -150,6 +149,26 @@ def _attributes(element: _Element) -> dict[str, str]:
 
 def _clean(text: str) -> str:
     return _CDATA.sub("", text).strip() if "CDATA" in text else text.strip()
+
+
+_MARKUP = re.compile(r"<[^<>]{0,2000}>")
+
+
+def _read_anchors(elements: list[_Element], text: str) -> list[dict[str, Any]]:
+    """Items of lists in HTML that begin with a link: <li><a href="...">title</a> text</li>."""
+    results = []
+    for element in elements:
+        if element.name.casefold() != "li" or element.end < 0 or not element.inner:
+            continue
+        anchor = element.inner[0]
+        url = _attributes(anchor).get("href", "")
+        if anchor.name.casefold() == "a" and anchor.end >= 0 and "://" in url[:40]:
+            title = _MARKUP.sub("", text[anchor.start : anchor.end]).strip()
+            rest = _MARKUP.sub("", text[anchor.stop : element.end]).strip(" \t\r\n-–—:")
+            results.append(
+                {k: v for k, v in (("url", url), ("title", title), ("snippet", rest)) if v}
+            )
+    return results
 
 
 def _read_unclosed(elements: list[_Element], text: str) -> list[dict[str, Any]]:

@@ -37,12 +37,10 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
     if not isinstance(value, str):
         return find_in_data(value, depth + 1)
     text = value.strip()
-    if len(text) <= _SHORT or text.startswith("Traceback (most recent"):
-        error = text_failure(text)
-        if error is not None and not _is_about_nothing(text):
-            return failed(error)
-        if says_nothing_matched(text) and not _LINK.search(text):
-            return empty("the output says that there are no results")
+    short = len(text) <= _SHORT or text.startswith("Traceback (most recent")
+    outcome = _outcome(text, surely=True) if short else None
+    if outcome is not None:
+        return outcome
     if depth < 8:
         finding = _find_embedded(text, depth)
         if finding is not None:
@@ -51,6 +49,9 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
         results = reader(text)
         if results:
             return result(results, name)
+    outcome = _outcome(text, surely=False) if short else None
+    if outcome is not None:
+        return outcome
     if _NO_ENTRIES.search(text[:2000]):
         return empty("the output says that there are no results")
     if _TRUNCATED.match(text):
@@ -58,20 +59,25 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
     return unread("text without a list of documents")
 
 
-_LINK = re.compile(r"https?://", re.I)
-_NO_ENTRIES = re.compile(r"<(?:\w{1,20}:)?(?:totalResults|numFound|count|total)\b[^<>]{0,200}>\s{0,9}0\s{0,9}<", re.I)
+def _outcome(text: str, *, surely: bool) -> Finding | None:
+    """An error, or the words that nothing matched; `surely` before results are looked for."""
+    error = text_failure(text, surely=surely)
+    if says_nothing_matched(text, surely=surely or error is not None):
+        return empty("the output says that there are no results")
+    return failed(error) if error is not None else None
+
+
+_NO_ENTRIES = re.compile(
+    r"<(?:\w{1,20}:)?(?:totalResults|numFound|count|total)\b[^<>]{0,200}>\s{0,9}0\s{0,9}<", re.I
+)
 _TRUNCATED = re.compile(r'[\[{]\s*["\'{\[]')
-_ABOUT_NOTHING = re.compile(r"(?:unable to|could not|couldn't|failed to) find (?:any|relevant|a|the)\b", re.I)
-
-
-def _is_about_nothing(text: str) -> bool:
-    """ "Unable to find any results": a search that returned nothing, not one that failed."""
-    return bool(_ABOUT_NOTHING.match(text))
 
 
 # --- data inside text ---
 
-_START = re.compile(r"(?:^|(?<=[\n:>=`]))[ \t]*(?=[\[{](?![\[{]*\d{1,3}\]))|(?=\[\s*\{\s*[\"'])|(?=\{\"\w)")
+_START = re.compile(
+    r"(?:^|(?<=[\n:>=`]))[ \t]*(?=[\[{](?![\[{]*\d{1,3}\]))|(?=\[\s*\{\s*[\"'])|(?=\{\"\w)"
+)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
 
 
@@ -196,7 +202,11 @@ def _read_numbered(text: str) -> Results:
         if mark["docid"]:
             ids = {"id": mark["docid"].strip(), "ids": {"doc_id": mark["docid"].strip()}}
         title = mark["link"] or (None if mark["docid"] else mark["head"])
-        named = {"url": mark["url"], "title": title, "content" if mark["docid"] else "snippet": body.strip()}
+        named = {
+            "url": mark["url"],
+            "title": title,
+            "content" if mark["docid"] else "snippet": body.strip(),
+        }
         item = {**ids, **{k: v for k, v in named.items() if v}}
         if ids or mark["url"] or "snippet" in item:
             results.append(item)

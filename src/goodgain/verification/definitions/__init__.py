@@ -3,7 +3,7 @@
 `value(name, ranking, query, cutoff, **params)` takes the retrieved documents in rank order.
 """
 
-from goodgain.verification.definitions import binary, gain, loss, novelty
+from goodgain.verification.definitions import binary, cwl, gain, loss, novelty
 from goodgain.verification.definitions.common import (
     Judged,
     Row,
@@ -20,6 +20,7 @@ __all__ = [
     "Row",
     "binary",
     "by_docid",
+    "cwl",
     "gain",
     "judged_from",
     "loss",

@@ -188,12 +188,17 @@ def _tail(p: float, longest: int, depth: int) -> float:
 
 
 @measure
-def Compat(docs: Docs, q: Judged, _: Cutoff, p: float = 0.95, depth: float = 1000) -> float:
+def Compat(
+    docs: Docs, q: Judged, _: Cutoff, p: float = 0.95, depth: float = 1000, normalize: bool = True
+) -> float:
     place = {d: i for i, d in enumerate(docs)}
     ideal = [d for d, g in q.gains.items() if g > 0]
     ideal.sort(key=lambda d: (-q.gains[d], place.get(d, math.inf)))
     end = int(depth) or max(len(docs), len(ideal))
-    return rbo(docs, ideal, p, end) / rbo(ideal, ideal, p, end) if ideal else 0.0
+    if not ideal:
+        return 0.0
+    best = rbo(ideal, ideal, p, end) if normalize else math.fsum(p**i for i in range(end))
+    return rbo(docs, ideal, p, end) / best
 
 
 @measure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import groupby, permutations, product
+from itertools import combinations, groupby, permutations, product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,10 +87,24 @@ def by_docid(run: Sequence[tuple[str, float]]) -> list[str]:
     return [doc for doc, _ in sorted(by_id, key=lambda item: -item[1])]
 
 
-def supposed(ranking: Sequence[str], q: Judged) -> Iterator[Judged]:
-    """The query with every choice of gains for the unjudged documents retrieved."""
+def supposed(ranking: Sequence[str], q: Judged, rel: float = 1) -> Iterator[Judged]:
+    """The query with every choice of gains for the unjudged documents retrieved.
+
+    Where judgments are by aspect, also with every choice of the aspects, of those that count, that such a
+    document is relevant to.
+    """
     unknown = [d for d in ranking if d not in q.gains]
     grades = sorted({0.0, q.top, *(g for g in q.gains.values() if g > 0)})
-    for choice in product(grades, repeat=len(unknown)):
-        gains = {**q.gains, **dict(zip(unknown, choice, strict=True))}
-        yield Judged(gains, q.top, q.rows, frozenset(q.gains))
+    aspects = sorted({row[3] for row in q.rows if row[3] is not None and row[1] >= rel})
+    if aspects:
+        subsets = [s for n in range(len(aspects) + 1) for s in combinations(aspects, n)]
+        for choice in product(subsets, repeat=len(unknown)):
+            rows = list(q.rows)
+            for doc, own in zip(unknown, choice, strict=True):
+                rows += [(doc, q.top, None, aspect) for aspect in own] or [(doc, 0.0, None, None)]
+            yield Judged(judged_from(rows).gains, q.top, rows, frozenset(q.gains))
+        return
+    for choice_of_gains in product(grades, repeat=len(unknown)):
+        new = dict(zip(unknown, choice_of_gains, strict=True))
+        rows = [*q.rows, *((doc, gain, None, None) for doc, gain in new.items())]
+        yield Judged({**q.gains, **new}, q.top, rows, frozenset(q.gains))

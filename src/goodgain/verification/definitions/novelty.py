@@ -165,3 +165,13 @@ def NRBP(
         return 0.0
     total = math.fsum(g * beta**i for i, g in enumerate(novelty(docs, links_of, alpha)))
     return (1 - (1 - alpha) * beta) / len(_all(links_of)) * total
+
+
+@measure
+def nNRBP(
+    docs: Docs, q: Judged, _: Cutoff, rel: float = 1, alpha: float = 0.5, beta: float = 0.5
+) -> float:
+    def geometric(i: int) -> float:
+        return beta ** (i - 1)
+
+    return _over_ideal(docs, q, None, rel, alpha, geometric)
