@@ -250,6 +250,15 @@ def test_help_lists_every_command(capsys):
 
 
 def test_every_command_module_is_listed():
-    shared = {"__init__", "conversations", "crash", "options", "output", "parser", "redaction", "runs"}
+    shared = {
+        "__init__",
+        "conversations",
+        "crash",
+        "options",
+        "output",
+        "parser",
+        "redaction",
+        "runs",
+    }
     files = {p.stem for p in (PACKAGE / "cli").glob("*.py")} - shared
     assert {name.replace("_", "-") for name in files} == set(COMMANDS)

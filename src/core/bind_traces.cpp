@@ -260,6 +260,12 @@ void bind_traces(nb::module_& m) {
              unsigned threads) { return score(rules, sources, labels.get(), options, threads); },
           nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
 
+  m.def("content_names", [](nb::bytes list) {
+    TraceParser parser(1e300);
+    nb::list names;
+    for (const Result& r : parser.parse_results({list.c_str(), list.size()})) names.append(to_python(content_name(r)));
+    return names;
+  });
   m.def("conversation_ids", [](nb::list lines) {
     TraceParser parser(1e300);
     nb::list ids;

@@ -1,6 +1,34 @@
 #include "label_index.hpp"
 
+#include <cstdio>
+
+#include "normal_form.hpp"
+
 namespace gg {
+
+namespace {
+
+constexpr Bytes content_prefix = "text:";
+
+}  // namespace
+
+std::string content_name(const Result& result) {
+  std::string text;
+  const auto add = [&](Bytes name, Bytes value) {
+    const std::string normal = normal_form(value);
+    if (!normal.empty()) text.append(name).append("\x1f").append(normal).append("\x1e");
+  };
+  add("title", result.title);
+  add("snippet", result.snippet);
+  add("content", result.content);
+  for (const auto& [name, value] : result.fields) add(name, value);
+  if (text.empty()) return {};
+  const uint64_t hash = hash_bytes(text), check = hash_bytes(text + "\x1d");
+  char name[48];
+  std::snprintf(name, sizeof name, "%.*s%016llx%016llx", static_cast<int>(content_prefix.size()), content_prefix.data(),
+                static_cast<unsigned long long>(hash), static_cast<unsigned long long>(check));
+  return name;
+}
 
 std::vector<std::string> label_keys(Bytes name, const UrlRules& rules) {
   std::vector<std::string> keys{rules.id_form({}, name)};
@@ -16,7 +44,9 @@ void LabelIndex::use(const QueryJudgments* judged) {
   of_label_.clear();
   best_.clear();
   differs_.clear();
+  by_content_ = false;
   if (!judged) return;
+  for (const Bytes doc : judged->docs) by_content_ |= doc.starts_with(content_prefix);
   for (uint32_t d = 0; d < judged->docs.size(); ++d) {
     auto keys = label_keys(judged->docs[d], rules_);
     auto group = none;
@@ -68,6 +98,7 @@ LabelIndex::Match LabelIndex::find(const Result& result) {
   look("id", result.id);
   for (const auto& [name, id] : result.ids) look(name, id);
   look("url", result.url);
+  if (by_content_) look("", content_name(result));
   return match;
 }
 

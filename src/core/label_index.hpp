@@ -13,6 +13,9 @@ namespace gg {
 /// example.com/a, which may be either.
 std::vector<std::string> label_keys(Bytes name, const UrlRules& rules);
 
+/// The name of a result by its text, for results that no id or URL names; empty if it has none.
+std::string content_name(const Result& result);
+
 /// The labels of one conversation. Labels whose names have one key are one piece of evidence.
 class LabelIndex {
  public:
@@ -40,6 +43,7 @@ class LabelIndex {
 
   const UrlRules& rules_;
   const QueryJudgments* judged_ = nullptr;
+  bool by_content_ = false;  // some labels name results by their text
   std::unordered_map<std::string, uint32_t> groups_;
   std::vector<uint32_t> of_label_;     // the group of each label
   std::vector<uint32_t> best_;         // per group: the label with the highest gain

@@ -205,3 +205,38 @@ def test_a_judge_that_cannot_go_on(spark, tmp_path, monkeypatch):
         pairs = [("what?", "FAULT=401")]
         with pytest.raises(JudgeError):
             goodgain.spark.label(pairs, judge, tmp_path / "l.db", partitions=2, session=spark)
+
+
+def test_systems_of_one_conversation_are_scored_together(spark):
+    """The pool, repeats, unread and failed searches and usage, whatever partition a line is in."""
+    import random
+
+    def search(chance, **facts):
+        results = [{"id": n, "gain": ord(n) % 5} for n in chance.choices("abcdefgh", k=3)]
+        return {"query": chance.choice("xyz"), "results": results, **facts}
+
+    traces = []
+    for number in range(40):
+        chance = random.Random(number % 13)
+        steps = [
+            {
+                "tokens": chance.randrange(100),
+                "searches": [search(chance), search(chance, **chance.choice(KINDS))],
+            }
+            for _ in range(chance.randrange(3))
+        ]
+        turns = [{"user": "?", "iterations": steps}]
+        traces.append(
+            {"conversation": f"c{number % 13}", "system": "xy"[number % 2], "turns": turns}
+        )
+    labels = {f"c{n}": {"a": 4, "never": 3} for n in range(13)}
+    frame = as_json(spark, traces, partitions=5)
+    result = goodgain.spark.good_gain(frame, labels=labels, session=spark)
+    local = gg.good_gain(traces, labels=labels)
+    ours, theirs = local.to_dict(), result.good_gain.to_dict()
+    assert repr(theirs["systems"]) == repr(ours["systems"])
+    assert result.good_gain.ledger.to_dict() == local.ledger.to_dict()
+    assert local["x"].is_repeated and local["x"].bounded and local.facts["unread"]
+
+
+KINDS = ({}, {"unread": "kept back", "results": []}, {"error": "down", "results": []})

@@ -86,8 +86,8 @@ READERS: dict[str, tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = 
     "a plan": (lambda o: _core.Plan([], o), POLICY),
     "a policy": (lambda o: _core.Plan([{"kernel": "ndcg", "policy": o}], POLICY), POLICY),
     "fusion": (lambda o: _core.fuse([run()], o, 0, 1), FUSION),
-    "Good Gain": (lambda o: rules().score_lines(LINE, "traces", None, o, 1), GAIN),
-    "a counted line": (lambda o: rules().counted(LINE, None, o), GAIN),
+    "Good Gain": (lambda o: rules().score([(LINE, "traces")], None, o, 1), GAIN),
+    "a counted line": (lambda o: rules().counted([LINE], None, o), GAIN),
     "a profile": (lambda o: _core.IdentityRules.of([o], "document", URLS), PROFILE),
     "URL rules": (lambda o: _core.IdentityRules.of([PROFILE], "document", o), URLS),
     "an alias": (

@@ -226,17 +226,16 @@ def _pairs(args: argparse.Namespace) -> Any:
     from goodgain.errors import UsageError
     from goodgain.labels import pool
     from goodgain.labels.labeller import pairs_to_label
+    from goodgain.labels.pairs import holds_pairs
 
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
             raise UsageError("--queries, --documents and --qrels require --pool")
-        if args.source_format:
+        if args.source_format or not any(map(holds_pairs, args.sources)):
             from goodgain.labels.traces import trace_pairs
 
-            pairs = (trace_pairs(s, args.unit, args.source_format) for s in args.sources)
-        else:
-            pairs = (pairs_to_label(source, args.unit) for source in args.sources)
-        return chain.from_iterable(pairs)
+            return trace_pairs(args.sources, args.unit, args.source_format)
+        return chain.from_iterable(pairs_to_label(source, args.unit) for source in args.sources)
     if not (args.queries and args.documents):
         raise UsageError("--pool requires --queries and --documents, the texts to be judged")
     return pool(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from goodgain._core import content_names
 from goodgain.data.trace import Trace
 from goodgain.errors import InputError
 from goodgain.identity import Identity
@@ -15,7 +17,7 @@ from goodgain.labels.result import gains_of
 from goodgain.traces import read_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from goodgain.data.trace import Result
 
@@ -27,16 +29,39 @@ def trace_pairs(
 ) -> Iterator[Pair]:
     """A pair for each unique result of each conversation's last turn, which is the one scored.
 
-    The query is the conversation; the document is an id or URL that no other result has, by which
-    `good_gain(..., labels=...)` looks up its gain.
+    The query is the conversation; the document is an id or URL that no other result has in any of its
+    traces, or else a name made of its text: `good_gain(..., labels=...)` looks up its gain by each.
+    Traces are read twice, because two systems may use one id for different results.
     """
     rules = Identity.of(identity)
+    if source == "-" or not isinstance(source, str | os.PathLike | list | tuple | Mapping | Trace):
+        source, format = list(all_traces(source, format)), None  # noqa: A001
+    shared = _shared_ids(all_traces(source, format))
     for trace in all_traces(source, format):
         question = _question(trace)
         results = _results(trace)
-        for name, group in _named(results, rules):
+        for name, group in _named(results, rules, shared.get(trace.conversation, frozenset())):
             texts = (_text(results[number]) for number in group)
             yield Pair(trace.conversation, name, question, max(texts, key=len))
+
+
+def _shared_ids(traces: Iterable[Trace]) -> dict[str, set[str]]:
+    """{conversation: bare ids that stand for different texts in its traces}."""
+    texts: dict[tuple[str, str], str] = {}
+    shared: dict[str, set[str]] = {}
+    for trace in traces:
+        results = [r for r in _results(trace) if r.id and not r.url and not r.ids]
+        for result, text in zip(results, _content_names(results), strict=True):
+            known = texts.setdefault((trace.conversation, str(result.id)), text)
+            if known != text:
+                shared.setdefault(trace.conversation, set()).add(str(result.id))
+    return shared
+
+
+def _content_names(results: list[Result]) -> list[str]:
+    """The names of results by their texts; empty for those without a text."""
+    listed = json.dumps([r.to_dict() for r in results], ensure_ascii=False)
+    return content_names(listed.encode("utf-8", "surrogatepass"))
 
 
 def with_gains(
@@ -107,8 +132,13 @@ def _results(trace: Trace) -> list[Result]:
     ]
 
 
-def _named(results: list[Result], rules: Identity) -> list[tuple[str, list[int]]]:
-    """Each cluster of equal results, under a name that no other cluster has in any form."""
+def _named(
+    results: list[Result], rules: Identity, shared: Collection[str] = ()
+) -> list[tuple[str, list[int]]]:
+    """Each cluster of equal results, under a name that no other cluster has in any form.
+
+    `shared` are ids that other traces use for other results.
+    """
     groups = rules.cluster(results).groups() if results else []
     keys = rules.core.label_keys
     clusters = Counter(
@@ -116,16 +146,18 @@ def _named(results: list[Result], rules: Identity) -> list[tuple[str, list[int]]
         for group in groups
         for key in {k for number in group for name in _names(results[number]) for k in keys(name)}
     )
-    return [
-        (
-            next(
-                (n for n in _names(results[group[0]]) if all(clusters[k] == 1 for k in keys(n))),
-                f"#{group[0] + 1}",
-            ),
-            group,
+    contents = _content_names(results)
+    by_content = Counter(contents[group[0]] for group in groups)
+    named = []
+    for group in groups:
+        first, content = results[group[0]], contents[group[0]]
+        own = (
+            n for n in _names(first) if n not in shared and all(clusters[k] == 1 for k in keys(n))
         )
-        for group in groups
-    ]
+        # Equal texts that are different results, by their ids, are numbered.
+        number = "" if by_content[content] == 1 else f"#{group[0] + 1}"
+        named.append((next(own, f"{content}{number}"), group))
+    return named
 
 
 def _gain(
@@ -136,7 +168,7 @@ def _gain(
     rules: Identity,
 ) -> float | None:
     """The gain of a cluster, found as `good_gain` finds it: exactly, otherwise the highest of any form."""
-    names = [name, *(n for result in results for n in _names(result))]
+    names = [name, *_content_names(results), *(n for result in results for n in _names(result))]
     exact = next((gains[n] for n in names if n in gains), None)
     if exact is not None or not gains:
         return exact

@@ -69,9 +69,8 @@ def _select(result: GoodGain) -> tuple[list[tuple[str, str]], str]:
     orders = []
     for s in result.systems:
         values = s.final(measure)
-        by_value = sorted(
-            (c for c in values if values[c] == values[c]), key=lambda c, v=values: v[c]
-        )  # type: ignore[misc]
+        defined = {c: v for c, v in values.items() if v == v}
+        by_value = sorted(defined, key=defined.__getitem__)
         orders += [[(s.name, c) for c in order] for order in (values, by_value[::-1], by_value)]
     selected: dict[tuple[str, str], None] = {}
     used = 0

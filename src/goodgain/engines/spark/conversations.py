@@ -125,12 +125,14 @@ def good_gain(
     qrels = _labels(labels)
     job = GainJob(rules, settings, _shipped(qrels), name)
     with arrow_only():
-        together = (
+        by_conversation = (
             lines.mapInArrow(keyed, KEYED)
             .repartition("conversation")
             .sortWithinPartitions("conversation", "place")
         )
-        cached = persisted(spark, together.mapInArrow(lambda batches: scored(batches, job), SCORED))
+        cached = persisted(
+            spark, by_conversation.mapInArrow(lambda batches: scored(batches, job), SCORED)
+        )
     facts, ledger, bounded = _facts(cached, name, skip_bad)
     inputs = [("traces", Source("rows", None, default))]
     if qrels is not None:
