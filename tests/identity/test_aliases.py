@@ -1,4 +1,5 @@
 """The rule file: its examples, the language it is written in, user files, and hostile URLs."""
+# ruff: noqa: E501 - URLs
 
 import random
 import string

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from goodgain import Identity
-from goodgain._core import normal_form
+from goodgain._core import normal_form, without_markup
 from goodgain.errors import InputError, UsageError
 from goodgain.identity import Profile
 from goodgain.identity.profiles import PROFILES
@@ -303,4 +303,106 @@ def test_clusters_agree_with_all_pairs():
             if rng.random() < 0.3:
                 r["ids"] = {rng.choice(["file_id", "site_id"]): rng.choice("12")}
             results.append(r)
+        assert identity.cluster(results).first == brute_force(results, identity)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("plain", "plain"),
+        ("a &amp; b", "a & b"),
+        ("a &amp;amp; b", "a & b"),
+        ("&#39;x&#x27;", "'x'"),
+        ("&eacute;&hellip;", "é…"),
+        ("AT&T; and R&D", "AT&T; and R&D"),
+        ("&nosuch; &#0; &#xD800;", "&nosuch; &#0; &#xD800;"),
+        ("<em>a</em>b", "ab"),
+        ('<span class="x">a</span> <B>b</B>', "a b"),
+        ("a<br>b<br/>c", "a b c"),
+        ("<p>a</p><p>b</p>", " a  b "),
+        ("&lt;mark&gt;a&lt;/mark&gt;", "a"),
+        ("the <b> element", "the <b> element"),
+        ("if a < b and c > d", "if a < b and c > d"),
+        ("x <a href='y'>z</a>", "x <a href='y'>z</a>"),
+        ("**a** b", "a b"),
+        ("**a**b", "ab"),
+        ("2**8 = 256", "2**8 = 256"),
+        ("a ** b ** c", "a ** b ** c"),
+        ("***a***", "***a***"),
+        ("**cut", "cut"),
+        ("", ""),
+    ],
+)
+def test_text_without_markup(text, plain):
+    assert without_markup(text) == plain
+
+
+MAIL = "https://mail.example.com/"
+ONE, TWO = "The numbers of the third quarter are attached.", "Shall we go to the new place today?"
+
+
+def page(title=None, text=None, **more):
+    return {"url": MAIL, "title": title, "snippet": text, **more}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (page("Budget", ONE), page("Lunch", TWO), False),
+        (page("Budget", ONE), page("Budget", TWO), True),
+        (page("Budget", ONE), page("Lunch", ONE), True),
+        (page("Budget", ONE), page("Lunch"), True),
+        (page("Budget", ONE), page(None, TWO), True),
+        (page("Budget", ONE), page("Budget - Mail", TWO), True),
+        (page("Budget - Mail", ONE), page("Lunch - Mail", TWO), False),
+        (page("Mail: Budget", ONE), page("Mail: Lunch", TWO), False),
+        (page("Example mail | Budget", ONE), page("Example mail | Lunch", TWO), False),
+        (page("Mail", ONE), page("Lunch - Mail", TWO), False),
+        (page("Budget of the year ...", ONE), page("Budget of the year 2026", TWO), True),
+        (page("Budget", ONE), page("Lunch", None, content=f"Hello. {ONE} Regards"), True),
+        (page("Budget", content=ONE), page("Lunch", content=TWO), False),
+        (
+            page("Re: Budget", type="email", fields={"from": "a@x.org"}),
+            page("Lunch", type="email", fields={"from": "b@x.org"}),
+            False,
+        ),
+        (
+            page("Standup", type="event", fields={"start": "2026-03-02T09:00Z"}),
+            page("Standup", type="event", fields={"start": "2026-03-03T09:00Z"}),
+            False,
+        ),
+        (
+            page("Plan", type="file", fields={"modified": "2026-03-02T09:00Z"}),
+            page("Plan (2)", type="file", fields={"modified": "2026-03-03T09:00Z"}),
+            True,
+        ),
+    ],
+)
+def test_equal_urls_do_not_override_different_title_and_text(one, other, same):
+    for a, b in ((one, other), (other, one)):
+        comparison = Identity().compare(a, b)
+        assert comparison.same is same, comparison
+        assert comparison.step == (2 if same else 3)
+
+
+def test_clusters_of_aliases_agree_with_all_pairs():
+    rng = random.Random(4)
+    urls = [
+        "https://youtu.be/dQw4w9WgXcQ", "https://www.youtube.com/watch?v=dQw4w9WgXcQ", "https://m.x.org/a-b",
+        "https://x.org/a-b", "https://x.org/a-b/amp", "https://x.org/#inbox/A", "https://x.org/#inbox/B", "https://x.org/",
+        "https://x.org/?view=1", "https://web.archive.org/web/2020/https://x.org/a-b",
+    ]  # fmt: skip
+    titles = ["Budget", "Lunch", "Budget - X", None]
+    texts = [LONG, LONG[:60], f"<b>{LONG}</b>", ONE, TWO, None]
+    identity = Identity()
+    for _ in range(200):
+        results = [
+            {
+                "url": rng.choice([*urls, None]),
+                "title": rng.choice(titles),
+                "snippet": rng.choice(texts),
+                "type": rng.choice(["web", None]),
+            }
+            for _ in range(rng.randrange(2, 12))
+        ]
         assert identity.cluster(results).first == brute_force(results, identity)
