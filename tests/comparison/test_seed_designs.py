@@ -256,6 +256,9 @@ def test_repeats_and_annotators() -> None:
         assert found["new", "AP"].p == gg.compare(rows(lift=0.1))["new", "AP"].p
         one = [r for r in data if r[factor] == 0]
         assert gg.compare(one)["new", "AP"].seeds == 0  # one round is not a sample of rounds
+    for seed in (None, 42):
+        constant = [dict(r, repeat=r["seed"], seed=seed) for r in rows(lift=0.1)]
+        assert "crossed with 3 repeats" in gg.compare(constant).design
     both = [dict(r, repeat=i, AP=r["AP"] + i / 10) for r in rows() for i in (0, 1)]
     pair = gg.compare(both)["new", "AP"]
     assert pair.mean == pytest.approx(table(rows(), "new").mean() + 0.05)

@@ -16,12 +16,15 @@ def describe(scores: ScoreSet, cells: Sequence[Paired], settings: Settings) -> s
     """The design behind the first measure, with its groups."""
     first = [cell for cell in cells if cell.column == cells[0].column]
     queries = len({unit for cell in first for unit in cell.units})
-    things = "query" if queries == 1 else "queries"
+    unit, units = "query", "queries"
+    if cells[0].measure.namespace == "agentic":
+        unit, units = "conversation", "conversations"
+    things = unit if queries == 1 else units
     groups = f", in groups by {settings.by}" if settings.by else ""
     seeded = {s: len(scores.seed_labels[s]) for s in scores.systems if s in scores.seed_labels}
     if not seeded:
         return (
-            f"Design: {queries:,} {things}{groups}, one score for each system; paired over queries."
+            f"Design: {queries:,} {things}{groups}, one score for each system; paired over {units}."
         )
     clauses = dict.fromkeys(_clause(scores, cell, seeded) for cell in first)
     return f"Design: {queries:,} {things}{groups}, {'; '.join(clauses)}."

@@ -142,7 +142,8 @@ def _queries(plan: Planned, seeds: int, difference: float, alpha: float, power: 
 
     if seeds and not enough(_MOST_QUERIES):
         more = next(
-            (n for n in range(seeds + 1, 1001) if _shown(plan, n, difference, alpha, power)), 0
+            (n for n in range(seeds + 1, 1001) if _is_reachable(plan, n, difference, alpha, power)),
+            0,
         )
         raise UsageError(
             f"no number of queries shows a difference of {difference:g} with {seeds} seeds",
@@ -162,7 +163,7 @@ def _queries(plan: Planned, seeds: int, difference: float, alpha: float, power: 
     return low if enough(low) else high
 
 
-def _shown(plan: Planned, seeds: int, difference: float, alpha: float, power: float) -> bool:
+def _is_reachable(plan: Planned, seeds: int, difference: float, alpha: float, power: float) -> bool:
     """Whether any number of queries shows the difference with so many seeds."""
     error = plan.error(_MOST_QUERIES, seeds)
     return power_of(error, difference / math.sqrt(error.variance), alpha) >= power

@@ -77,9 +77,10 @@ class Replication:
             for role in FACTORS
             if role in roles
         }
-        chosen = next((role for role in FACTORS if role in columns), "seed")
-        if chosen != "seed" and len(set(columns[chosen])) == 1:
-            del columns[chosen]  # one annotator or one round is nothing to generalise from
+        columns = {role: own for role, own in columns.items() if any(own)}
+        varied = [role for role, own in columns.items() if len(set(own)) > 1]
+        # One annotator or one round is nothing to generalise from; one seed is said to be one.
+        chosen = varied[0] if varied else "seed"
         labels = columns.pop(chosen, [""] * length)
         averaged = tuple(role for role, own in columns.items() if len(set(own)) > 1)
         return cls(chosen, labels, averaged)

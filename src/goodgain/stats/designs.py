@@ -224,7 +224,7 @@ def is_crossed(values: Floats) -> bool:
     present = ~np.isnan(values)
     queries, seeds = present.shape
     if present.all():
-        return min(queries, seeds) > 1
+        return bool(min(queries, seeds) > 1)
     return bool(present.sum() - queries - seeds + 1 >= max(2, queries // 4))
 
 
