@@ -52,7 +52,10 @@ def unwrap_blocks(blocks: list[Any]) -> Iterator[tuple[Kind, Any]]:
             text = block.get("text", block.get("value"))
             yield ("text", text) if isinstance(text, str) else ("data", text)
         elif kind in ("json", "tool_result") or (kind is None and "json" in block):
-            yield "data", block.get("json", block.get("value", block.get("content", block.get("data"))))
+            yield (
+                "data",
+                block.get("json", block.get("value", block.get("content", block.get("data")))),
+            )
         elif kind in ("resource", "embedded_resource"):
             yield from _resource(block.get("resource", block))
         elif kind in ("resource_link", "search_result"):

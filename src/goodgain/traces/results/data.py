@@ -18,7 +18,15 @@ from goodgain.traces.results.blocks import is_block_list, unwrap_blocks
 from goodgain.traces.results.decoding import decode
 from goodgain.traces.results.finding import Finding, empty, failed, result, unread
 from goodgain.traces.results.lists import read_columns, read_list, read_map, read_rows
-from goodgain.traces.results.names import COUNTERS, EXCLUDED, LISTS, MAIN, MEDIA, SUPPORTING, field_of
+from goodgain.traces.results.names import (
+    COUNTERS,
+    EXCLUDED,
+    LISTS,
+    MAIN,
+    MEDIA,
+    SUPPORTING,
+    field_of,
+)
 from goodgain.traces.results.objects import read_object
 from goodgain.traces.results.outcomes import data_failure, is_zero_total, says_nothing_matched
 from goodgain.traces.results.providers import read_exactly
@@ -33,7 +41,18 @@ _PROSE = frozenset((
     "id", "url", "follow_up", "final_answer", "input", "original_query",
 ))  # fmt: skip
 _MESSAGES = frozenset(("message", "msg", "status", "note", "info", "error", "detail"))
-_CALL_IDS = ("call_", "toolu_", "msg_", "resp_", "chatcmpl", "run-", "fc_", "req_", "srvtoolu_", "tool_")
+_CALL_IDS = (
+    "call_",
+    "toolu_",
+    "msg_",
+    "resp_",
+    "chatcmpl",
+    "run-",
+    "fc_",
+    "req_",
+    "srvtoolu_",
+    "tool_",
+)
 
 
 @dataclass(slots=True)
@@ -175,7 +194,9 @@ def _visit_object(
         if not place.in_list or place.name == "hits_containers":
             survey.zero_total |= is_zero_total(name, value)
             if name in COUNTERS and isinstance(value, dict):
-                survey.zero_total |= any(is_zero_total(field_of(str(k))[2], v) for k, v in value.items())
+                survey.zero_total |= any(
+                    is_zero_total(field_of(str(k))[2], v) for k, v in value.items()
+                )
         if value is None or value == [] or value == {}:
             survey.empty_lists += name in MAIN and not is_single and not place.rank
             continue

@@ -15,11 +15,15 @@ _MARKDOWN = re.compile(
     r"[ \t]{0,8}(?:#{1,6}[ \t]+)?(?:\d{1,4}[.)][ \t]+)?[*_]{0,3}\[(?P<title>[^\n]{1,500}?)\]\(<?(?P<url>(?:https?|ftp|s3|gs|file)://[^\s<>]{3,4000}?)>?"
     r"(?:[ \t]+\"[^\"\n]{0,300}\")?\)[*_]{0,3}(?=[\s:.,;|–—-]|$)(?P<rest>.*)"
 )
-_ALONE = re.compile(rf"[ \t>*_]{{0,12}}(?:[^\w\s<]{{1,3}}[ \t]{{1,3}})?(?:[^\W\d_][\w ]{{0,20}}[:：][ \t]*)?<?(?P<url>{_URL}?)>?[*_]{{0,3}}[ \t]*$")
+_ALONE = re.compile(
+    rf"[ \t>*_]{{0,12}}(?:[^\w\s<]{{1,3}}[ \t]{{1,3}})?(?:[^\W\d_][\w ]{{0,20}}[:：][ \t]*)?<?(?P<url>{_URL}?)>?[*_]{{0,3}}[ \t]*$"
+)
 _TRAILING = re.compile(
     rf"(?P<title>\S[^\n]{{1,300}}?)[ \t]*(?:[-–—|:,→]|->|[(\[<])[ \t]*[(\[<]?(?P<url>{_URL}?)[)\]>]?(?:[ \t]*[-–—|:][ \t]+(?P<rest>[^\n]*))?[ \t]*$"
 )
-_LEADING = re.compile(rf"<?(?P<url>{_URL}?)>?(?:[ \t]+[-–—|:(][ \t]*|[ \t]*[|\t][ \t]*)(?P<rest>[^\n]*)$")
+_LEADING = re.compile(
+    rf"<?(?P<url>{_URL}?)>?(?:[ \t]+[-–—|:(][ \t]*|[ \t]*[|\t][ \t]*)(?P<rest>[^\n]*)$"
+)
 _LINK_INSIDE = re.compile(r"\]\((?:https?|ftp)://")
 Result = dict[str, Any]
 
@@ -31,7 +35,11 @@ def _clean(text: str) -> str:
 def _build(url: str, title: str = "", text: str = "") -> Result:
     if url.count(")") > url.count("("):
         url = url.rstrip(")")
-    known = (("url", url.rstrip(".,;*_")), ("title", _clean(title)), ("snippet", text.strip().lstrip("-–—|: ").strip()))
+    known = (
+        ("url", url.rstrip(".,;*_")),
+        ("title", _clean(title)),
+        ("snippet", text.strip().lstrip("-–—|: ").strip()),
+    )
     return {k: v for k, v in known if v}
 
 
@@ -58,7 +66,9 @@ def _is_sentence(title: str) -> bool:
     return title.count(". ") > 1 or bool(_SAYS.search(title))
 
 
-_SAYS = re.compile(r"\b(?:see|visit|source|sources|via|at|check|read more|according to|more info\w*)$", re.I)
+_SAYS = re.compile(
+    r"\b(?:see|visit|source|sources|via|at|check|read more|according to|more info\w*)$", re.I
+)
 
 
 def read_items(text: str) -> list[Result]:
@@ -124,10 +134,14 @@ def read_links(text: str) -> list[Result]:
         heads = [(n, h) for n, h in ((n, _line_link(x)) for n, x in enumerate(lines)) if h]
         if not heads:
             if results and len(paragraph) > 80:
-                results[-1]["snippet"] = (results[-1].get("snippet", "") + "\n\n" + paragraph.strip()).strip()
+                results[-1]["snippet"] = (
+                    results[-1].get("snippet", "") + "\n\n" + paragraph.strip()
+                ).strip()
             prose += len(paragraph) > 200
             continue
-        for (number, head), following in zip(heads, [*(n for n, _ in heads[1:]), len(lines)], strict=True):
+        for (number, head), following in zip(
+            heads, [*(n for n, _ in heads[1:]), len(lines)], strict=True
+        ):
             single = len(heads) == 1
             before = lines[:number] if single else []
             if single and before and "title" not in head:

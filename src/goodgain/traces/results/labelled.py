@@ -47,7 +47,20 @@ _INLINE = re.compile(
     r"\*{0,2}[ \t]*:\*{0,2}[ \t]*(?=\S)",
     re.I,
 )
-_KNOWN = {"url", "title", "name", "content", "snippet", "summary", "id", "doc", "ids", "source", "score", "path"}
+_KNOWN = {
+    "url",
+    "title",
+    "name",
+    "content",
+    "snippet",
+    "summary",
+    "id",
+    "doc",
+    "ids",
+    "source",
+    "score",
+    "path",
+}
 _TEXTS = {"content", "snippet", "summary"}
 Record = dict[str, str]
 
@@ -161,7 +174,12 @@ def _results(records: Iterable[Record]) -> list[dict[str, Any]]:
         result, strength = read_object(dict(held))
         text = "content" in result or "snippet" in result
         identified = any(n in result for n in ("url", "ids", "title", "id")) or "path" in roles
-        if len(roles) >= 2 and strength >= 2 and (text or "url" in result or "ids" in result) and identified:
+        if (
+            len(roles) >= 2
+            and strength >= 2
+            and (text or "url" in result or "ids" in result)
+            and identified
+        ):
             results.append(result)
         elif roles:
             others += 1

@@ -17,7 +17,9 @@ _ENVELOPES = frozenset((
     "hits_containers", "children", "articles", "papers", "records", "points", "objects", "entries", "value",
     "webpages", "web_pages", "source_nodes", "result", "data", "output", "response", "retrieved_documents",
 ))  # fmt: skip
-Results = tuple[list[dict[str, Any]], float]  # and the mean strength of those that look like documents
+Results = tuple[
+    list[dict[str, Any]], float
+]  # and the mean strength of those that look like documents
 NOTHING: Results = ([], 0.0)
 
 
@@ -182,14 +184,23 @@ def read_columns(value: dict[Any, Any]) -> Results:
     columns: dict[str, list[Any]] = {}
     for key, column in value.items():
         name = _SINGULAR.get(normal(str(key)), str(key))
-        if type(column) is dict and column and role_of(name) != "foreign" and normal(name) not in WRAPPERS:
+        if (
+            type(column) is dict
+            and column
+            and role_of(name) != "foreign"
+            and normal(name) not in WRAPPERS
+        ):
             column = list(column.values())
         if type(column) is list and column:
             columns[name] = _flat(column)
     roles = {role_of(n): n for n in columns}
     if len(columns) < 2 or not {"url", "content", "id", "doc", "title", "snippet"} & set(roles):
         return NOTHING
-    known = {n: c for n, c in columns.items() if role_of(n) not in ("foreign", "neutral") or n == "metadata"}
+    known = {
+        n: c
+        for n, c in columns.items()
+        if role_of(n) not in ("foreign", "neutral") or n == "metadata"
+    }
     length = max((len(c) for c in known.values()), default=0)
     known = {n: c for n, c in columns.items() if len(c) == length}
     scalars = {n: c for n, c in known.items() if all(type(v) not in (dict, list) for v in c)}
@@ -243,7 +254,9 @@ def _read_keyed_objects(entries: list[tuple[str, Any]]) -> Results:
 
 
 def _read_keyed_texts(entries: list[tuple[str, str]]) -> Results:
-    coded = sum(any(c.isdigit() for c in k) or "://" in k or "/" in k or "." in k for k, _ in entries)
+    coded = sum(
+        any(c.isdigit() for c in k) or "://" in k or "/" in k or "." in k for k, _ in entries
+    )
     long = sum(len(v) >= 40 and " " in v for _, v in entries)
     passages = sum(len(v) >= 15 and " " in v for _, v in entries)
     if not (2 * coded > len(entries) and passages == len(entries)) and not (

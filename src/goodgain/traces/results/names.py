@@ -166,7 +166,17 @@ def _find_role(words: list[str]) -> Role:
         return _TABLE.get("_".join(words[1:]), NEUTRAL)
     if len(words) > 1 and words[-1] in _SIMPLE and _PREFIXES.issuperset(words[:-1]):
         return _SIMPLE[words[-1]], 90 + len(words)
-    if len(words) > 1 and words[-1] in ("id", "at", "date", "time", "type", "rank", "index", "count", "on"):
+    if len(words) > 1 and words[-1] in (
+        "id",
+        "at",
+        "date",
+        "time",
+        "type",
+        "rank",
+        "index",
+        "count",
+        "on",
+    ):
         return NEUTRAL
     return FOREIGN
 
@@ -198,7 +208,18 @@ MAIN = frozenset((
     "web_search_results", "content", "structured_content", "list", "neighbors", "result_list", "search_result",
 ))  # fmt: skip
 # Objects beside the results that may say how many there are.
-COUNTERS = frozenset(("search_information", "searchinfo", "meta", "metadata", "pagination", "paging", "page_info", "info"))
+COUNTERS = frozenset(
+    (
+        "search_information",
+        "searchinfo",
+        "meta",
+        "metadata",
+        "pagination",
+        "paging",
+        "page_info",
+        "info",
+    )
+)
 # Lists that repeat or support the results: used only if there is no other list.
 SUPPORTING = frozenset((
     "sources", "source_documents", "citations", "references", "annotations", "raw_results", "grounding_supports",

@@ -17,7 +17,9 @@ _TEXTS = (
 _SHORT = 15  # a text below this many characters is a word or two, not a passage
 _DEPTH = 4
 _SPECIAL = frozenset({"source", "type", "speaker", "ids"})
-_PLAIN = frozenset({"title", "name", "content", "snippet", "summary", "id", "doc"})  # any string will do
+_PLAIN = frozenset(
+    {"title", "name", "content", "snippet", "summary", "id", "doc"}
+)  # any string will do
 
 
 def text_of(value: Any, depth: int = _DEPTH) -> str:
@@ -43,7 +45,10 @@ def _address(value: Any) -> str:
     if isinstance(value, list | tuple):
         value = value[0] if value else None
     if isinstance(value, dict):
-        value = next((value[n] for n in ("url", "href", "@href", "uri", "webui", "raw") if value.get(n)), None)
+        value = next(
+            (value[n] for n in ("url", "href", "@href", "uri", "webui", "raw") if value.get(n)),
+            None,
+        )
     if not isinstance(value, str):
         return ""
     value = value.strip()

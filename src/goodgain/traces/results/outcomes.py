@@ -58,7 +58,18 @@ _ERROR_KEYS = frozenset((
     "stack_trace", "stacktrace", "error_description", "error_code", "error_type", "errormessage", "errorcode",
 ))  # fmt: skip
 _BAD_STATUS = {"error", "failed", "failure", "fail", "timeout", "timed_out", "errored", "exception", "denied", "cancelled", "canceled", "rejected"}  # fmt: skip
-_MESSAGES = ("message", "msg", "detail", "details", "reason", "description", "title", "info", "note", "notice")
+_MESSAGES = (
+    "message",
+    "msg",
+    "detail",
+    "details",
+    "reason",
+    "description",
+    "title",
+    "info",
+    "note",
+    "notice",
+)
 
 
 def text_failure(text: str) -> str | None:
@@ -85,7 +96,11 @@ def data_failure(value: Any) -> str | None:
             reason = _object_failure(value)
             if reason is not None:
                 return reason
-            inner = [v for k, v in value.items() if isinstance(v, dict) and str(k) not in ("metadata", "meta")]
+            inner = [
+                v
+                for k, v in value.items()
+                if isinstance(v, dict) and str(k) not in ("metadata", "meta")
+            ]
             if len(inner) != 1:
                 return None
             value = inner[0]
@@ -104,18 +119,32 @@ def _object_failure(value: dict[Any, Any]) -> str | None:
         if isinstance(held, str) and held.casefold() in ("none", "null", "no", "false", "ok"):
             continue
         return _message(held) or message or name
-    if names.get("is_error") is True or names.get("has_error") is True or names.get("failed") is True:
+    if (
+        names.get("is_error") is True
+        or names.get("has_error") is True
+        or names.get("failed") is True
+    ):
         return message or text_of(names.get("content")) or "the output is marked as an error"
     if names.get("success") is False or names.get("ok") is False or names.get("succeeded") is False:
         return message or "the output is marked as not successful"
     kind = names.get("type")
     if isinstance(kind, str) and (kind.casefold() == "error" or kind.casefold().endswith("_error")):
         return message or kind
-    for name in ("status", "status_code", "code", "http_status", "http_code", "result_status", "state"):
+    for name in (
+        "status",
+        "status_code",
+        "code",
+        "http_status",
+        "http_code",
+        "result_status",
+        "state",
+    ):
         status = names.get(name)
         if isinstance(status, str) and status.casefold() in _BAD_STATUS:
             return message or f"status '{status}'"
-        number = int(status) if isinstance(status, str) and re.fullmatch(r"[45]\d\d", status) else status
+        number = (
+            int(status) if isinstance(status, str) and re.fullmatch(r"[45]\d\d", status) else status
+        )
         if isinstance(number, int) and not isinstance(number, bool) and 400 <= number <= 599:
             return message or f"status {number}"
     if message and len(value) <= 3 and text_failure(message):
@@ -130,7 +159,17 @@ def _message(held: Any) -> str:
         held = held[0]
     if isinstance(held, dict):
         named = {normal(str(k)): v for k, v in held.items()}
-        for name in ("message", "msg", "detail", "error_message", "reason", "description", "title", "type", "code"):
+        for name in (
+            "message",
+            "msg",
+            "detail",
+            "error_message",
+            "reason",
+            "description",
+            "title",
+            "type",
+            "code",
+        ):
             if named.get(name):
                 return str(named[name])[:500]
         return "error"

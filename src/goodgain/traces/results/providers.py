@@ -74,12 +74,19 @@ def _duckduckgo_instant(value: Any) -> Results | None:
 def _notion(value: Any) -> Results | None:
     """The title of a page is a property of any name whose type is "title"."""
     items = value["results"]
-    if value.get("object") != "list" or not all(i.get("object") in ("page", "database", "data_source") for i in items):
+    if value.get("object") != "list" or not all(
+        i.get("object") in ("page", "database", "data_source") for i in items
+    ):
         return None
     results = []
     for item in items:
         titles = item.get("title") or next(
-            (p.get("title") for p in item.get("properties", {}).values() if p.get("type") == "title"), []
+            (
+                p.get("title")
+                for p in item.get("properties", {}).values()
+                if p.get("type") == "title"
+            ),
+            [],
         )
         title = "".join(str(t.get("plain_text", "")) for t in titles or [])
         known = {"id": item.get("id"), "url": item.get("url"), "title": title}
@@ -97,7 +104,11 @@ def _confluence(value: Any) -> Results | None:
         content = item.get("content", item)
         path = item.get("url") or content.get("_links", {}).get("webui") or ""
         url = path if "://" in path else links["base"] + path
-        results.append(_canonical(item, id=content.get("id"), url=url if path else None, title=item.get("title")))
+        results.append(
+            _canonical(
+                item, id=content.get("id"), url=url if path else None, title=item.get("title")
+            )
+        )
     return results
 
 
@@ -151,7 +162,9 @@ def _brave(value: Any) -> Results | None:
     kinds = ("web", "news", "discussions")
     if not any(isinstance(value.get(k), dict) for k in ("web", "news", "query", "mixed")):
         return None
-    return [_canonical(i, content=None) for k in kinds for i in (value.get(k) or {}).get("results", [])]
+    return [
+        _canonical(i, content=None) for k in kinds for i in (value.get(k) or {}).get("results", [])
+    ]
 
 
 def _weaviate(value: Any) -> Results | None:

@@ -59,7 +59,9 @@ def _read_separated(lines: list[str]) -> list[dict[str, Any]]:
             if not is_header(header):
                 continue
             try:
-                rows = list(csv.reader(lines[number + 1 :], delimiter=separator, skipinitialspace=True))
+                rows = list(
+                    csv.reader(lines[number + 1 :], delimiter=separator, skipinitialspace=True)
+                )
             except csv.Error:
                 return []
             rows = [row for row in rows if any(cell.strip() for cell in row)]

@@ -127,7 +127,9 @@ def _add_fields(element: _Element, text: str, item: dict[str, Any]) -> bool:
         if inner.end >= 0 and (role_of(name) in _ROLES or name in _FIELDS) and not _is_group(inner):
             attributes = _attributes(inner)
             body = _clean(text[inner.start : inner.end])
-            value = body or next((attributes[n] for n in ("href", "url", "value") if n in attributes), "")
+            value = body or next(
+                (attributes[n] for n in ("href", "url", "value") if n in attributes), ""
+            )
             if value:
                 item.setdefault(inner.name.rpartition(":")[2], value)
                 added = True

@@ -59,9 +59,13 @@ def find_in_text(text: str, depth: int = 0) -> Finding:
 
 
 _LINK = re.compile(r"https?://", re.I)
-_NO_ENTRIES = re.compile(r"<(?:\w{1,20}:)?(?:totalResults|numFound|count|total)\b[^<>]{0,200}>\s{0,9}0\s{0,9}<", re.I)
+_NO_ENTRIES = re.compile(
+    r"<(?:\w{1,20}:)?(?:totalResults|numFound|count|total)\b[^<>]{0,200}>\s{0,9}0\s{0,9}<", re.I
+)
 _TRUNCATED = re.compile(r'[\[{]\s*["\'{\[]')
-_ABOUT_NOTHING = re.compile(r"(?:unable to|could not|couldn't|failed to) find (?:any|relevant|a|the)\b", re.I)
+_ABOUT_NOTHING = re.compile(
+    r"(?:unable to|could not|couldn't|failed to) find (?:any|relevant|a|the)\b", re.I
+)
 
 
 def _is_about_nothing(text: str) -> bool:
@@ -71,7 +75,9 @@ def _is_about_nothing(text: str) -> bool:
 
 # --- data inside text ---
 
-_START = re.compile(r"(?:^|(?<=[\n:>=`]))[ \t]*(?=[\[{](?![\[{]*\d{1,3}\]))|(?=\[\s*\{\s*[\"'])|(?=\{\"\w)")
+_START = re.compile(
+    r"(?:^|(?<=[\n:>=`]))[ \t]*(?=[\[{](?![\[{]*\d{1,3}\]))|(?=\[\s*\{\s*[\"'])|(?=\{\"\w)"
+)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
 
 
@@ -196,7 +202,11 @@ def _read_numbered(text: str) -> Results:
         if mark["docid"]:
             ids = {"id": mark["docid"].strip(), "ids": {"doc_id": mark["docid"].strip()}}
         title = mark["link"] or (None if mark["docid"] else mark["head"])
-        named = {"url": mark["url"], "title": title, "content" if mark["docid"] else "snippet": body.strip()}
+        named = {
+            "url": mark["url"],
+            "title": title,
+            "content" if mark["docid"] else "snippet": body.strip(),
+        }
         item = {**ids, **{k: v for k, v in named.items() if v}}
         if ids or mark["url"] or "snippet" in item:
             results.append(item)
