@@ -48,7 +48,7 @@ GAIN: list[Spec] = [
     *_cross("RBP_resid", [{}, {"p": 0.5}], [None, 2]),
 ]
 BINARY: list[Spec] = [
-    *_cross("P", _REL, [1, 3, 10]),
+    *_cross("P", [*_REL, {"denominator": "returned"}], [None, 1, 3, 10]),
     *_cross("R", _REL, _K),
     *_cross("R_cap", _REL, [1, 3, 10]),
     *_cross("F", [*_REL, {"beta": 2}, {"rel": 2, "beta": 0.5}], _K),

@@ -48,8 +48,11 @@ class World {
     const auto judged = static_cast<uint32_t>(base_.query->gains.size());
     gains_.assign(base_.query->gains.begin(), base_.query->gains.end());
     gains_.insert(gains_.end(), supposed.begin(), supposed.end());
-    sorted_ = gains_;
-    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
+    own_.assign(supposed.begin(), supposed.end());
+    std::sort(own_.begin(), own_.end(), std::greater<>());
+    sorted_.resize(gains_.size());
+    std::merge(own_.begin(), own_.end(), base_.query->gains_sorted.begin(), base_.query->gains_sorted.end(),
+               sorted_.begin(), std::greater<>());
     links_.assign(base_.query->aspects.begin(), base_.query->aspects.end());
     for (uint32_t i = 0; i < supposed.size(); ++i)
       if (supposed[i] > 0)
@@ -73,20 +76,18 @@ class World {
   std::vector<uint32_t> unjudged_;
   std::vector<Bytes> docs_;
   std::vector<Hit> hits_;
-  std::vector<double> gains_, sorted_;
+  std::vector<double> gains_, sorted_, own_;
   std::vector<Link> links_;
 };
 
-/// For measures whose extremes, for any given collection of supposed gains, come with the highest gains at the first
-/// ranks or at the last: exchanging two supposed gains so that the higher one moves up never lowers them.
-/// Tries every collection: how many documents have each of the grades.
-Interval by_counts(const Ranked& r, const Spec& s, const std::vector<double>& descending) {
-  World world(r);
-  const size_t n = world.unjudged().size(), grades = descending.size();
+/// Calls `use` with every collection of gains for the first `n` unjudged documents, highest gain first: how many of
+/// them have each of the grades. False if there are too many.
+template <class Use>
+bool for_each_collection(const Ranked& r, size_t n, const std::vector<double>& descending, Use&& use) {
+  const size_t grades = descending.size();
   double worlds = 1;
   for (size_t g = 1; g <= grades; ++g) worlds *= static_cast<double>(n + g) / static_cast<double>(g);
-  if (worlds * static_cast<double>(n + r.hits.size() + 1) > most_steps) return {undefined, undefined};
-  Interval bounds = nothing_yet();
+  if (worlds * static_cast<double>(r.retrieved + r.query->gains.size() + 1) > most_steps) return false;
   std::vector<size_t> counts(grades, 0);
   std::vector<double> gains(n);
   while (true) {
@@ -94,18 +95,38 @@ Interval by_counts(const Ranked& r, const Spec& s, const std::vector<double>& de
     for (size_t g = 0; g < grades; ++g)
       for (size_t i = 0; i < counts[g]; ++i) gains[at++] = descending[g];
     std::fill(gains.begin() + static_cast<std::ptrdiff_t>(at), gains.end(), 0.0);
-    bounds.upper = std::max(bounds.upper, world.value(s, gains));
-    std::reverse(gains.begin(), gains.end());
-    bounds.lower = std::min(bounds.lower, world.value(s, gains));
+    use(gains);
     size_t g = 0;  // the next collection: count up, carrying over where the documents are used up
     size_t used = at;
     while (g < grades && used == n) {
       used -= counts[g];
       counts[g++] = 0;
     }
-    if (g == grades) return bounds;
+    if (g == grades) return true;
     ++counts[g];
   }
+}
+
+/// For measures whose extremes, for any given collection of supposed gains, come with the highest gains at the first
+/// ranks or at the last: exchanging two supposed gains so that the higher one moves up never lowers them. Below a
+/// cutoff documents only raise the ideal, so they count nothing for the maximum and the most for the minimum.
+Interval by_counts(const Ranked& r, const Spec& s, const std::vector<double>& descending) {
+  World world(r);
+  const auto& ranks = world.unjudged();
+  const auto inside =
+      static_cast<size_t>(s.cutoff ? std::upper_bound(ranks.begin(), ranks.end(), s.cutoff) - ranks.begin()
+                                   : static_cast<std::ptrdiff_t>(ranks.size()));
+  Interval bounds = nothing_yet();
+  std::vector<double> supposed(ranks.size());
+  const bool all = for_each_collection(r, inside, descending, [&](const std::vector<double>& gains) {
+    std::fill(supposed.begin(), supposed.end(), 0.0);
+    std::copy(gains.begin(), gains.end(), supposed.begin());
+    bounds.upper = std::max(bounds.upper, world.value(s, supposed));
+    std::fill(supposed.begin(), supposed.end(), descending.front());
+    std::copy(gains.rbegin(), gains.rend(), supposed.begin());
+    bounds.lower = std::min(bounds.lower, world.value(s, supposed));
+  });
+  return all ? bounds : Interval{undefined, undefined};
 }
 
 /// The grades that an unjudged document may have, above 0, highest first.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a measure and the choices of ranking
 _BASE = {
     "ties": "docid", "missing": "zero", "unjudged": "nonrelevant", "duplicates": "first",
-    "scores": "double", "same_id": "keep", "depth": "0",
+    "scores": "double", "same_id": "keep",
 }  # fmt: skip
 
 
@@ -54,12 +54,11 @@ class Scorer:
             wanted = {k: v for k, v in new.items() if k not in self._values[name]}
             if not wanted:
                 continue
-            base = {**_BASE, "depth": 0}
             options = [
                 {**m.options(), "policy": _policy(ranking, duplicates)}
                 for m, ranking in wanted.values()
             ]
-            prepared = Prepared(self._qrels.core, Plan(options, base), self._threads)
+            prepared = Prepared(self._qrels.core, Plan(options, dict(_BASE)), self._threads)
             scores = run.scores(prepared)
             self._present[name] = np.array(scores.in_run(), dtype=bool)
             matrix = np.array(scores.matrix())
@@ -104,7 +103,7 @@ class Scorer:
         """Whether a run has a document twice for one query."""
         from goodgain._core import Plan, Prepared
 
-        base = {**_BASE, "duplicates": "error", "depth": 0}
+        base = {**_BASE, "duplicates": "error"}
         plan = Plan([parse("NumRet").options()], base)
         for run in self._runs.values():
             try:
@@ -124,5 +123,5 @@ def _policy(ranking: Mapping[str, str], duplicates: str | None) -> dict[str, Any
     policy: dict[str, Any] = {**_BASE, **ranking}
     if duplicates is not None:
         policy["duplicates"] = duplicates
-    policy["depth"] = int(policy["depth"])
-    return policy
+    depth = int(policy.pop("depth", 0))
+    return {**policy, "depth": depth} if depth else policy  # 0 is the whole list here

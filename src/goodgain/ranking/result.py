@@ -223,6 +223,12 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
                 messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
             messages += (f"{run.name}: {note}" for note in _rank_notes(c, self.policy.ties))
+            for m in run.measures if run.has_bounds else ():
+                if m.definition.column is None and (lost := run.unbounded(m)):
+                    messages.append(
+                        f"{run.name}: the bounds of {m} are undefined for {_queries(len(lost))} with too "
+                        f"many cases: {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
+                    )
             for label, queries in run.undefined.items():
                 more = f" and {len(queries) - 3:,} more" if len(queries) > 3 else ""
                 messages.append(

@@ -203,8 +203,17 @@ class RunScores:
                 f"the result has no bounds of {bounded}",
                 hint="evaluate with ties=bounds or unjudged=bounds",
             )
+        if self.unbounded(bounded):  # a mean over the other queries bounds nothing
+            return math.nan, math.nan
         low, high = (self._values.total(bounded, bound) for bound in ("lower", "upper"))
         return low, high
+
+    def unbounded(self, measure: Measure) -> list[str]:
+        """The queries for which a measure has a value, but too many cases for bounds."""
+        columns = (self.column(measure), self.column(measure, "lower"))
+        return [
+            q for q, v, low in zip(self.queries, *columns, strict=True) if v == v and low != low
+        ]
 
     def __getitem__(self, name: str | Measure) -> float:
         for measure in self._measures:

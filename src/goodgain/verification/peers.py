@@ -124,7 +124,7 @@ def _ir_measures_name(measure: Measure) -> str | None:
         return None
     if (
         measure.cutoff is None
-        and measure.name in ("R", "Hit", "Judged", *_BY_ASPECT)
+        and measure.name in ("P", "R", "Hit", "Judged", *_BY_ASPECT)
         and (measure.name not in ("AP_IA", "NRBP", "nNRBP"))
     ):
         return None  # it has them with a cut-off only

@@ -64,11 +64,11 @@ def _scipy(test: str, d: NDArray[np.float64]) -> float:
 
     def size(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         # Rounding must not split assignments of the same mean.
-        sizes: NDArray[np.float64] = np.round(np.abs(values.mean(axis=axis)), 12)
+        sizes: NDArray[np.float64] = np.round(np.abs(values.mean(axis=axis)), 10)
         return sizes
 
     result = stats.permutation_test(
-        (d,), size, permutation_type="samples", n_resamples=np.inf, alternative="greater",
+        (d / np.abs(d).max(),), size, permutation_type="samples", n_resamples=np.inf, alternative="greater",
         vectorized=True,
     )  # fmt: skip
     return float(result.pvalue)

@@ -26,8 +26,8 @@ def total_relevant(q: Judged, rel: float) -> int:
 
 
 @measure
-def P(docs: Docs, q: Judged, k: int, rel: float = 1, denominator: str = "k") -> float:
-    depth = min(k, len(docs)) if denominator == "returned" else k
+def P(docs: Docs, q: Judged, k: Cutoff, rel: float = 1, denominator: str = "k") -> float:
+    depth = len(docs) if k is None or (denominator == "returned" and len(docs) < k) else k
     return sum(flags(docs[:k], q, rel)) / depth if depth else 0.0
 
 
