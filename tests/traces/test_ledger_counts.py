@@ -1,6 +1,7 @@
 """The ledger's sums are those of the source, counted here without goodgain, for every reader."""
 # ruff: noqa: E501
 
+import itertools
 import json
 import os
 import random
@@ -42,7 +43,7 @@ def chats(lists, call_names=("tool_calls",)):
     outputs = sum((m.get("role") or m.get("type")) == "tool" for m in messages)
     responses = sum(
         max(m["content"].count("<tool_response>"), m["content"].startswith("Observation"))
-        for before, m in zip(messages, messages[1:], strict=False)
+        for before, m in itertools.pairwise(messages)
         if isinstance(m.get("content"), str)
         and (before.get("role"), m.get("role")) == ("assistant", "user")
         and re.search(r"<tool_call>|^Action(?: \d+)?: *\w+\[", before["content"], re.M)
