@@ -177,9 +177,13 @@ class TraceWorker {
     group_begins_ = true;
   }
 
-  /// Reads a line; with `pooled` its results join the pool.
-  Member read(Bytes line, bool pooled, bool audited = false) {
+  /// Reads a line; with `pooled` its results join the pool. The pages of a huge line are released once parsed.
+  Member read(Bytes line, bool pooled, bool audited = false, const MappedFile* file = nullptr) {
     const Conversation& c = parser_.parse(line);
+    if (file && line.size() > piece_bytes) {
+      const auto at = static_cast<size_t>(line.data() - file->data());
+      file->release(at, at + line.size());
+    }
     Member member;
     member.id = c.id, member.system = c.system, member.repeat = c.repeat;
     clusters_.keep_audit(audited);
@@ -406,8 +410,11 @@ class ManyTraces {
     const Bytes text = source.text;
     const size_t limit = std::min(text.size(), section.at + piece_bytes);
     size_t at = section.at;
-    if (at && text[at - 1] != '\n')
-      at = std::min(text.find('\n', at), text.size() - 1) + 1;  // the previous line belongs to the previous section
+    if (at && text[at - 1] != '\n') {  // the rest of a line of the previous section
+      const size_t rest = text.substr(at, limit - at).find('\n');
+      if (rest == Bytes::npos) return;
+      at += rest + 1;
+    }
     const size_t begin = at;
     while (at < limit) {
       const LinePlace place{section.text, at};
@@ -496,7 +503,7 @@ class ManyTraces {
       if (std::binary_search(elsewhere.begin(), elsewhere.end(), place.at)) return;
       attempt(place, [&] {
         std::vector<Member> alone;
-        alone.push_back(worker.read(line, false));
+        alone.push_back(worker.read(line, false, false, texts_[place.text].file));
         worker.finish(alone);
         worker.append(alone.front(), place.at, piece);
         piece.totals.add(alone.front().totals);
@@ -513,7 +520,9 @@ class ManyTraces {
     std::vector<Member> members;
     std::vector<LinePlace> places;
     for (size_t i = 0; i < lines.size(); ++i)
-      if (attempt(lines[i].second, [&] { members.push_back(worker.read(lines[i].first, true)); })) {
+      if (attempt(lines[i].second, [&] {
+            members.push_back(worker.read(lines[i].first, true, false, texts_[lines[i].second.text].file));
+          })) {
         places.push_back(lines[i].second);
         members.back().totals.identical += i && lines[i].first == lines[i - 1].first;
       }
