@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from goodgain.measures.definition import COUNT, Definition, Param
 from goodgain.measures.table.common import MAX_GRADE, continuation
 
@@ -39,15 +41,19 @@ def _step(name: str, option: str, meaning: str) -> Param:
     return Param(name=name, default=0.0, meaning=meaning, low=0, options=(option,))
 
 
+_model = partial(
+    Definition,
+    namespace="ranked",
+    family="C/W/L",
+    level="query",
+    unit="",
+    direction="higher",
+    range=COUNT,
+)
+
 MEASURES: tuple[Definition, ...] = (
-    Definition(
+    _model(
         name="INST",
-        namespace="ranked",
-        family="C/W/L",
-        level="query",
-        unit="",
-        direction="higher",
-        range=COUNT,
         summary="A reader who wants T documents' worth of gain and loses patience with rank and success.",
         formula="C(i) = ((i + 2T - G_i - 1) / (i + 2T - G_i))^2, G_i: gain so far" + _SUMS,
         edge_cases="Nothing relevant retrieved: 0." + _CONTINUES,
@@ -56,14 +62,8 @@ MEASURES: tuple[Definition, ...] = (
         params=(_TARGET, MAX_GRADE, _EXPECTED),
         elsewhere={"ir_measures": "INST(T, max_rel)", "cwl_eval": "INST-T"},
     ),
-    Definition(
+    _model(
         name="INSQ",
-        namespace="ranked",
-        family="C/W/L",
-        level="query",
-        unit="",
-        direction="higher",
-        range=COUNT,
         summary="A reader who wants T documents' worth of gain and loses patience with rank.",
         formula="C(i) = ((i + 2T - 1) / (i + 2T))^2" + _SUMS,
         edge_cases="Nothing relevant retrieved: 0." + _CONTINUES,
@@ -72,14 +72,8 @@ MEASURES: tuple[Definition, ...] = (
         params=(_TARGET, MAX_GRADE, _EXPECTED),
         elsewhere={"ir_measures": "INSQ(T, max_rel)", "cwl_eval": "INSQ-T"},
     ),
-    Definition(
+    _model(
         name="BPM",
-        namespace="ranked",
-        family="C/W/L",
-        level="query",
-        unit="",
-        direction="higher",
-        range=COUNT,
         summary="Bejeweled player model: a reader stops with gain T or at rank k, whichever comes first.",
         formula="C(i) = 1 while G_i < T and i < k, else 0; dynamic: T and k move by step x (g_i - median)"
         + _SUMS,
@@ -107,14 +101,8 @@ MEASURES: tuple[Definition, ...] = (
         cutoff="required",
         elsewhere={"ir_measures": "BPM(T, max_rel)@k", "cwl_eval": "BPM-Static-T-K"},
     ),
-    Definition(
+    _model(
         name="SDCG",
-        namespace="ranked",
-        family="C/W/L",
-        level="query",
-        unit="",
-        direction="higher",
-        range=COUNT,
         summary="Scaled DCG: as if k documents of the highest grade existed.",
         formula="sum of g_i / log2(i+1) / sum of 1 / log2(i+1), i = 1..k",
         edge_cases="Nothing relevant retrieved: 0." + _CONTINUES,
@@ -125,7 +113,7 @@ MEASURES: tuple[Definition, ...] = (
         elsewhere={"ir_measures": "SDCG(max_rel)@k", "cwl_eval": "NDCG-k@k"},
     ),
     *(
-        Definition(
+        _model(
             name=name,
             namespace="ranked",
             family="C/W/L",
