@@ -189,7 +189,9 @@ def test_convert(tmp_path, capsys):
         )
     )
     printed = output(capsys, "convert", str(source), str(target), "--search-tool", "lookup")
-    assert printed.err == f"wrote 1 conversations to {target}\n"
+    ledger, wrote = printed.err.splitlines()
+    assert ledger.endswith("chat.json: 1 conversation, 1 search, 1 result")
+    assert wrote == f"wrote 1 conversations to {target}"
     (read,) = gg.read_traces(target)
     assert read.turns[0].iterations[0].searches[0].results[0].id == "doc-1"
     assert output(capsys, "convert", str(source), str(target), "--from", "canonical", status=2).err
