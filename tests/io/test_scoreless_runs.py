@@ -250,7 +250,7 @@ def test_fusion_by_rank_works_and_by_score_is_refused():
         gg.tune([LISTS, SCORED], "wsum", qrels=QRELS)
 
 
-def test_compare_gate_and_explain():
+def test_compare_and_explain():
     other = {"q1": ["a", "b"], "q2": ["x"]}
     comparison = gg.compare(QRELS, {"one": LISTS, "two": other}, baseline="one", measures="RR")
     assert comparison.pairs[0].difference == pytest.approx(0.5)

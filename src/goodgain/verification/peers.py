@@ -225,7 +225,7 @@ PEERS = (
         preset="ir_measures",
         name=_ir_measures_name,
         values=_ir_measures_values,
-        tolerance=2e-6,  # pyndeval prints six digits
+        tolerance=2e-6,
     ),
     Peer(
         title="ranx",
