@@ -197,7 +197,7 @@ def test_a_corrected_golden_set_needs_no_new_baseline(tmp_path):
 
 def test_quotes_in_a_baseline(tmp_path):
     path = write(tmp_path, "cases:\n  - {id: q, query: q, quotes: [blue sky, red sea]}\n")
-    texts = [{"content": "the red sea"}, {"content": "a blue sky"}]
+    texts = [{"text": "the red sea is warm"}, {"text": "a blue sky is rare"}]
     check(path, lambda _: texts, update="first")
     assert "blue" not in path.with_suffix(".baseline.jsonl").read_text()
     result = check(path, lambda _: texts[::-1], measures="RR R@1")

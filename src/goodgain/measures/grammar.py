@@ -302,9 +302,11 @@ def _params(definition: Definition, text: str) -> dict[str, Value]:
 
 
 def _own_spelling(definition: Definition, name: str, value: Value) -> tuple[str, Value]:
-    """A parameter as it is called here; ir_measures writes `nDCG(dcg='exp-log2')`."""
+    """A parameter as it is called here; ir_measures writes `nDCG(dcg='exp-log2')` and `max_rel`."""
     if name == "dcg" and definition.name in ("nDCG", "DCG"):
         return "gain", {"log2": "linear", "exp-log2": "exp"}.get(str(value), value)
+    if name == "max_rel" and definition.param("max_grade"):
+        return "max_grade", value
     return name, value
 
 

@@ -60,7 +60,7 @@ MEASURES: tuple[Definition, ...] = (
         citation=_MOFFAT + _FRAMEWORK,
         kernel="inst",
         params=(_TARGET, MAX_GRADE, _EXPECTED),
-        elsewhere={"ir_measures": "INST(T, max_rel)", "cwl_eval": "INST-T"},
+        elsewhere={"ir_measures": "INST(T=1.0, max_rel=3)", "cwl_eval": "INST-T"},
     ),
     _model(
         name="INSQ",
@@ -70,7 +70,7 @@ MEASURES: tuple[Definition, ...] = (
         citation=_INSQ + _FRAMEWORK,
         kernel="insq",
         params=(_TARGET, MAX_GRADE, _EXPECTED),
-        elsewhere={"ir_measures": "INSQ(T, max_rel)", "cwl_eval": "INSQ-T"},
+        elsewhere={"ir_measures": "INSQ(T=1.0, max_rel=3)", "cwl_eval": "INSQ-T"},
     ),
     _model(
         name="BPM",
@@ -99,7 +99,7 @@ MEASURES: tuple[Definition, ...] = (
             _EXPECTED,
         ),
         cutoff="required",
-        elsewhere={"ir_measures": "BPM(T, max_rel)@k", "cwl_eval": "BPM-Static-T-K"},
+        elsewhere={"ir_measures": "BPM(T=1.0, max_rel=3)@k", "cwl_eval": "BPM-Static-T-K"},
     ),
     _model(
         name="SDCG",
@@ -110,7 +110,7 @@ MEASURES: tuple[Definition, ...] = (
         kernel="sdcg",
         params=(MAX_GRADE, _EXPECTED),
         cutoff="required",
-        elsewhere={"ir_measures": "SDCG(max_rel)@k", "cwl_eval": "NDCG-k@k"},
+        elsewhere={"ir_measures": "SDCG(max_rel=3)@k", "cwl_eval": "NDCG-k@k"},
     ),
     *(
         _model(
@@ -128,7 +128,7 @@ MEASURES: tuple[Definition, ...] = (
             kernel=name.lower(),
             params=(*params, MAX_GRADE, _EXPECTED),
             cutoff="none" if params else "required",
-            elsewhere={"ir_measures": f"{name}(max_rel)"},
+            elsewhere={"ir_measures": f"{name}(max_rel=3)" + ("" if params else "@k")},
         )
         for name, summary, formula, params in (
             ("NERR8", "Nearly ERR: a reader stops with the gain of a document, or at rank k.",

@@ -253,7 +253,8 @@ def _strength(best: dict[str, Any], reading: _Reading) -> float:
     named = strength > 0 or "title" in best or "id" in best or "path" in best
     text = best.get("content") or best.get("snippet")
     if text:
-        strength += 2 if len(text) >= _SHORT or named else 1
+        alone = not reading.foreign and " " in text.strip()  # nothing but a phrase
+        strength += 2 if len(text) >= _SHORT or named or alone else 1
     elif "summary" in best:
         strength += 1 if len(best["summary"]) >= _SHORT else 0.5
     if "title" in best:
