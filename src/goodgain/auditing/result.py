@@ -37,7 +37,9 @@ class Column:
     values: int
     reproduced: int
     meanings: int  # measures that the name may stand for
-    meanings_tried: int  # of these, under every combination of conventions; the others under simple ones
+    meanings_tried: (
+        int  # of these, under every combination of conventions; the others under simple ones
+    )
     alternatives: tuple[str, ...]  # measures that reproduce as much
     own_conventions: dict[str, str]  # under which it is reproduced, if not under the table's
 
