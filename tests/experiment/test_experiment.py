@@ -55,6 +55,19 @@ def in_time_result(systems, in_time, **options):
     return pytest.fail(f"never in time: {result.timings}")
 
 
+def test_functions_without_scores_have_the_numbers_of_their_order():
+    order = ["d3", "d0", "d1", "d7"]
+    systems = {
+        "scored": lambda _: [(doc, 9.0 - i) for i, doc in enumerate(order)],
+        "ids": lambda _: order,
+        "dictionaries": lambda _: [{"id": doc, "text": "t"} for doc in order],
+    }
+    result = experiment(systems, measures="nDCG@3 AP RR").run()
+    values = [run.per_query for run in result.scores.runs]
+    assert values[0] == values[1] == values[2]
+    assert values[0]["q3"]["RR"] == 1
+
+
 def test_the_numbers_are_those_of_evaluate_and_compare():
     systems = {"keyword": "bm25", "knn": "knn", "mine": first, "both": Hybrid(["keyword", "knn"])}
     one = experiment(systems, baseline="mine", measures="MRR DR@20")
