@@ -8,6 +8,7 @@ import random
 import pytest
 
 import goodgain as gg
+from goodgain.auditing import auditor, scoring
 from goodgain.auditing.conventions import AVERAGING, RANKING, ROUNDING
 from goodgain.cli import run as command
 from goodgain.errors import InputError
@@ -91,6 +92,87 @@ def test_what_cannot_matter_is_not_decided():
     assert result.reproduced
     assert {"ties", "scores", "missing"} <= set(result.without_effect)
     assert "not decided by this table" in str(result)
+
+
+def every_convention(seed=20, queries=12, systems=2):
+    """Runs for which every way of ranking matters: duplicates, documents with a query's id, 60 deep."""
+    draw = random.Random(seed)
+    names = [f"q{q}" for q in range(queries)]
+    docs = [*names, *(f"d{i:02}" for i in range(60))]
+    qrels = {
+        q: {q: 1, **{d: draw.choice([-1, 0, 0, 1, 2, 3]) for d in draw.sample(docs, 35)}}
+        for q in names
+    }
+    runs = []
+    for s in range(systems):
+        rows = []
+        for q in names:
+            chosen = {q, *draw.sample(docs, 55)}
+            listed = [*sorted(chosen), *draw.sample(sorted(chosen), 4)]
+            draw.shuffle(listed)
+            rows += [(q, d, draw.choice([1.0, 2.0, 2.0 + 1e-9, 3.0, 4.0, 5.5])) for d in listed]
+        runs.append(gg.Run(rows, name=f"system{s}"))
+    return qrels, runs
+
+
+def test_every_combination_of_rankings_is_tried():
+    """The last ones as well: more than 400 combinations of six conventions."""
+    qrels, runs = every_convention()
+    policies = {
+        "ties": "average", "scores": "single", "unjudged": "remove-negative", "same_id": "drop",
+        "duplicates": "best",
+    }  # fmt: skip
+    rows = table_of(qrels, runs, {"AP": "AP", "nDCG": "nDCG"}, 6, **policies)
+    result = gg.audit(qrels, runs, rows)
+    assert result.reproduced, str(result)
+    assert policies.items() <= result.decided.items()
+    assert result.combinations == 4 * 2 * 3 * 2 * 2 * 5 * 2
+    assert "tried all 960 combinations of conventions" in str(result)
+
+
+def test_meanings_that_were_not_tried_are_counted(monkeypatch):
+    monkeypatch.setattr(auditor, "_MOST_MEANS", 1_000)
+    qrels, runs = collection(21, queries=10, systems=2)
+    columns = {name: name for name in ("nDCG", "AP", "P@5")}
+    result = gg.audit(qrels, runs, table_of(qrels, runs, columns))
+    assert result.reproduced
+    assert not result.exhaustive
+    partly = [c for c in result.columns if c.meanings_tried < c.meanings]
+    assert partly
+    for column in partly:
+        assert f"  {column.name}: {column.meanings_tried} of {column.meanings}\n" in str(result)
+    assert "relative to that" in str(result)
+    assert result.to_dict()["exhaustive"] is False
+    assert result.to_dict()["columns"][0]["meanings"] == result.columns[0].meanings
+
+
+def test_a_search_in_small_passes_is_the_same(monkeypatch):
+    """Values of queries are held for a pass only, however many conventions there are."""
+    qrels, runs = collection(10, queries=6, systems=2)
+    rows = table_of(qrels, runs, {"AP": "AP", "RR": "RR"}, ties="input", unjudged="remove")
+    whole = gg.audit(qrels, runs, rows)
+    monkeypatch.setattr(scoring, "_MOST_VALUES", 30)
+    assert gg.audit(qrels, runs, rows).to_dict() == whole.to_dict()
+    assert whole.conventions["unjudged"] == "remove"
+
+
+def test_a_small_search_is_complete():
+    qrels, runs = collection(9)
+    result = gg.audit(qrels, runs, table_of(qrels, runs, {"P@5": "P@5"}))
+    assert result.exhaustive
+    assert all(c.meanings_tried == c.meanings for c in result.columns)
+    assert "relative to" not in str(result)
+
+
+def test_a_convention_that_only_another_meaning_shows():
+    """Ties of grades 1 and 2 change nothing for P@1, but P(rel=2)@1."""
+    qrels = {f"q{i}": {"a": 1 + i % 3 // 2, "b": 2 - i % 3 // 2} for i in range(9)}
+    runs = {"one": {q: {"a": 1.0, "b": 1.0} for q in qrels}}
+    for ties, value in (("docid", "0.6667"), ("docid-ascending", "0.3333"), ("average", "0.5000")):
+        result = gg.audit(qrels, runs, [{"run": "one", "P@1": value}])
+        assert result.reproduced
+        assert result.columns[0].measure == "P(rel=2)@1"
+        assert result.conventions["ties"] == ties
 
 
 def test_trec_eval_versions_are_told_apart():

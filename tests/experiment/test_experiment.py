@@ -55,6 +55,31 @@ def in_time_result(systems, in_time, **options):
     return pytest.fail(f"never in time: {result.timings}")
 
 
+def test_functions_without_scores_have_the_numbers_of_their_order(tmp_path):
+    order = ["d3", "d0", "d1", "d7"]
+    systems = {
+        "scored": lambda _: [(doc, 9.0 - i) for i, doc in enumerate(order)],
+        "ids": lambda _: order,
+        "dictionaries": lambda _: [{"id": doc, "text": "t"} for doc in order],
+        "sometimes": lambda q: (
+            order if "topic1" in q else [(doc, -i) for i, doc in enumerate(order)]
+        ),
+        "empty at times": lambda q: order if "topic3" in q else [],
+    }
+    folder = str(tmp_path / "out")
+    result = experiment(systems, measures="nDCG@3 AP RR").run(folder)
+    columns = {m: [run.column(m) for run in result.scores.runs] for m in ("nDCG@3", "AP", "RR")}
+    for values in columns.values():
+        assert values[0] == values[1] == values[2] == values[3]
+    assert result.scores["scored"].per_query["q3"]["RR"] == 1
+    assert result.scores["empty at times"].per_query["q3"]["RR"] == 1
+    assert result.scores["empty at times"].per_query["q2"]["RR"] == 0
+    with_scores = {name: runs[0].has_scores for name, runs in result.runs.items()}
+    assert with_scores == dict.fromkeys(systems, False) | {"scored": True}
+    again = experiment(systems, measures="nDCG@3 AP RR").run(folder)
+    assert again.scores.per_query == result.scores.per_query
+
+
 def test_the_numbers_are_those_of_evaluate_and_compare():
     systems = {"keyword": "bm25", "knn": "knn", "mine": first, "both": Hybrid(["keyword", "knn"])}
     one = experiment(systems, baseline="mine", measures="MRR DR@20")

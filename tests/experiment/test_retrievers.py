@@ -7,7 +7,7 @@ import pytest
 
 from goodgain.errors import GoodgainError
 from goodgain.experiment.retrievers import BUILT_IN, make, retriever_class
-from goodgain.experiment.retrievers.base import check_ranking
+from goodgain.experiment.retrievers.base import RankedByOrder, check_ranking
 from goodgain.experiment.retrievers.edges import DocumentGraph
 
 WORDS = ["river", "mountain", "tree", "house", "garden", "light", "window", "stone", "water", "bridge",
@@ -305,6 +305,70 @@ def test_every_built_in_has_its_name(name):
 def test_invalid_rankings_are_refused(answer):
     with pytest.raises(GoodgainError):
         check_ranking(answer, 10)
+
+
+class Passage:
+    """As a framework's document: an id, metadata, no score."""
+
+    def __init__(self, doc):
+        self.id, self.metadata, self.page_content = doc, {}, "text"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["d2", "d1", "d3"],
+        ("d2", "d1", "d3"),
+        [{"id": "d2", "text": "t"}, {"id": "d1"}, {"id": "d3"}],
+        [{"id": "d1", "rank": 2}, {"id": "d2", "rank": 1}, {"id": "d3", "rank": 3}],
+        [Passage("d2"), Passage("d1"), Passage("d3")],
+    ],
+)
+def test_results_without_scores_are_ranked_by_their_order(answer):
+    ranking = check_ranking(answer, 2)
+    assert ranking == [("d2", -1), ("d1", -2)]
+    assert isinstance(ranking, RankedByOrder)
+    assert isinstance(check_ranking(ranking, 1), RankedByOrder)
+    assert check_ranking([], 2) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"d1": 0.5, "d2": 0.9},
+        [("d1", 0.5), ("d2", 0.9)],
+        [{"id": "d2", "score": 0.9}, {"id": "d1", "score": 0.5}],
+        [(Passage("d2"), 0.9), (Passage("d1"), 0.5)],
+    ],
+)
+def test_scores_stay_scores(answer):
+    ranking = check_ranking(answer, 5)
+    assert ranking == [("d2", 0.9), ("d1", 0.5)]
+    assert not isinstance(ranking, RankedByOrder)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (["d1", ("d2", 0.5)], "scores for all of its documents or for none"),
+        (["d1", "d1"], "duplicate document 'd1'"),
+        ([{"id": "d1"}, {"id": "d2", "score": 1}], "result 2"),
+        ([{"id": "d1", "score": 1}, {"id": "d2", "score": 2}], "not in the order of their scores"),
+        ([{"name": "d1"}], "no id"),
+    ],
+)
+def test_mixtures_and_results_without_an_id_are_refused(answer, message):
+    with pytest.raises(GoodgainError) as error:
+        check_ranking(answer, 10)
+    assert message in str(error.value)
+
+
+def test_scores_are_not_fused_where_there_are_none():
+    lists, scored = (lambda _: ["d1", "d2"]), (lambda _: [("d2", 7.0), ("d3", 1.0)])
+    assert make("hybrid", {"of": [lists, scored]})("q")[0][0] == "d2"
+    with pytest.raises(GoodgainError, match="wsum needs scores"):
+        make("hybrid", {"of": [lists, scored], "method": "wsum"})("q")
+    assert make("hybrid", {"of": [lists, scored], "method": "wsum", "norm": "rank"})("q")
 
 
 def test_models_of_sentence_transformers(monkeypatch, documents):

@@ -1,6 +1,7 @@
 """`goodgain selftest`: proof on one's own data, differences explained, and mutations noticed."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -112,3 +113,28 @@ def test_bad_use():
         gg.selftest({"q": {"a": 1}})
     with pytest.raises(UsageError, match="positive integer"):
         gg.selftest(queries=0)
+
+
+def test_differences_below_the_resolution_of_the_peer_are_not_compared():
+    """Exact here: 2 of 64 assignments of signs; scipy's means round the small ones away."""
+    import numpy as np
+
+    from goodgain.stats.paired import Resampling, run_test
+    from goodgain.verification.statistics import check_statistics
+
+    d = np.array([-1e-3, -3e-4, -2e-5, -4e-6, -5e-7, -3e-15])
+    assert run_test("randomisation", d, resampling=Resampling()).p == 2 / 64
+    check = check_statistics({"one": d, "two": np.zeros(6)}, "scipy")
+    assert (check.values, check.differences) == (3, ())
+    check = check_statistics({"one": d[:5], "two": np.zeros(5)}, "scipy")
+    assert (check.values, check.differences) == (4, ())
+
+
+def test_values_of_every_tool_agree_to_ten_digits(monkeypatch):
+    """No tool of these computes in single precision, so none has a wider tolerance."""
+    peer = next(p for p in peers.PEERS if p.package == "ir_measures")
+    off = replace(peer, values=lambda *a: {key: v + 1e-9 for key, v in peer.values(*a).items()})
+    monkeypatch.setattr(checks, "PEERS", (off,))
+    assert not gg.selftest(queries=3, measures="AP").passed
+    monkeypatch.setattr(checks, "PEERS", (peer,))
+    assert gg.selftest(queries=3, measures="AP alpha_nDCG@10 ERR_IA@10 infAP Compat").passed

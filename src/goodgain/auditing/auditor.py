@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from goodgain.measures.definition import Measure
 
-_MOST_VARIANTS = 6  # of each column, for the search over all ways of ranking
-_MOST_RANKINGS = 400
+_MOST_MEANS = 300_000  # of runs, for the search over all meanings of all columns
+_MOST_VARIANTS = 6  # of each column, where that would be more
 
 Choices = dict[str, str]
 
@@ -64,6 +64,7 @@ def audit(
         conventions=best.choices(),
         possible=search.possible(best),
         columns=search.columns(best),
+        combinations=search.combinations,
         without_effect=search.without_effect(),
         tools=matching_tools(scorer, published, search.matches(best)),
         ignored_columns=published.ignored_columns,
@@ -103,8 +104,8 @@ class _Search:
     def __init__(self, scorer: Scorer, published: Published, gains: Sequence[float]) -> None:
         self._scorer = scorer
         self._published = published
-        self._stated = published.measures
         self._variants = {c: variants(m, gains) for c, m in published.measures.items()}
+        self._meanings = {column: len(all_of) for column, all_of in self._variants.items()}
         self._axes: dict[str, tuple[str, ...]] = {}
         self._averaging: dict[str, tuple[str, ...]] = {}
         self._fits: list[_Fit] = []
@@ -112,14 +113,25 @@ class _Search:
     def run(self) -> _Fit:
         """The best fit; all fits are remembered, to see what the table decides."""
         self._find_axes()
-        rankings = list(ranking_choices(self._axes))[:_MOST_RANKINGS]
-        self._narrow(rankings)
-        self._prepare(rankings)
-        for ranking in rankings:
-            for averaging in ranking_choices(self._averaging):
-                for rounding in ROUNDING["rounding"]:
-                    self._fits.append(self._fit(ranking, averaging, rounding))
+        rankings = list(ranking_choices(self._axes))
+        averagings = list(ranking_choices(self._averaging))
+        means = len(self._published.runs) * len(rankings) * len(averagings)
+        if means * sum(self._meanings.values()) > _MOST_MEANS:
+            self._narrow(rankings)
+        self._scorer.prepare_means(
+            [(v.measure, r) for some in self._variants.values() for v in some for r in rankings],
+            averagings,
+        )
+        self._fits = [
+            self._fit(ranking, averaging, rounding)
+            for ranking, averaging, rounding in product(rankings, averagings, ROUNDING["rounding"])
+        ]
         return min(self._fits, key=_Fit.order)
+
+    @property
+    def combinations(self) -> int:
+        """How many ways of ranking, averaging and rounding there are; all of them are tried."""
+        return len(self._fits)
 
     # --- which conventions can matter for these files ---
 
@@ -128,19 +140,25 @@ class _Search:
         axes = {**RANKING, "depth": ("0", *map(str, self._depths()))}
         if not scorer.has_duplicates():
             axes["duplicates"] = ("first",)
-        measures = list(self._stated.values())
+        measures = [v.measure for all_of in self._variants.values() for v in all_of]
         tried = [{axis: choice} for axis, choices in axes.items() for choice in choices]
         tried += [{**one, "scores": "single"} for one in tried if "scores" not in one]
-        scorer.prepare([(m, one) for m in measures for one in [{}, *tried]])
-        live: dict[str, list[str]] = {}
-        for one in tried:
-            rest = {"scores": "single"} if one.get("scores") == "single" and len(one) > 1 else {}
-            axis = next(a for a in one if a not in rest)
-            if one[axis] != axes[axis][0] and self._differs(measures, one, rest):
-                live.setdefault(axis, [axes[axis][0]])
-                if one[axis] not in live[axis]:
-                    live[axis].append(one[axis])
-        self._axes = {axis: tuple(choices) for axis, choices in live.items()}
+        live: dict[str, set[str]] = {axis: set() for axis in axes}
+        size = max(1, scorer.at_once() // (len(tried) + 1))
+        for start in range(0, len(measures), size):
+            some = measures[start : start + size]
+            with scorer.briefly([(m, one) for m in some for one in [{}, *tried]]):
+                for one in tried:
+                    single = one.get("scores") == "single" and len(one) > 1
+                    rest = {"scores": "single"} if single else {}
+                    axis = next(a for a in one if a not in rest)
+                    if one[axis] not in live[axis] and self._differs(some, one, rest):
+                        live[axis].add(one[axis])
+        self._axes = {
+            axis: (choices[0], *(c for c in choices[1:] if c in live[axis]))
+            for axis, choices in axes.items()
+            if live[axis]
+        }
         self._averaging = {
             axis: choices for axis, choices in AVERAGING.items() if self._averaging_matters(axis)
         }
@@ -170,7 +188,7 @@ class _Search:
         return any((self._scorer.values(run, count, {}) == 0).any() for count in counts)
 
     def without_effect(self) -> tuple[str, ...]:
-        """The axes that change no value of these runs."""
+        """The axes that, on their own, change no value of these runs."""
         live = {*self._axes, *self._averaging}
         return tuple(axis for axis in (*RANKING, *AVERAGING) if axis not in live)
 
@@ -182,14 +200,15 @@ class _Search:
         requests = [
             (v.measure, r) for all_of in self._variants.values() for v in all_of for r in simple
         ]
-        self._scorer.prepare(requests)
+        averagings = list(ranking_choices(self._averaging))
+        self._scorer.prepare_means(requests, averagings)
         for column, all_of in self._variants.items():
             ranked = []
             for place, variant in enumerate(all_of):
                 fits = [
                     self._compare(column, variant, ranking, averaging, rounding)
                     for ranking in simple
-                    for averaging in ranking_choices(self._averaging)
+                    for averaging in averagings
                     for rounding in ROUNDING["rounding"]
                 ]
                 matched, left_over = max(fits, key=lambda fit: (fit[0], -fit[1]))
@@ -200,16 +219,6 @@ class _Search:
             self._variants[column] = (
                 candidates if all_of[0] in candidates else [all_of[0], *candidates]
             )
-
-    def _prepare(self, rankings: list[Choices]) -> None:
-        self._scorer.prepare(
-            [
-                (v.measure, r)
-                for candidates in self._variants.values()
-                for v in candidates
-                for r in rankings
-            ]
-        )
 
     def _compare(
         self, column: str, variant: Variant, ranking: Choices, averaging: Choices, rounding: str
@@ -309,6 +318,8 @@ class _Search:
                     measure=str(chosen),
                     changes=chosen.changes,
                     values=total,
+                    meanings=self._meanings[column],
+                    meanings_tried=len(candidates),
                     reproduced=count,
                     alternatives=same,
                     own_conventions=self._own(column, candidates, best) if count < total else {},
@@ -325,7 +336,6 @@ class _Search:
             ranking_choices(self._axes), ranking_choices(self._averaging), ROUNDING["rounding"]
         ):
             for variant in candidates:
-                self._scorer.prepare([(variant.measure, ranking)])
                 if self._compare(column, variant, ranking, averaging, rounding)[0] < total:
                     continue
                 choices = {**ranking, **averaging, "rounding": rounding}

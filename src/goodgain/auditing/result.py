@@ -11,6 +11,8 @@ from goodgain.results.text import html_table, render
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_MOST_LISTED = 4  # of equally good measures; the record has all
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
@@ -34,6 +36,10 @@ class Column:
     changes: tuple[str, ...]  # what differs from the usual meaning of the name
     values: int
     reproduced: int
+    meanings: int  # measures that the name may stand for
+    meanings_tried: (
+        int  # of these, under every combination of conventions; the others under simple ones
+    )
     alternatives: tuple[str, ...]  # measures that reproduce as much
     own_conventions: dict[str, str]  # under which it is reproduced, if not under the table's
 
@@ -41,7 +47,9 @@ class Column:
         """The column in words."""
         text = f"{self.measure}: {self.reproduced} of {self.values} values"
         if self.alternatives:
-            text += f" (as many: {', '.join(self.alternatives)})"
+            first, rest = self.alternatives[:_MOST_LISTED], len(self.alternatives) - _MOST_LISTED
+            others = f" and {rest} more" if rest > 0 else ""
+            text += f" (as many: {', '.join(first)}{others})"
         if self.own_conventions:
             own = ", ".join(f"{axis}={choice}" for axis, choice in self.own_conventions.items())
             text += f"; all {self.values} under {own}"
@@ -56,7 +64,8 @@ class Audit:
     conventions: dict[str, str]
     possible: dict[str, tuple[str, ...]]  # choices that reproduce as much, by axis
     columns: tuple[Column, ...]
-    without_effect: tuple[str, ...]  # axes that change no value of these runs
+    combinations: int  # of conventions (ranking, averaging, rounding), all of them tried
+    without_effect: tuple[str, ...]  # axes that, on their own, change no value of these runs
     tools: tuple[str, ...]
     ignored_columns: tuple[str, ...] = ()
     ignored_rows: tuple[str, ...] = ()
@@ -109,12 +118,32 @@ class Audit:
         size = max(len(column.name) for column in self.columns)
         lines += [f"  {column.name:<{size}}  {column.line()}" for column in self.columns]
         open_axes = [f"{axis} ({' or '.join(choices)})" for axis, choices in self.undecided.items()]
-        open_axes += [f"{axis} (no effect here)" for axis in self.without_effect]
+        open_axes += [f"{axis} (no effect by itself)" for axis in self.without_effect]
         if open_axes:
             lines += ["", f"not decided by this table: {', '.join(open_axes)}"]
+        lines += ["", *self._extent()]
         if self.left_over:
             lines += ["", "left over:", *_indented(render("table", *self._table(self.left_over)))]
         return lines
+
+    def _extent(self) -> list[str]:
+        """What was searched, because decided, not decided and left over are relative to it."""
+        every = f"tried all {self.combinations:,} combinations of conventions"
+        partly = [c for c in self.columns if c.meanings_tried < c.meanings]
+        if not partly:
+            count = sum(column.meanings for column in self.columns)
+            return [f"{every} with all {count:,} meanings of the columns"]
+        return [
+            f"{every}, but not with all meanings of the columns:",
+            *(f"  {c.name}: {c.meanings_tried:,} of {c.meanings:,}" for c in partly),
+            "the others were tried with at most one unusual convention; what is decided, not decided",
+            "and left over is relative to that (state parameters as in AP(rel=2) to try fewer)",
+        ]
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every meaning of every column was tried under every combination of conventions."""
+        return all(column.meanings_tried == column.meanings for column in self.columns)
 
     def notes(self) -> list[str]:
         """What was left out of the table or of the runs."""
@@ -138,7 +167,7 @@ class Audit:
         """All of it as plain data."""
         from dataclasses import asdict
 
-        return {**asdict(self), "reproduced": self.reproduced}
+        return {**asdict(self), "reproduced": self.reproduced, "exhaustive": self.exhaustive}
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cores import thread_count
@@ -9,7 +10,7 @@ from goodgain.errors import DuplicateError
 from goodgain.measures.grammar import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from goodgain.measures.definition import Measure
 
     Floats = NDArray[np.float64]
+    Request = tuple[Measure, Mapping[str, str]]  # a measure and a way of ranking
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a measure and the choices of ranking
 _BASE = {
     "ties": "docid", "missing": "zero", "unjudged": "nonrelevant", "duplicates": "first",
     "scores": "double", "same_id": "keep",
 }  # fmt: skip
+_MOST_VALUES = 2**22  # of one run at once: 32 MB
 
 
 def key_of(measure: Measure, ranking: Mapping[str, str]) -> Key:
@@ -40,10 +43,9 @@ class Scorer:
         self._threads = thread_count(threads)
         self._values: dict[str, dict[Key, Floats]] = {run.name: {} for run in runs}
         self._present: dict[str, NDArray[np.bool_]] = {}
+        self._means: dict[tuple[str, Key, tuple[tuple[str, str], ...]], float] = {}
 
-    def prepare(
-        self, requests: Sequence[tuple[Measure, Mapping[str, str]]], duplicates: str | None = None
-    ) -> None:
+    def prepare(self, requests: Sequence[Request], duplicates: str | None = None) -> None:
         """Compute what is not known yet."""
         import numpy as np
 
@@ -65,6 +67,34 @@ class Scorer:
             for place, key in enumerate(wanted):
                 self._values[name][key] = matrix[:, place]
 
+    @contextmanager
+    def briefly(self, requests: Sequence[Request]) -> Iterator[None]:
+        """Hold values only for a while: all of a large search would not fit into memory."""
+        before = {run: set(values) for run, values in self._values.items()}
+        self.prepare(requests)
+        yield
+        for run, values in self._values.items():
+            self._values[run] = {key: values[key] for key in values if key in before[run]}
+
+    def prepare_means(
+        self, requests: Sequence[Request], averagings: Sequence[Mapping[str, str]]
+    ) -> None:
+        """Compute means that are not known yet; only they are held, not the values of queries."""
+        first = next(iter(self._runs))
+        last = tuple(averagings[-1].items())
+        new = [(m, r) for m, r in requests if (first, key_of(m, r), last) not in self._means]
+        size = self.at_once()
+        for start in range(0, len(new), size):
+            with self.briefly(new[start : start + size]):
+                for run in self._runs:
+                    for measure, ranking in new[start : start + size]:
+                        for averaging in averagings:
+                            self.mean(run, measure, ranking, averaging)
+
+    def at_once(self) -> int:
+        """How many measures and ways of ranking to compute in one pass."""
+        return max(1, _MOST_VALUES // max(1, len(self._qrels.queries)))
+
     def values(self, run: str, measure: Measure, ranking: Mapping[str, str]) -> Floats:
         """The values per judged query."""
         return self._values[run][key_of(measure, ranking)]
@@ -77,6 +107,14 @@ class Scorer:
         self, run: str, measure: Measure, ranking: Mapping[str, str], averaging: Mapping[str, str]
     ) -> float:
         """The mean over the queries that count."""
+        key = run, key_of(measure, ranking), tuple(averaging.items())
+        if key not in self._means:
+            self._means[key] = self._mean(run, measure, ranking, averaging)
+        return self._means[key]
+
+    def _mean(
+        self, run: str, measure: Measure, ranking: Mapping[str, str], averaging: Mapping[str, str]
+    ) -> float:
         import numpy as np
 
         values = self.values(run, measure, ranking)

@@ -41,7 +41,7 @@ example of FILE.toml:
   retriever = "hybrid"
   of = ["keyword", "knn"]
   [systems.mine]
-  retriever = "my_module:search"   # query -> [(document, score)], sync or async
+  retriever = "my_module:search"   # query -> [(document, score)] or [document], sync or async
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
 from goodgain.io.naming import system_name
@@ -37,7 +39,7 @@ class Run(metaclass=ConstructorHints):
         cost: Mapping[str, float] | None = None,
     ) -> None:
         resolved = resolve(source, "run", columns)
-        is_file = resolved.stat is not None or resolved.kind == "file"
+        is_file = isinstance(source, str | os.PathLike)
         values = {
             "name": name or (system_name(resolved.name) if is_file else "run"),
             "source": resolved,

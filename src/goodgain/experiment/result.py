@@ -314,20 +314,29 @@ class _RunTable:
     """The documents and latencies of one run, collected from its calls."""
 
     def __init__(self) -> None:
-        self._documents: dict[str, dict[str, float]] = {}
+        self._results: dict[str, list[Any]] = {}  # (document, score) pairs, or ids without scores
         self._seconds: dict[str, list[float]] = {}
 
     def add(self, call: dict[str, Any]) -> None:
         """Add what one call returned and how long it took."""
         if "hits" in call:
-            self._documents[call["query"]] = {doc: score for doc, score in call["hits"]}  # noqa: C416
+            self._results[call["query"]] = call["hits"]
         if _is_timed(call):
             self._seconds.setdefault(call["query"], []).append(call["seconds"])
 
     def run(self, name: str) -> Run:
         """The run, with the mean latency of each query."""
         latency = {query: math.fsum(s) / len(s) for query, s in self._seconds.items()}
-        return Run(self._documents, name=name, latency=latency)
+        return Run(self._rankings(), name=name, latency=latency)
+
+    def _rankings(self) -> dict[str, Any]:
+        """Scores by document; lists if a query has none, since a run has scores for all or for none."""
+        if any(isinstance(r, str) for results in self._results.values() for r in results[:1]):
+            return {
+                query: [r if isinstance(r, str) else r[0] for r in results]
+                for query, results in self._results.items()
+            }
+        return {query: dict(results) for query, results in self._results.items()}
 
 
 def _is_timed(call: dict[str, Any]) -> bool:
@@ -352,4 +361,4 @@ def _file_name(name: str) -> str:
 def _trec(run: Run, name: str) -> str:
     from goodgain.io.writers import trec_text
 
-    return trec_text(run.source.value, "_".join(name.split()), f"the run of {name}")
+    return trec_text(run.to_dict(), "_".join(name.split()), f"the run of {name}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import GoodgainError, UsageError
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
+from goodgain.experiment.retrievers.base import RankedByOrder
 from goodgain.experiment.timing import Caller
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ class Session:
             "system": system, "seed": seed, "query": query, "repeat": repeat,
             "start": round(outcome.start, 6), "seconds": outcome.seconds, "session": self._number,
         }  # fmt: skip
-        ranking = [list(pair) for pair in outcome.ranking]
+        ranking: list[Any] = [list(pair) for pair in outcome.ranking]
+        if isinstance(outcome.ranking, RankedByOrder):
+            ranking = [doc for doc, _ in outcome.ranking]
         if outcome.error:
             record["error"] = outcome.error
         elif repeat == 0:

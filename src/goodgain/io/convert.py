@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io import naming
 from goodgain.io.columns import kinds_of_header
-from goodgain.io.files import is_text, read_head, read_json
+from goodgain.io.files import is_stream, is_text, read_head, read_json
 from goodgain.io.result_lists import is_query_row, rank_lists
 from goodgain.io.rows import Rows, has_scores, rows_of
 from goodgain.io.sources import Source, resolve
@@ -132,7 +132,7 @@ def table_kinds(source: Any) -> set[TableKind]:
 
 def _kinds(source: Any) -> set[TableKind]:
     if isinstance(source, str) and is_text(source):
-        return set() if source == naming.STDIN else _kinds_of_line(_first_line(source))
+        return _kinds_of_line(_first_line(source))
     if isinstance(source, str) and naming.format_of(source) == "json":
         source = read_json(source)
     if isinstance(source, list) and source and is_query_row(source[0]):
@@ -192,11 +192,7 @@ def _without_iterations(rows: Rows, form: str) -> Rows:
 
 def _losses(rows: Rows, table: TableKind, form: str, source: Source) -> list[str]:
     losses = []
-    if (
-        table == "run"
-        and source.name != naming.display_name(naming.STDIN)
-        and not has_scores(source)
-    ):
+    if table == "run" and not has_scores(source):
         losses.append("the run has no scores: negated ranks are written as scores")
     if any(t is not None for t in rows.target) and form not in _WITH_TARGETS:
         losses.append(f"{form} cannot hold targets: they are left out")
@@ -225,7 +221,7 @@ def _run_tag(source: Source) -> str | None:
     """The run's name in the first of its TREC lines."""
     if (
         source.kind != "file"
-        or source.value == naming.STDIN
+        or is_stream(source.value)
         or naming.format_of(source.value) in ("csv", "jsonl")
     ):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from contextlib import contextmanager
 
@@ -49,6 +50,13 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
 
 def read_head(path: str) -> str:
     """The first lines of a file."""
+    if is_stream(path):
+        fd = plain_descriptor(path)
+        try:
+            head = os.pread(fd, _HEAD, 0)
+        finally:
+            os.close(fd)
+        return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     with _read_errors(path), open_decompressed(path) as stream:
         return stream.read(_HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
@@ -66,12 +74,12 @@ def file_not_found(path: str) -> InputError:
 def plain_descriptor(path: str) -> int:
     """A descriptor of the file's plain bytes.
 
-    Compressed files and standard input go through an unnamed temporary file: they can then be read
+    Compressed files, standard input and pipes go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
     with _read_errors(path):
-        if path == STDIN:
-            return _spool(sys.stdin.buffer)
+        if is_stream(path):
+            return _stream_descriptor(path)
         if os.path.isdir(path):
             raise IsADirectoryError
         if compression_of(path) is None:
@@ -102,6 +110,35 @@ def _read_errors(path: str) -> Iterator[None]:
             where=display_name(path),
             hint="it is damaged, incomplete, or not in the format of its suffix",
         ) from None
+
+
+def is_stream(path: str) -> bool:
+    """Whether it can be read only once: standard input, or a pipe such as /dev/fd/63."""
+    if path == STDIN:
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+_streams: dict[str, tuple[Any, int]] = {}  # what a path stood for, and a descriptor of its bytes
+
+
+def _stream_descriptor(path: str) -> int:
+    """A descriptor of what the stream held: the format, and then the rows, are read from the same bytes."""
+    stands_for = sys.stdin if path == STDIN else os.stat(path).st_ino
+    before = _streams.get(path)
+    if before is None or before[0] != stands_for:
+        if before is not None:
+            os.close(before[1])
+        if path == STDIN:
+            spooled = _spool(sys.stdin.buffer)
+        else:
+            with open(path, "rb") as stream:
+                spooled = _spool(stream)
+        _streams[path] = stands_for, spooled
+    return os.dup(_streams[path][1])
 
 
 def _spool(stream: IO[bytes]) -> int:
@@ -213,7 +250,7 @@ def _json_format(
 
 def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None:
     """The objects of a file of JSON lines if they hold the results of a query each, by the first line."""
-    if path == STDIN or format_of(path) not in ("jsonl", None):
+    if format_of(path) not in ("jsonl", None):
         return None
     from goodgain.io.result_lists import is_query_row
 

@@ -52,6 +52,17 @@ def rank_lists(
     return lists, reader.ranking
 
 
+def rank_list(results: Sequence[Any], name: str) -> tuple[list[Any], Ranking]:
+    """One list of results as ids or (id, value) pairs, and what ranks them."""
+    reader = _ResultReader({}, name)
+    return reader.read(None, list(results)), reader.ranking
+
+
+def has_fields(item: Any) -> bool:
+    """Whether a result is a dictionary, an object with an id, or one of them with its score."""
+    return not is_id(item) and not is_list(item) and _fields(item) is not None
+
+
 def is_query_row(row: Any, columns: Mapping[str, str] | None = None) -> bool:
     """Whether a row holds a query and the list of its results."""
     if not isinstance(row, Mapping):
@@ -114,7 +125,7 @@ class _ResultReader:
             )
         ids, values = [], []
         for number, item in enumerate(results, 1):
-            where = f"{self._name}, result {number} of query {query!r}"
+            where = f"{self._name}, result {number}{_of(query)}"
             fields = _fields(item)
             if fields is None:
                 raise InputError(
@@ -179,12 +190,16 @@ class _ResultReader:
         ):
             if isinstance(one, int | float) and isinstance(other, int | float) and one < other:
                 raise InputError(
-                    f"the results of query {query!r} are not in the order of their scores: {above!r} "
+                    f"the results{_of(query)} are not in the order of their scores: {above!r} "
                     f"({one:g}) comes before {below!r} ({other:g})",
                     where=self._name,
                     hint="to rank by score, name it with columns={'score': ...}; "
                     "to rank by the order of the list, leave the scores out",
                 )
+
+
+def _of(query: Any) -> str:
+    return "" if query is None else f" of query {query!r}"
 
 
 def _fields(item: Any) -> Mapping[str, Any] | None:

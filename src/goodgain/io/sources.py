@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from goodgain.errors import InputError
 from goodgain.io.columns import core_columns, find_columns, score_names
-from goodgain.io.files import file_not_found, open_arrow, query_rows, read_json
+from goodgain.io.files import file_not_found, is_stream, open_arrow, query_rows, read_json
 from goodgain.io.naming import STDIN, display_name, format_of
 from goodgain.io.result_lists import is_query_row, rank_lists, rows_to_lists
 from goodgain.records import dataclass
@@ -72,9 +73,11 @@ def resolve(
 def _file(
     path: str, table: TableKind, columns: Mapping[str, str] | None, name: str | None
 ) -> Source:
-    stat = None if path == STDIN else stat_of(path)
-    if stat is None and path != STDIN:
+    stat = None if is_stream(path) else stat_of(path)
+    if stat is None and not is_stream(path):
         raise file_not_found(path)
+    if path == STDIN:
+        _claim_stdin(table)
     where = display_name(path)
     match format_of(path):
         case "json":
@@ -87,6 +90,18 @@ def _file(
     if table == "run" and (rows := query_rows(path, columns)) is not None:
         return _dictionary(rows_to_lists(rows, columns, where), table, columns, where, stat)
     return Source("file", path, where, columns, stat)
+
+
+_read_as: list[tuple[Any, TableKind]] = []  # standard input, and what was read from it
+
+
+def _claim_stdin(table: TableKind) -> None:
+    """Refuse the same standard input as a run and as judgments."""
+    if _read_as and _read_as[0][0] is sys.stdin and _read_as[0][1] != table:
+        raise InputError(
+            "standard input cannot be both the run and the judgments", where=display_name(STDIN)
+        )
+    _read_as[:] = [(sys.stdin, table)]
 
 
 def _dictionary(
@@ -187,7 +202,9 @@ def sha256_of(path: str) -> str | None:
     import hashlib
 
     if os.path.isdir(path):
-        names = sorted(os.path.join(root, name) for root, _, files in os.walk(path) for name in files)
+        names = sorted(
+            os.path.join(root, name) for root, _, files in os.walk(path) for name in files
+        )
         hashes = "".join(f"{name}\0{sha256_of(name)}\0" for name in names)
         return hashlib.sha256(hashes.encode("utf-8", "surrogateescape")).hexdigest()
     try:

@@ -39,7 +39,7 @@ class Term:
 
     rank: int
     doc: str
-    score: float
+    score: float | None  # None in a run that has only ranks
     judged: float | None
     gain: float
     discount: float
@@ -95,15 +95,18 @@ class Explanation:
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows: documents above the cut-off (ten without one), and all that contribute."""
-        columns = ["rank", "document", "score", "judged", "gain", "discount", "contribution"]
+        columns = ["rank", "document", "judged", "gain", "discount", "contribution"]
+        with_scores = any(t.score is not None for t in self.terms)
         with_ideal = any(t.ideal is not None for t in self.terms)
         depth = self.measure.cutoff if self.measure.definition.cutoff != "recall" else None
         rows = [
-            [t.rank, t.doc, _short(t.score), _short(t.judged), _short(t.gain), t.discount, t.contribution,
-             *([t.ideal] if with_ideal else [])]
+            [t.rank, t.doc, *([_short(t.score)] if with_scores else []), _short(t.judged), _short(t.gain),
+             t.discount, t.contribution, *([t.ideal] if with_ideal else [])]
             for t in self.terms
             if t.rank <= (depth or 10) or t.contribution
         ]  # fmt: skip
+        if with_scores:
+            columns.insert(2, "score")
         return [*columns, *(["ideal"] if with_ideal else [])], rows
 
     def _title(self) -> str:
@@ -279,7 +282,11 @@ class _Inputs:
         except ValueError as error:
             raise InputError(f"{error} for query '{query}'", where=self.run.source.name) from None
         gains = sorted((self.core.judgments_of(query) or {}).values(), reverse=True)
-        return _Terms(used, options, gains).explanation(query, value, base, rows)
+        by_rank = not self.run.has_scores  # the core ranks by negated ranks
+        terms = [
+            (doc, None if by_rank else score, judged, so_far) for doc, score, judged, so_far in rows
+        ]
+        return _Terms(used, options, gains).explanation(query, value, base, terms)
 
     def compared(
         self, ours: Convention, theirs: Convention, preset: str, against: str, query: str | None
@@ -399,7 +406,7 @@ class _Terms:
         query: str,
         value: float,
         base: float,
-        rows: Sequence[tuple[str, float, float | None, float]],
+        rows: Sequence[tuple[str, float | None, float | None, float]],
     ) -> Explanation:
         norm = self._norm(rows) if self._is_ndcg else 1.0
         ideal = self._ideal(norm, len(rows))
@@ -443,7 +450,7 @@ class _Terms:
     def _cut(self, otherwise: int) -> int:
         return int(self.options.get("cutoff") or otherwise)
 
-    def _norm(self, rows: Sequence[tuple[str, float, float | None, float]]) -> float:
+    def _norm(self, rows: Sequence[tuple[str, float | None, float | None, float]]) -> float:
         """The DCG of the ideal list."""
         gains = list(self.gains)
         if self.options.get("ideal_retrieved"):

@@ -33,7 +33,7 @@ class RankedLists:
     counts: Counts  # documents listed, of each query
     retrieved: Counts  # documents retrieved for the query
     docs: Counts
-    scores: Floats
+    scores: Floats  # nan in a run that has only ranks
     hit_counts: Counts  # judged documents listed, of each query
     hit_ranks: Counts
     gains: Floats
@@ -62,6 +62,8 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
     lists = _core.TopLists(evaluator.core, len(in_core), depth)
     table.scores(evaluator.prepared.listing(lists))
     columns = lists.columns(ids)
+    if not table.has_scores:  # the core ranks by negated ranks
+        columns["scores"] = np.full(len(columns["scores"]), np.nan)
     contributions, bases = (
         dict(zip(in_core, columns.pop(n), strict=True)) for n in ("contributions", "bases")
     )

@@ -119,10 +119,10 @@ def _evaluated(sample: Sample, measures: Sequence[Measure], **policies: Any) -> 
     return evaluate(sample.qrels, sample.run, list(measures), **policies).runs[0]
 
 
-def _equal(one: float, other: float, tolerance: float = _TOLERANCE) -> bool:
+def _equal(one: float, other: float) -> bool:
     if one != one or other != other:
         return one != one and other != other
-    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+    return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
 # --- definitions ---
@@ -301,7 +301,7 @@ def _check_peer(peer: Peer, sample: Sample, measures: Sequence[Measure]) -> Chec
             if expected is None:
                 continue
             number = ours[query][measure.label]
-            if _equal(number, expected, peer.tolerance):
+            if _equal(number, expected):
                 continue
             cause = ""
             for cause, policies in _conventions(peer, measure):
@@ -309,7 +309,7 @@ def _check_peer(peer: Peer, sample: Sample, measures: Sequence[Measure]) -> Chec
                 if key not in explained:
                     explained[key] = _evaluated(sample, [measure], **policies).per_query
                 values = explained[key].get(query, {})
-                if _equal(values.get(measure.label, math.nan), expected, peer.tolerance):
+                if _equal(values.get(measure.label, math.nan), expected):
                     break
             else:
                 cause = ""

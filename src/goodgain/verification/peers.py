@@ -52,7 +52,6 @@ class Peer:
     preset: str
     name: Callable[[Measure], str | None]
     values: Callable[[Sample, dict[str, str]], Values]
-    tolerance: float = 1e-9
 
     @property
     def installed(self) -> bool:
@@ -225,7 +224,6 @@ PEERS = (
         preset="ir_measures",
         name=_ir_measures_name,
         values=_ir_measures_values,
-        tolerance=2e-6,
     ),
     Peer(
         title="ranx",

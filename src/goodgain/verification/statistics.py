@@ -33,6 +33,8 @@ def check_statistics(columns: Mapping[str, NDArray[np.float64]], against: str) -
             used = short if test == "randomisation" else difference
             if not used.any() or is_constant(used):
                 continue
+            if test == "randomisation" and not _resolved(used):
+                continue
             ours = run_test(test, used, resampling=Resampling()).p
             theirs = _scipy(test, used)
             values += 1
@@ -48,6 +50,12 @@ def check_statistics(columns: Mapping[str, NDArray[np.float64]], against: str) -
                 )
     note = "" if values else "too few queries with different values"
     return Check(against=against, values=values, differences=tuple(differences), note=note)
+
+
+def _resolved(d: NDArray[np.float64]) -> bool:
+    """Whether no difference is lost in the rounding of means that scipy's test needs here."""
+    sizes = abs(d[d != 0])
+    return bool(sizes.min() > 1e-8 * sizes.max())
 
 
 def _scipy(test: str, d: NDArray[np.float64]) -> float:

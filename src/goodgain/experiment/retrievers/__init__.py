@@ -1,6 +1,6 @@
 """Retrievers by name: built-in ones, and plug-ins in the entry-point group `goodgain.retrievers`.
 
-Any callable `query -> [(document, score)]`, sync or async, is a retriever too.
+Any callable `query -> [(document, score)]` or `query -> [document]`, sync or async, is a retriever too.
 """
 
 from __future__ import annotations

@@ -9,14 +9,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from goodgain.errors import MissingExtraError, UsageError
+from goodgain.errors import GoodgainError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
 ScoredDocument: TypeAlias = tuple[str, float]
-Ranking: TypeAlias = Sequence[ScoredDocument]
+# Pairs, or results without scores, best first: ids, dictionaries, documents of a framework.
+Ranking: TypeAlias = Sequence[Any] | Mapping[str, float]
 # Anything that answers a query, sync or async.
 SearchFunction: TypeAlias = Callable[[str], Ranking | Awaitable[Ranking]]
 
@@ -186,13 +187,21 @@ def require_share(**values: float) -> None:
             raise UsageError(f"{name} must be between 0 and 1, got {value}")
 
 
+class RankedByOrder(list[ScoredDocument]):
+    """A ranking without scores of its own: those in the pairs are negated ranks."""
+
+
 def check_ranking(answer: Any, depth: int) -> list[ScoredDocument]:
-    """What a retriever returned as (document, score) pairs, best first and cut to `depth`."""
+    """What a retriever returned as (document, score) pairs, best first and cut to `depth`.
+
+    It may return {document: score}, pairs, or results as frameworks have them; ids and results without
+    scores are ranked by their order.
+    """
     import math
 
-    pairs = answer.items() if isinstance(answer, Mapping) else answer
     scores: dict[str, float] = {}
     try:
+        pairs, has_scores = _pairs_of(answer)
         for doc, score in pairs:
             number = float(score)
             if not math.isfinite(number):
@@ -201,10 +210,36 @@ def check_ranking(answer: Any, depth: int) -> list[ScoredDocument]:
                 raise UsageError(f"duplicate document '{doc}'")
             scores[str(doc)] = number
     except (TypeError, ValueError) as error:
-        if isinstance(error, UsageError):
+        if isinstance(error, GoodgainError):
             raise
         raise UsageError(
-            f"a retriever must return [(document, score), ...], got {answer!r:.80}"
+            f"a retriever must return [(document, score), ...] or [document, ...], got {answer!r:.80}"
         ) from None
-    best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
-    return best[:depth]
+    best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:depth]
+    return best if has_scores else RankedByOrder(best)
+
+
+def _pairs_of(answer: Any) -> tuple[Iterable[tuple[Any, Any]], bool]:
+    """(document, score) pairs, and whether the scores are the retriever's own."""
+    from goodgain.io.result_lists import has_fields, is_list, rank_list
+
+    if isinstance(answer, Mapping):
+        return answer.items(), True
+    if isinstance(answer, str | bytes):
+        raise TypeError
+    results = answer if isinstance(answer, RankedByOrder) else list(answer)
+    if isinstance(results, RankedByOrder):
+        return results, False
+    first = results[0] if results else None
+    inner = first[0] if is_list(first) and first else first
+    if isinstance(first, str):
+        if not all(isinstance(doc, str) for doc in results):
+            raise UsageError("a ranking has scores for all of its documents or for none")
+        return [(doc, -rank) for rank, doc in enumerate(results, 1)], False
+    if not has_fields(inner):
+        return results, True
+    listed, ranking = rank_list(results, "the retriever's answer")
+    if ranking == "order":
+        return [(doc, -rank) for rank, doc in enumerate(listed, 1)], False
+    sign = 1 if ranking == "score" else -1
+    return [(doc, sign * float(value)) for doc, value in listed], ranking == "score"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import (
     DEPTH,
+    RankedByOrder,
     Retriever,
     ScoredDocument,
     SearchFunction,
@@ -88,7 +89,11 @@ class Hybrid(Retriever):
         from goodgain.fusion import fuse
 
         pool = self.pool or max(depth, self.depth)
-        rankings = [dict(search_with(c, query, pool)) for c in self._components]
+        answers = [search_with(c, query, pool) for c in self._components]
+        rankings: list[Any] = [  # lists where there are no scores, so that none are fused
+            [doc for doc, _ in answer] if isinstance(answer, RankedByOrder) else dict(answer)
+            for answer in answers
+        ]
         runs = [{"q": docs} for docs in rankings if docs]
         if len(runs) < 2 and self.weights is None:  # nothing to fuse with: keep the only ranking
             runs += [{"q": {}}] * (2 - len(runs))

@@ -52,11 +52,18 @@ class Http(Retriever):
                 f"the response has no list at '{self.hits}'",
                 hint="set hits to the path of the list",
             )
-        return check_ranking([self._scored(item, rank) for rank, item in enumerate(items)], depth)
+        pairs = [self._scored(item) for item in items]
+        without = [doc for doc, score in pairs if score is None]
+        if without and len(without) < len(pairs):
+            raise InputError(
+                f"document '{without[0]}' has no '{self.score}', but others have one",
+                hint="a ranking has scores for all of its documents or for none",
+            )
+        return check_ranking(without or pairs, depth)
 
-    def _scored(self, item: Any, rank: int) -> ScoredDocument:
+    def _scored(self, item: Any) -> tuple[str, float | None]:
         doc = item if isinstance(item, str) else value_at(item, self.id)
         score = None if isinstance(item, str) else value_at(item, self.score)
         if doc is None:
             raise InputError(f"a result has no '{self.id}': {item!r:.80}")
-        return str(doc), -float(rank) if score is None else float(score)
+        return str(doc), None if score is None else float(score)

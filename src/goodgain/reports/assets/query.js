@@ -48,7 +48,7 @@ class Lists {
     return this.systems.some((s) => s && s.counts[row] > 0);
   }
 
-  // [{rank, doc, score, gain, contribution}]; gain is null for unjudged documents.
+  // [{rank, doc, score, gain, contribution}]; gain is null for unjudged documents, score NaN in runs without scores.
   list(system, row, measure) {
     const from = this.systems[system];
     if (!from) return [];
@@ -126,7 +126,7 @@ function oneList(queries, row, system, measure, base, largest) {
     { name: "document", kind: "text", wide: true, of: (i) => packed.ids[items[i].doc], draw: drawDoc },
     { name: "gain", kind: "number", help: "from the judgments", of: (i) => items[i].gain, draw: drawGain },
     ...(measure === null ? [] : [{ name: "adds", kind: "number", help: `contribution to ${measure}`, of: (i) => items[i].contribution, draw: drawContribution }]),
-    { name: "score", kind: "number", of: (i) => ({ value: items[i].score, text: String(Number(items[i].score.toPrecision(5))) }) },
+    ...(items.some((item) => !Number.isNaN(item.score)) ? [{ name: "score", kind: "number", of: (i) => ({ value: items[i].score, text: String(Number(items[i].score.toPrecision(5))) }) }] : []),
   ];
   const name = data.systems[system] + (system === data.baseline ? " (baseline)" : "");
   const table = new DataTable({
