@@ -98,6 +98,7 @@ class IdealSearch {
     for (uint32_t rank = 1; rank <= longest; ++rank) weights_.push_back(weight(rank, s));
   }
 
+  /// The extremes; undefined if there are too many cases for one of them.
   Interval bounds(double point) {
     if (inside_.empty() && below_.empty()) return {point, point};
     if (known_.empty() || known_.size() > most_aspects) return {undefined, undefined};
@@ -106,7 +107,7 @@ class IdealSearch {
     const bool full_below = below_.size() >= depth_;
     if (full_below) lower_with_full_below();
     const std::vector<Document*> listed = pointers(inside_);
-    if (!afford(worlds(listed.size()) * greedy_cost())) return {full_below ? bounds_.lower : undefined, undefined};
+    if (!afford(worlds(listed.size()) * greedy_cost())) return {undefined, undefined};
     for (uint32_t mask = 0; mask < 1u << known_.size(); ++mask) sets_.push_back(set_of(mask));
     for_each_world(listed, [&] {
       const double sum = novelty();
@@ -117,9 +118,8 @@ class IdealSearch {
       all_below({});
     });
     if (below_.empty()) return bounds_;
-    const bool upper = follow_all(listed, true), lower = full_below || follow_all(listed, false);
-    if ((!upper || !lower) && try_all()) return bounds_;
-    return {lower ? bounds_.lower : undefined, upper ? bounds_.upper : undefined};
+    const bool exact = follow_all(listed, true) && (full_below || follow_all(listed, false));
+    return exact || try_all() ? bounds_ : Interval{undefined, undefined};
   }
 
  private:
@@ -260,11 +260,15 @@ class IdealSearch {
     unreached_ = smallest ? -1.0 : std::numeric_limits<double>::infinity();
     within_budget_ = true;
     for_each_world(listed, [&] {
+      within_budget_ = within_budget_ && afford(static_cast<double>(left_.size() + list_.size()));
       if (!within_budget_) return;
       sum_ = novelty();
       collect(false);
       picks_.clear();
       taken_.clear();
+      covers_.clear();
+      if (!matters(still_to_come(0))) return;
+      if (smallest) find_covers();
       follow(0, 0.0);
     });
     if (!within_budget_) return false;
@@ -277,22 +281,53 @@ class IdealSearch {
     return smallest_ ? value > bounds_.upper * (1 + rounding) : value < bounds_.lower * (1 - rounding);
   }
 
-  /// The least or the most that the ideal can still gain from a rank on. Least: a document's gain falls by at most
-  /// alpha times what was taken, and at most to its (1 - alpha)th part at each rank. Most: all aspects at every rank.
+  /// Sets of documents, each document in one of them, that have all aspects: their sizes, the smallest first.
+  void find_covers() {
+    steps_ += greedy_cost();
+    std::vector<bool> used(left_.size(), false), met;
+    while (covers_.size() < weights_.size()) {
+      met.assign(labels_.size(), false);
+      size_t missing = known_.size(), size = 0;
+      while (missing > 0) {
+        size_t best = left_.size(), most = 0;
+        for (size_t i = 0; i < left_.size(); ++i) {
+          if (used[i]) continue;
+          size_t fresh = 0;
+          for (const uint32_t label : left_[i]->labels) fresh += !met[label];
+          if (fresh > most) best = i, most = fresh;
+        }
+        if (most == 0) return std::sort(covers_.begin(), covers_.end());
+        used[best] = true;
+        for (const uint32_t label : left_[best]->labels) met[label] = true;
+        missing -= most;
+        ++size;
+      }
+      covers_.push_back(size);
+    }
+    std::sort(covers_.begin(), covers_.end());
+  }
+
+  /// The least or the most that the ideal can still gain from a rank on. Most: all aspects at every rank. Least: a
+  /// document's gain falls by at most alpha times what was taken, and at most to its (1 - alpha)th part at each rank;
+  /// and of n documents that have all aspects one gains at least the nth part of what all aspects are worth, which
+  /// falls by alpha times what was taken. Each of these is lowest if as little as possible was taken before, because
+  /// what was taken in all still grows with what was taken before, and early ranks weigh most.
   double still_to_come(size_t rank) {
-    double sum = 0;
+    double sum = 0, all = 0;
+    for (const uint32_t label : known_) all += worth_[label];
     if (!smallest_) {
-      double all = 0;
-      for (const uint32_t label : known_) all += worth_[label];
       for (; rank < weights_.size(); ++rank, all *= 1 - alpha_) sum += all * weights_[rank];
       return sum;
     }
     gains_.clear();
     for (const Document* d : left_) gains_.push_back(gain_of_set(d->labels));
     std::sort(gains_.begin(), gains_.end(), std::greater<>());
+    const size_t used = rank - taken_.size();  // as many covers are broken at most
     double taken = 0, factor = 1;
     for (size_t i = 0; i < gains_.size() && rank + i < weights_.size(); ++i, factor *= 1 - alpha_) {
-      const double gain = std::max(gains_[i] * factor, gains_[i] - alpha_ * taken);
+      double gain = std::max(gains_[i] * factor, gains_[i] - alpha_ * taken);
+      if (used + i < covers_.size())
+        gain = std::max(gain, (all - alpha_ * taken) / static_cast<double>(covers_[used + i]));
       sum += gain * weights_[rank + i];
       taken += gain;
     }
@@ -398,6 +433,7 @@ class IdealSearch {
   double sum_ = 0, unreached_ = 0;
   std::vector<const Document*> left_;
   std::vector<double> worth_, gains_;
+  std::vector<size_t> covers_;
   std::vector<std::pair<std::vector<double>, double>> picks_;
   std::vector<Taken> taken_;
 };

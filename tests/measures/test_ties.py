@@ -268,7 +268,7 @@ def test_long_lists_with_a_few_unjudged_at_the_top_have_bounds():
     ]
     run = [("q", f"x{i}" if i in (2, 5) or i > 60 else f"d{i % 40}" if i < 40 else f"y{i}", 1e4 - i)
            for i in range(900)]  # fmt: skip
-    names = ["alpha_nDCG@10", "nERR_IA@10", "alpha_nDCG@20"]
+    names = ["alpha_nDCG@10", "nERR_IA@10", "alpha_nDCG(alpha=0.7)@10"]
     scores = evaluate(rows, run, names, unjudged="bounds")["run"]
     for name in names:
         low, high = scores.bounds(name)
