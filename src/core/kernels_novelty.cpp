@@ -137,7 +137,6 @@ Interval search_met(const Ranked& r, const Spec& s, const Labels& labels) {
 
 using GetLabels = Labels (*)(const Ranked&, const Spec&);
 
-
 template <GetLabels get> double label_recall(const Ranked& r, const Spec& s) {
   const Labels labels = get(r, s);
   return share(met(r, s, labels), labels.count());

@@ -374,10 +374,7 @@ def test_a_stream_that_repeats_the_message_of_a_generation(tmp_path):
 
 def test_a_transcript_without_a_search_is_a_conversation(tmp_path):
     lines = [
-        {
-            "id": "1",
-            "response": "<search>paris</search><information>Doc 1(Title: P) x</information><answer>a</answer>",
-        },
+        {"id": "1", "response": "<search>paris</search><information>Doc 1(Title: P) x</information><answer>a</answer>"},
         {"id": "2", "response": "<think>I know that.</think><answer>In France.</answer>"},
     ]
     traces, _ = read(tmp_path, *lines)

@@ -187,9 +187,7 @@ def sha256_of(path: str) -> str | None:
     import hashlib
 
     if os.path.isdir(path):
-        names = sorted(
-            os.path.join(root, name) for root, _, files in os.walk(path) for name in files
-        )
+        names = sorted(os.path.join(root, name) for root, _, files in os.walk(path) for name in files)
         hashes = "".join(f"{name}\0{sha256_of(name)}\0" for name in names)
         return hashlib.sha256(hashes.encode("utf-8", "surrogateescape")).hexdigest()
     try:

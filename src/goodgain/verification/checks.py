@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Measures
     from goodgain.ranking.scores import RunScores
-    from goodgain.verification.definitions import Judged
+    from goodgain.verification.definitions import Judged, Row
 
 QUERIES = 20
 _TOLERANCE = 1e-10
@@ -151,7 +151,7 @@ def _check_definitions(sample: Sample, measures: Sequence[Measure]) -> Check:
         for query, judged in sample.judged.items():
             retrieved = sample.retrieved.get(query, [])
             by_aspect = worlds(retrieved, judged)
-            targets = [(doc, gain, target, None) for doc, gain, target, _ in judged.rows]
+            targets: list[Row] = [(doc, gain, target, None) for doc, gain, target, _ in judged.rows]
             by_target = worlds(retrieved, replace(judged, rows=targets))
             plain = worlds(retrieved, replace(judged, rows=[]))
             for measure in usable:
