@@ -13,7 +13,6 @@ namespace gg {
 namespace {
 
 constexpr double most_steps = 2e8;  // worlds x documents
-const std::string supposed_id = "a document that nobody judged";
 
 Interval nothing_yet() { return {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}; }
 
@@ -33,7 +32,7 @@ class World {
     }
     const auto judged = static_cast<uint32_t>(r.query->gains.size());
     docs_.assign(r.query->docs.begin(), r.query->docs.end());
-    docs_.resize(judged + unjudged_.size(), supposed_id);
+    docs_.insert(docs_.end(), r.unjudged_docs.begin(), r.unjudged_docs.end());
     hits_.assign(r.hits.begin(), r.hits.end());
     for (uint32_t i = 0; i < unjudged_.size(); ++i) hits_.push_back({unjudged_[i], judged + i});
     std::sort(hits_.begin(), hits_.end(), [](const Hit& a, const Hit& b) { return a.rank < b.rank; });
@@ -221,7 +220,7 @@ UnjudgedSearch exact_unjudged_bounds(std::string_view kernel) {
   if (kernel == "st_recall" || kernel == "p_ia" || kernel == "alpha_dcg" || kernel == "err_ia" || kernel == "nrbp")
     return aspect_bounds;
   if (kernel == "ap_ia") return ap_ia_bounds;
-  return nullptr;
+  return novelty_unjudged_bounds(kernel);
 }
 
 }  // namespace gg

@@ -16,6 +16,9 @@ std::span<const Kernel> coverage_kernels();
 std::span<const Kernel> trec_eval_kernels();
 std::span<const Kernel> cwl_kernels();
 
+/// Bounds over unjudged documents for DR, Diversity and the measures over a greedy ideal list; null for others.
+UnjudgedSearch novelty_unjudged_bounds(std::string_view kernel);
+
 inline double is_relevant(const Ranked& r, const Hit& h, const Spec& s) { return relevant(r, h, s); }
 inline double unweighted(uint32_t, const Spec&) { return 1; }
 

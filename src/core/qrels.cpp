@@ -165,7 +165,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     e.targets_end = q.targets_.size();
     e.aspects_end = q.aspects_.size();
     QueryJudgments& query = q.queries_[i];
-    query.target_count = target_numbers.size();
+    query.target_count = query.named_targets = target_numbers.size();
     for (size_t t = e.targets; t < e.targets_end; ++t)
       if (q.targets_[t].label == IdTable::none) q.targets_[t].label = query.target_count++;
     query.aspect_count = aspect_numbers.size();

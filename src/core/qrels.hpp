@@ -32,6 +32,7 @@ struct QueryJudgments {
   std::span<const Link> targets;         // by judgment; empty if the qrels have no target column
   std::span<const Link> aspects;         // by judgment; empty if they have no aspects
   uint32_t target_count = 0;
+  uint32_t named_targets = 0;  // the first of them; each of the others is a document without a target
   uint32_t aspect_count = 0;
 
   /// The judgment of a document, or `unjudged`.

@@ -110,6 +110,10 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
   hits_.clear();
   hits_.reserve(std::min<size_t>(n, query.docs.size()));
   blocks_.clear();
+  unjudged_docs_.clear();
+  if (policy.unjudged == Unjudged::bounds)
+    for (const uint32_t row : order_)
+      if (rows[row].judgment == QueryJudgments::unjudged) unjudged_docs_.push_back(rows[row].doc);
   for (uint32_t i = 0; i < n;) {
     uint32_t end = i + 1;
     while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
@@ -127,7 +131,8 @@ Ranked Ranker::order(const Qrels& qrels, const QueryJudgments& query, std::vecto
           .unjudged = n - static_cast<uint32_t>(hits_.size()),
           .hits = hits_,
           .blocks = blocks_,
-          .max_gain = qrels.max_gain()};
+          .max_gain = qrels.max_gain(),
+          .unjudged_docs = unjudged_docs_};
 }
 
 }  // namespace gg

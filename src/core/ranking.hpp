@@ -42,11 +42,12 @@ struct Block {
 /// The ranking of one query as the measures see it. Unjudged documents only occupy ranks.
 struct Ranked {
   const QueryJudgments* query;
-  uint32_t retrieved;             // documents in the list
-  uint32_t unjudged;              // unjudged documents in the list
-  std::span<const Hit> hits;      // by rank
-  std::span<const Block> blocks;  // cover all hits; only filled in for ties = average or bounds
-  double max_gain;                // the highest gain in the qrels
+  uint32_t retrieved;                         // documents in the list
+  uint32_t unjudged;                          // unjudged documents in the list
+  std::span<const Hit> hits;                  // by rank
+  std::span<const Block> blocks;              // cover all hits; only filled in for ties = average or bounds
+  double max_gain;                            // the highest gain in the qrels
+  std::span<const Bytes> unjudged_docs = {};  // by rank; only filled in for unjudged = bounds
 };
 
 /// Ranks rows; reuses its memory between queries. One per thread.
@@ -93,6 +94,7 @@ class Ranker {
   std::vector<uint32_t> order_;
   std::vector<Hit> hits_;
   std::vector<Block> blocks_;
+  std::vector<Bytes> unjudged_docs_;
 };
 
 }  // namespace gg

@@ -197,6 +197,84 @@ def test_unjudged_bounds_by_aspect(item):
     check(item, ASPECT_BOUNDED, upper(scores, ASPECT_BOUNDED), [max(v) for v in values])
 
 
+OVER_GREEDY_IDEALS = [
+    ("alpha_nDCG", {}, 1),
+    ("alpha_nDCG", {}, 2),
+    ("alpha_nDCG", {"alpha": 0.25}, 3),
+    ("alpha_nDCG", {"alpha": 1}, 3),
+    ("alpha_nDCG", {"alpha": 0}, 2),
+    ("alpha_nDCG", {"rel": 2}, 2),
+    ("nERR_IA", {}, 2),
+    ("nERR_IA", {"alpha": 0.75}, 4),
+    ("nNRBP", {}, None),
+]
+
+
+@given(
+    item=query(
+        min_run=4, min_rows=3, max_docs=7, labels="aspect", grades=(0, 1, 1, 2), distinct=True
+    ),
+    first=st.booleans(),
+)
+def test_unjudged_bounds_over_greedy_ideals(item, first):
+    """A document below the cut-off may raise the greedy ideal or lower it, and its id may decide."""
+    item.rows[0] = (item.rows[0][0], 2, *item.rows[0][2:])
+    run = sorted(item.run, key=lambda pair: -pair[1])
+    unknown = [pair for pair in (run if first else reversed(run)) if pair[0] not in item.gains]
+    item.run = [pair for pair in item.run if pair not in unknown[3:]]
+    q, ranking = judged_from(item.rows), by_docid(item.run)
+    scores = evaluated(item, OVER_GREEDY_IDEALS, unjudged="bounds")
+    values = [
+        [value(n, ranking, w, k, **p) for w in supposed(ranking, q, p.get("rel", 1))]
+        for n, p, k in OVER_GREEDY_IDEALS
+    ]
+    check(item, OVER_GREEDY_IDEALS, lower(scores, OVER_GREEDY_IDEALS), [min(v) for v in values])
+    check(item, OVER_GREEDY_IDEALS, upper(scores, OVER_GREEDY_IDEALS), [max(v) for v in values])
+
+
+@pytest.mark.parametrize("labels", ["target", "both"])
+@given(data=st.data())
+def test_unjudged_bounds_by_target(labels, data):
+    """The true extremes over all known targets that unjudged documents could meet, and new ones."""
+    item = data.draw(query(min_run=2, min_rows=1, max_docs=6, labels=labels, grades=(0, 0, 1, 2)))
+    unknown = [pair for pair in item.run if pair[0] not in item.gains]
+    item.run = [pair for pair in item.run if pair not in unknown[2:]]
+    by_target = judged_from([(doc, gain, target, None) for doc, gain, target, _ in item.rows])
+    ranking, specs = by_docid(item.run), FAMILIES["targets"]
+    scores = evaluated(item, specs, unjudged="bounds")
+    values = [
+        [value(n, ranking, w, k, **p) for w in supposed(ranking, by_target, p.get("rel", 1))]
+        for n, p, k in specs
+    ]
+    check(item, specs, lower(scores, specs), [min(v) for v in values])
+    check(item, specs, upper(scores, specs), [max(v) for v in values])
+
+
+def test_a_document_below_lowers_the_greedy_ideal():
+    """Judged ab and cd, x not: if x were ac, the greedy ideal would take it first, by its id, and lose."""
+    rows = [("q", doc, 1, None, aspect) for doc in ("ab", "cd") for aspect in doc]
+    run = [("q", "ab", 3.0), ("q", "cd", 2.0), ("q", "x", 1.0)]
+    bounds = evaluate(rows, run, "alpha_nDCG@2", unjudged="bounds")["run"].bounds("alpha_nDCG@2")
+    second = 1 / math.log2(3)
+    lowest = (2 + 2 * second) / (4 + second)  # x has all aspects
+    assert bounds == pytest.approx((lowest, (2 + 2 * second) / (2 + 1 * second + 0.5 * second)))
+
+
+def test_long_lists_with_a_few_unjudged_at_the_top_have_bounds():
+    """Hundreds of unjudged documents below the cut-off; the first two ranks of unjudged documents count."""
+    aspects = "abcd"
+    rows = [
+        ("q", f"d{i}", 1, None, aspects[j]) for i in range(40) for j in {i % 4, i * i % 3, i % 2}
+    ]
+    run = [("q", f"x{i}" if i in (2, 5) or i > 60 else f"d{i % 40}" if i < 40 else f"y{i}", 1e4 - i)
+           for i in range(900)]  # fmt: skip
+    names = ["alpha_nDCG@10", "nERR_IA@10", "alpha_nDCG(alpha=0.7)@10"]
+    scores = evaluate(rows, run, names, unjudged="bounds")["run"]
+    for name in names:
+        low, high = scores.bounds(name)
+        assert 0 < low < scores[name] < high
+
+
 def test_unjudged_bounds_reach_the_top_of_the_collection():
     """An unjudged document may be as good as the best of another query."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 3}}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Measures
     from goodgain.ranking.scores import RunScores
-    from goodgain.verification.definitions import Judged
+    from goodgain.verification.definitions import Judged, Row
 
 QUERIES = 20
 _TOLERANCE = 1e-10
@@ -151,9 +151,13 @@ def _check_definitions(sample: Sample, measures: Sequence[Measure]) -> Check:
         for query, judged in sample.judged.items():
             retrieved = sample.retrieved.get(query, [])
             by_aspect = worlds(retrieved, judged)
+            targets: list[Row] = [(doc, gain, target, None) for doc, gain, target, _ in judged.rows]
+            by_target = worlds(retrieved, replace(judged, rows=targets))
             plain = worlds(retrieved, replace(judged, rows=[]))
             for measure in usable:
-                cases = by_aspect if measure.definition.family == "distinct" else plain
+                distinct = measure.definition.family == "distinct"
+                by_label = by_aspect if measure.definition.by_aspect else by_target
+                cases = by_label if distinct else plain
                 if cases is None:
                     continue
                 expected = _summary([_defined(measure, *case) for case in cases], bounded)
@@ -221,7 +225,9 @@ def _all_gains(run: Any, judged: Judged) -> Cases:
     unknown = sum(doc not in judged.gains for doc in ranking)
     aspects = {row[3] for row in judged.rows if row[3] is not None}
     grades = {0.0, judged.top, *(g for g in judged.gains.values() if g > 0)}
-    if (2 ** len(aspects) if aspects else len(grades)) ** unknown > _MOST_ORDERS:
+    targets = {None, *(row[2] for row in judged.rows)}  # None: the document itself
+    choices = 2 ** len(aspects) if aspects else max(2 ** len(targets), len(grades))
+    if choices**unknown > _MOST_ORDERS:
         return None
     if aspects and not any(row[3] is not None and row[1] >= 1 for row in judged.rows):
         return None  # no aspect counts: the bounds are undefined

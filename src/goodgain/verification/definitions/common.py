@@ -91,17 +91,25 @@ def supposed(ranking: Sequence[str], q: Judged, rel: float = 1) -> Iterator[Judg
     """The query with every choice of gains for the unjudged documents retrieved.
 
     Where judgments are by aspect, also with every choice of the aspects, of those that count, that such a
-    document is relevant to.
+    document is relevant to. Where they are by target, with every choice of known targets and of a new one:
+    the document itself.
     """
     unknown = [d for d in ranking if d not in q.gains]
     grades = sorted({0.0, q.top, *(g for g in q.gains.values() if g > 0)})
-    aspects = sorted({row[3] for row in q.rows if row[3] is not None and row[1] >= rel})
-    if aspects:
-        subsets = [s for n in range(len(aspects) + 1) for s in combinations(aspects, n)]
+    labels: list[tuple[str | None, str | None]] = [
+        (None, aspect)
+        for aspect in sorted({row[3] for row in q.rows if row[3] is not None and row[1] >= rel})
+    ]
+    if not any(row[3] is not None for row in q.rows):
+        targets = sorted({row[2] for row in q.rows if row[2] is not None and row[1] >= rel})
+        labels = [(target, None) for target in targets]
+        labels += [(None, None)] * bool(targets)
+    if labels:
+        subsets = [s for n in range(len(labels) + 1) for s in combinations(labels, n)]
         for choice in product(subsets, repeat=len(unknown)):
             rows = list(q.rows)
             for doc, own in zip(unknown, choice, strict=True):
-                rows += [(doc, q.top, None, aspect) for aspect in own] or [(doc, 0.0, None, None)]
+                rows += [(doc, q.top, *label) for label in own] or [(doc, 0.0, None, None)]
             yield Judged(judged_from(rows).gains, q.top, rows, frozenset(q.gains))
         return
     for choice_of_gains in product(grades, repeat=len(unknown)):
