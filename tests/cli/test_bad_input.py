@@ -112,7 +112,7 @@ def test_line_numbers_count_quoted_line_breaks(folder, capsys):
         (("--format", "xml"), "xml", "--help"),
         (("--nonsense",), "--nonsense", "--help"),
         (("--columns", "doc=nope"), "", None),
-        (("-m", "alpha_nDCG", "--policy", "unjudged=bounds"), "alpha_nDCG", "unjudged=remove"),
+        (("-m", "Accuracy", "--policy", "unjudged=bounds"), "Accuracy", "unjudged=remove"),
     ],
 )
 def test_use(folder, capsys, options, says, hint):
