@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -253,3 +254,55 @@ def test_secrets_are_not_written(tmp_path, monkeypatch):
               "headers": {"Authorization": "Bearer ${SEARCH_KEY}"}}  # fmt: skip
     result = check(path, target, retries=0, timeout=1)
     assert "sesame" not in str(result.to_dict()["target"])
+
+
+def test_a_baseline_that_is_named_must_be_there(tmp_path):
+    path = write(tmp_path, CASE)
+    with pytest.raises(InputError, match="file not found"):
+        check(path, lambda _: ["k.md"], baseline=tmp_path / "mistyped.jsonl")
+    check(path, lambda _: ["k.md"], baseline=tmp_path / "new.jsonl", update="first")
+    assert check(path, lambda _: ["k.md"], baseline=tmp_path / "new.jsonl").passed
+
+
+def test_the_same_ids_with_other_text_are_a_change(tmp_path):
+    """A result may lose the quote while its id stays."""
+    path = write(tmp_path, "cases:\n  - {id: q, query: q, quotes: [blue sky]}\n")
+    check(path, lambda _: [{"id": "7", "text": "a blue sky"}], update="first")
+    result = check(path, lambda _: [{"id": "7", "text": "a grey sky"}])
+    assert result.cases[0].keys == result.cases[0].before_keys
+    assert not result.passed
+
+
+def test_a_failed_call_has_no_value(tmp_path):
+    path = write(tmp_path, CASE + "  - {id: b, query: other, relevant: [x]}\n")
+
+    def search(query):
+        if query == "other":
+            raise ConnectionError("gone")
+        return iter(["k.md"])
+
+    result = check(path, search, retries=0)
+    assert result.means == {"nDCG@10": 1.0, "R@10": 1.0}
+    assert result.cases[1].values == {} and result.verdict == "fail"
+
+
+def test_a_tag_that_cannot_be_compared_is_not_passed_over(tmp_path):
+    cases = "".join(f"  - {{id: c{i}, query: q{i}, relevant: [d{i}]}}\n" for i in range(6))
+    path = write(tmp_path, f"cases:\n{cases}")
+    check(path, lambda q: [f"d{q[1:]}"], update="first")
+    path.write_text(f"cases:\n{cases}  - {{id: new, query: q9, relevant: [d9], tags: [new]}}\n")
+    result = check(path, lambda q: [f"d{q[1:]}"], tags=["new"])
+    assert result.verdict == "not enough evidence"
+    assert "nDCG@10 [new]" in result.sentence
+    assert check(path, lambda q: [f"d{q[1:]}"]).passed
+
+
+def test_directions_of_measures(tmp_path):
+    """What is lower is better got worse when it rose."""
+    path = write(tmp_path, "cases:\n  - {id: q, query: q, relevant: [a]}\n")
+    check(path, lambda _: ["a"], update="first")
+    result = check(path, lambda _: ["x", "a"], measures="RR", complete=True)
+    assert result.cases[0].improvement("RR") == -0.5
+    lower = replace(result.cases[0], values={"RBP_resid": 0.5}, before={"RBP_resid": 0.2})
+    assert lower.change("RBP_resid") == pytest.approx(0.3)
+    assert lower.improvement("RBP_resid") == pytest.approx(-0.3)

@@ -11,13 +11,21 @@ from goodgain.checks.golden import GoldenSet, parse_expectation, read_golden
 from goodgain.checks.result import CheckResult, LatencyRow
 from goodgain.checks.session import CallSettings, call_target, latency_of
 from goodgain.checks.targets import Target, make_target
-from goodgain.checks.verdict import ALPHA, default_margin, gate_rows, judge_cases, mean_values
+from goodgain.checks.verdict import (
+    ALPHA,
+    SMALLEST_TAG,
+    default_margin,
+    gate_rows,
+    judge_cases,
+    mean_values,
+)
 from goodgain.errors import InputError, UsageError, suggest_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goodgain.checks.session import Call
+    from goodgain.checks.verdict import GateRow
     from goodgain.measures.definition import Measure
 
 DEFAULT_MEASURES = "nDCG@10 R@10"
@@ -64,7 +72,7 @@ def check(
     gated_tags = _tags(tags if tags is not None else settings.get("tags"), cases)
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {alpha}")
-    approved = _baseline(baseline, settings.get("baseline"), cases.path, home)
+    approved = _baseline(baseline, settings.get("baseline"), cases.path, home, update is not None)
     calling = CallSettings(
         depth=depth or settings.get("depth") or _depth(cases, chosen),
         retries=retries,
@@ -90,6 +98,7 @@ def check(
     results = judge_cases(cases, calls, approved, measured, is_complete)
     means = mean_values(results, measured)
     times = latency_of(calls)
+    rows = tuple(gate_rows(results, chosen, margins, gated_tags, alpha, seed) if approved else ())
     result = CheckResult(
         golden=cases.path,
         target=described,
@@ -97,9 +106,8 @@ def check(
         depth=calling.depth,
         alpha=alpha,
         cases=tuple(results),
-        rows=tuple(
-            gate_rows(results, chosen, margins, gated_tags, alpha, seed) if approved else ()
-        ),
+        rows=rows,
+        ungated=_ungated(rows, chosen, gated_tags) if approved else (),
         floors=tuple(
             (expectation, means.get(expectation.measure)) for expectation in minima.values()
         ),
@@ -111,6 +119,19 @@ def check(
     if update is not None:
         _update(update, result, cases, calls, approved, baseline, home)
     return result
+
+
+def _ungated(
+    rows: Sequence[GateRow], measures: Sequence[Measure], tags: Sequence[str]
+) -> tuple[str, ...]:
+    """Measures and tags that were to be gated, but have no case to compare."""
+    compared = {(row.measure, row.tag) for row in rows}
+    return tuple(
+        f"{measure.label} [{tag}]" if tag else measure.label
+        for tag in (None, *tags)
+        for measure in measures
+        if (measure.label, tag) not in compared
+    )
 
 
 def _measures(value: Any) -> list[Measure]:
@@ -134,7 +155,7 @@ def _tags(value: Any, cases: GoldenSet) -> list[str]:
         return []
     known = cases.tags
     if value is True or value == "all":
-        return list(known)
+        return [tag for tag, members in known.items() if len(members) >= SMALLEST_TAG]
     names = [value] if isinstance(value, str) else list(value)
     for name in names:
         if name not in known:
@@ -226,11 +247,14 @@ def _latency_row(
     return LatencyRow(now=times, before=before, limits=bounds, notes=tuple(notes))
 
 
-def _baseline(value: Any, setting: Any, golden: str, home: Path) -> Baseline | None:
+def _baseline(value: Any, setting: Any, golden: str, home: Path, updating: bool) -> Baseline | None:
     if isinstance(value, Baseline):
         return value
     path = _baseline_path(value, setting, golden, home)
-    return read_baseline(path) if Path(path).exists() else None
+    is_named = value is not None or setting is not None
+    if not Path(path).exists() and (updating or not is_named):
+        return None
+    return read_baseline(path)
 
 
 def _baseline_path(value: Any, setting: Any, golden: str, home: Path) -> str:

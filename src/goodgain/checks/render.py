@@ -72,14 +72,10 @@ def _gate_table(result: CheckResult) -> tuple[list[str], list[list[str]]]:
 
 def _split_changes(result: CheckResult) -> tuple[list[CaseResult], list[CaseResult]]:
     changed = result.changes()
-    label = next(iter(result.means), "")
-
-    def total(case: CaseResult) -> float:
-        return sum(c for c in (case.change(name) for name in result.means) if not math.isnan(c))
-
-    losses = [r for r in changed if total(r) < 0 or (total(r) == 0 and r.change(label) < 0)]
-    gains = [r for r in changed if r not in losses]
-    return losses, sorted(gains, key=lambda r: -total(r))
+    total = {id(r): sum(r.improvement(name) for name in result.means) for r in changed}
+    losses = [r for r in changed if total[id(r)] <= 0]
+    gains = [r for r in changed if total[id(r)] > 0]
+    return losses, sorted(gains, key=lambda r: -total[id(r)])
 
 
 def _change_table(

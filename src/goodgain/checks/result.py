@@ -63,6 +63,7 @@ class CheckResult:
     latency: LatencyRow
     means: Mapping[str, float]
     baseline: Mapping[str, Any] | None
+    ungated: tuple[str, ...] = ()  # what was to be gated and has no case to compare
     notes: tuple[str, ...] = ()
 
     @property
@@ -112,6 +113,8 @@ class CheckResult:
                 )
         if self.baseline is not None and not self.rows:
             texts.append("no case can be compared with the baseline")
+        elif self.ungated:
+            texts.append(f"no case of {', '.join(self.ungated)} can be compared with the baseline")
         return texts
 
     @property
@@ -149,17 +152,12 @@ class CheckResult:
 
     def changes(self) -> list[CaseResult]:
         """Cases whose values changed, the worst first."""
-        labels = list(self.means)
-
-        def loss(result: CaseResult) -> float:
-            changes = [result.change(label) for label in labels]
-            return min((c for c in changes if not math.isnan(c)), default=0.0)
-
-        changed = [
-            r for r in self.cases
-            if any(r.change(label) not in (0,) and not math.isnan(r.change(label)) for label in labels)
-        ]  # fmt: skip
-        return sorted(changed, key=lambda r: (loss(r), r.case.id))
+        losses = {
+            id(r): min((r.improvement(label) for label in self.means), default=0.0)
+            for r in self.cases
+        }
+        changed = [r for r in self.cases if any(r.improvement(label) for label in self.means)]
+        return sorted(changed, key=lambda r: (losses[id(r)], r.case.id))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""

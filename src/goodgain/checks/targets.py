@@ -296,7 +296,9 @@ def answers_of(output: Any, path: str | None = None) -> list[Answer]:
 
 
 def _plain_objects(output: Any) -> Any:
-    """(id, score) pairs and framework objects as dictionaries."""
+    """(id, score) pairs and framework objects as dictionaries; an iterator as a list."""
+    if hasattr(output, "__next__"):
+        output = list(output)
     if (
         isinstance(output, dict)
         and output

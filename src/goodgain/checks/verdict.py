@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.checks.matching import match
@@ -60,6 +61,11 @@ class CaseResult:
         """The value now minus that of the baseline; NaN without both."""
         return self.values.get(measure, math.nan) - (self.before or {}).get(measure, math.nan)
 
+    def improvement(self, measure: str) -> float:
+        """The change in the direction in which the measure is better; 0 without both values."""
+        change = self.change(measure)
+        return 0.0 if math.isnan(change) else _sign(measure) * change
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRow:
@@ -85,6 +91,13 @@ class GateRow:
     def label(self) -> str:
         """The measure, and the tag if there is one."""
         return f"{self.measure} [{self.tag}]" if self.tag else self.measure
+
+
+@lru_cache(maxsize=256)
+def _sign(label: str) -> int:
+    from goodgain.measures import parse
+
+    return -1 if parse(label).lower_is_better else 1
 
 
 def judge_cases(
@@ -119,7 +132,8 @@ def judge_cases(
                 case=case,
                 call=call,
                 matches=now[case.id],
-                values=values[case.id],
+                # a call that failed says nothing about the quality of results
+                values=values[case.id] if call.status in ("ok", "empty") else {},
                 bounds=bounds[case.id],
                 before=before.get(case.id),
                 before_keys=before_keys.get(case.id),
@@ -222,7 +236,7 @@ def gate_rows(
                 and r.call.status in ("ok", "empty")
                 and not math.isnan(r.change(measure.label))
             ]  # fmt: skip
-            if pairs and (tag is None or len(pairs) >= SMALLEST_TAG):
+            if pairs:
                 drafts.append(_Draft(measure, tag, pairs, margins[measure.label], how))
     count = max(1, len(drafts))
     at_point, at_best = (correct([d.p_worse[i] for d in drafts]) for i in (0, 1))
@@ -262,7 +276,7 @@ class _Draft:
 
     def row(self, p_worse: float, p_worse_at_best: float, alpha: float, tests: int) -> GateRow:
         outcome: Outcome = "not enough evidence"
-        if all(r.keys == r.before_keys for r in self.pairs):
+        if not self.gains.any() and all(r.keys == r.before_keys for r in self.pairs):
             outcome = "no worse"  # nothing to test: the very results that were approved
         elif self.p_no_worse[1] < alpha:
             outcome = "no worse"

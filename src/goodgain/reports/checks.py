@@ -97,7 +97,8 @@ def _cases(result: CheckResult) -> Table:
         row: list[object] = [r.case.id, r.case.query, Cell(value=status, tone=tone)]
         for name in names:
             change = r.change(name)
-            tone = "" if math.isnan(change) or change == 0 else "better" if change > 0 else "worse"
+            gain = r.improvement(name)
+            tone = "better" if gain > 0 else "worse" if gain < 0 else ""
             row += [
                 r.values.get(name),
                 Cell(value=None if math.isnan(change) else change, tone=tone),
