@@ -336,6 +336,8 @@ def open_arrow(path: str) -> Any:
 
 def is_sqlite(path: str) -> bool:
     """Whether a file is a SQLite database, such as a label store, by its first bytes."""
+    if is_stream(path):
+        return False  # a database cannot come through a pipe, and looking would consume it
     try:
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
