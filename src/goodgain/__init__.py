@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain.agentic import GoodGain, good_gain
+    from goodgain.agentic.rules import StopRule
+    from goodgain.agentic.stopping import Stopping, stopping
     from goodgain.auditing import audit
     from goodgain.checks import CheckResult, check
     from goodgain.comparison import (
@@ -53,6 +55,8 @@ __version__ = "0.1.0"
 # The public names by module; each is imported on first use, so that importing goodgain is instant.
 _MODULES = {
     "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.agentic.rules": ("StopRule",),
+    "goodgain.agentic.stopping": ("Stopping", "stopping"),
     "goodgain.auditing": ("audit",),
     "goodgain.checks": ("CheckResult", "check"),
     "goodgain.comparison": (
@@ -117,6 +121,8 @@ __all__ = [
     "Qrels",
     "Run",
     "RunScores",
+    "StopRule",
+    "Stopping",
     "Store",
     "Trace",
     "__version__",
@@ -150,6 +156,7 @@ __all__ = [
     "register",
     "report",
     "selftest",
+    "stopping",
     "tune",
 ]
 
