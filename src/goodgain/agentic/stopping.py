@@ -15,6 +15,7 @@ from goodgain.agentic.scorer import good_gain
 from goodgain.errors import InputError, UsageError
 from goodgain.results.frames import AsFrames
 from goodgain.results.frozen import Frozen
+from goodgain.results.numbers import hundredths
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
@@ -30,7 +31,6 @@ DEFAULT_RULES = (
     "after 1", "after 2", "after 3", "after 5", "after 10", "stale 1", "stale 2", "quiet 1", "quiet 2",
 )  # fmt: skip
 BOOTSTRAPS = 2_000
-_UNITS = {"searches": "searches", "seconds": "seconds", "tokens": "tokens", "cost": "cost"}
 _LEADING = (
     "tokens",
     "cost",
@@ -204,9 +204,15 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
                 return curve
         return OracleCurve(system=system, cost=cost, points=())
 
-    def costs(self) -> tuple[str, ...]:
-        """The costs that are known for some system."""
-        return tuple(c for c in COSTS if any(_known(o.saved[c]) for o in self.outcomes))
+    def costs(self, system: str | None = None) -> tuple[str, ...]:
+        """The costs that are known for a system, or for any."""
+        own = [o for o in self.outcomes if system in (None, o.system)]
+        return tuple(c for c in COSTS if any(_known(o.saved[c]) for o in own))
+
+    def leading_cost(self, system: str | None = None) -> str:
+        """The cost to speak of: tokens if they are known, or else cost, seconds, searches."""
+        costs = self.costs(system)
+        return next((c for c in _LEADING if c in costs), "searches")
 
     # --- as sentences, rows and tables ---
 
@@ -216,13 +222,13 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
 
     def sentence(self, outcome: Outcome) -> str:
         """'after 2 keeps 97.0 % [95.1, 98.4] of the gain for 61.2 % [..] of the tokens'."""
-        cost = next((c for c in _LEADING if _known(outcome.saved[c])), "searches")
+        cost = self.leading_cost(outcome.system)
         system = f"{outcome.system}: " if len(self.runs) > 1 else ""
         oracle = " (an oracle: it needs labels)" if outcome.is_oracle else ""
         gain = _share_text(outcome.retained)
         keeps = f"keeps {gain} of the gain" if gain else "keeps an unknown share of the gain"
         price = _share_text(outcome.spent(cost)) or "an unknown share"
-        return f"{system}'{outcome.rule}'{oracle} {keeps} for {price} of the {_UNITS[cost]}"
+        return f"{system}'{outcome.rule}'{oracle} {keeps} for {price} of the {cost}"
 
     def rows(self, per_conversation: bool = False) -> tuple[list[str], list[list[Any]]]:
         """Column names and long rows: for each rule the gain kept and the costs saved, as shares."""
@@ -272,19 +278,17 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """A row per rule for people: shares in percent, with intervals and bounds."""
         several = len(self.runs) > 1
-        costs = self.costs()
+        costs, lead = self.costs(), self.leading_cost()
         level = f"{100 * self.settings['confidence']:g} % interval"
         rows = []
         for o in self.outcomes:
             rule = f"{o.rule} (oracle)" if o.is_oracle else o.rule
             cells = [_percent(o.saved[c].value) + _bounds(o.saved[c]) for c in costs]
-            lead = next((c for c in _LEADING if c in costs), "searches")
             rows.append([
                 *([o.system] if several else []), rule, f"{o.early} of {self._count(o)}",
                 _percent(o.retained.value) + _bounds(o.retained), _interval(o.retained), *cells,
                 _percent(o.best[lead]),
             ])  # fmt: skip
-        lead = next((c for c in _LEADING if c in costs), "searches")
         header = [
             *(["system"] if several else []), "rule", "stopped early", "gain kept", level,
             *(f"{c} saved" for c in costs), f"best gain for these {lead}",
@@ -427,28 +431,18 @@ def _known(figure: Figure) -> bool:
 
 
 def _percent(share: float) -> str:
-    """A share in percent; never rounded to a false 0 or 100."""
-    if math.isnan(share):
-        return "-"
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    if text in ("0.0", "-0.0"):
-        text = "0.0" if abs(share) < 1e-12 else f"{100 * share:.1e}"
-    return f"{text} %"
+    return "-" if math.isnan(share) else f"{hundredths(share)} %"
 
 
 def _interval(f: Figure) -> str:
     if math.isnan(f.low):
         return "-"
-    return f"[{_percent(f.low).removesuffix(' %')}, {_percent(f.high).removesuffix(' %')}]"
+    return f"[{hundredths(f.low)}, {hundredths(f.high)}]"
 
 
 def _bounds(f: Figure) -> str:
     """The bounds that missing labels and unread searches leave, if they leave any."""
-    if math.isnan(f.lower) or math.isclose(f.lower, f.upper, abs_tol=1e-12):
-        return ""
-    return f" ({_percent(f.lower).removesuffix(' %')} to {_percent(f.upper).removesuffix(' %')})"
+    return f" ({hundredths(f.lower)} to {hundredths(f.upper)})" if f.is_open else ""
 
 
 def _share_text(f: Figure) -> str:
@@ -456,7 +450,6 @@ def _share_text(f: Figure) -> str:
     if math.isnan(f.value):
         if math.isnan(f.lower):
             return ""
-        low, high = (_percent(x).removesuffix(" %") for x in (f.lower, f.upper))
-        return f"{low} to {high} %"
+        return f"{hundredths(f.lower)} to {hundredths(f.upper)} %"
     interval = "" if math.isnan(f.low) else f" {_interval(f)}"
     return f"{_percent(f.value)}{interval}{_bounds(f)}"
