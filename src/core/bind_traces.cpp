@@ -199,11 +199,12 @@ nb::list texts_of(const TraceScores& s, Get get) {
 }
 
 /// The counts of a conversation's funnel, in the order of FUNNEL in agentic/evidence.py.
-std::array<uint32_t, 12> funnel_row(const ScoredConversation& c) {
+std::array<uint32_t, 13> funnel_row(const ScoredConversation& c) {
   const FunnelCounts& f = c.funnel;
   return {f.known,          f.returned,       f.opened,          f.cited,
           f.cited_returned, f.good_citations, f.other_citations, f.unlabelled_citations,
-          f.unsupported,    f.unresolved,     c.has_answer,      f.has_answer};
+          f.unsupported,    f.unresolved,     c.has_answer,      f.has_answer,
+          f.opens};
 }
 
 nb::list evidence_list(const ScoredConversation& c) {
@@ -328,13 +329,10 @@ void bind_traces(nb::module_& m) {
                    })
       .def_prop_ro("funnel",
                    [](const TraceScores& s) {
-                     nb::list rows;
-                     for (const ScoredConversation& c : s.conversations) {
-                       nb::list row;
-                       for (const uint32_t count : funnel_row(c)) row.append(count);
-                       rows.append(row);
-                     }
-                     return rows;
+                     std::vector<int64_t> rows;
+                     for (const ScoredConversation& c : s.conversations)
+                       for (const uint32_t count : funnel_row(c)) rows.push_back(count);
+                     return numpy_array(std::move(rows));
                    })
       .def_prop_ro("evidence",
                    [](const TraceScores& s) {

@@ -63,6 +63,7 @@ struct FunnelCounts {
   uint32_t own_unknown = 0, own_unknown_cited = 0;              // those that this conversation returned
   uint32_t outside_opened = 0, outside_cited = 0;  // unlabelled documents that no search is known to have returned
   uint32_t good_citations = 0, other_citations = 0, unlabelled_citations = 0, unsupported = 0;
+  uint32_t opens = 0;       // calls that opened something, and results with content if they count
   uint32_t unresolved = 0;  // markers that name nothing that is known
   bool has_answer = false;  // otherwise it is not known what is cited
   bool by_content = false;  // a result with its content counts as opened

@@ -325,6 +325,7 @@ void TraceWorker::identify(const Conversation& c, bool pooled, Member& member) {
   member.has_answer = last.has_answer;
   member.counted.funnel.has_answer = last.has_answer || last.has_citations;
   member.counted.funnel.by_content = options_.opens == Opens::content;
+  member.counted.funnel.opens += static_cast<uint32_t>(member.totals.opens);
   member.counted.confidence = last.confidence;
   if (options_.answers) member.user = last.user, member.answer = last.answer;
   const ScoredTurns scored{.conversation = c,
@@ -387,6 +388,7 @@ void TraceWorker::add_result(const Result& r, bool pooled, Member& member) {
       if (match.labelled || !pooled) member.names[member.position(cluster)] = name_of(r, match);
     }
   }
+  member.counted.funnel.opens += has_content;
   if (has_content)
     member.uses.results[member.position(cluster)].add(
         {.opened = static_cast<uint32_t>(member.counted.iterations.size())});

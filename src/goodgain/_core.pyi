@@ -198,7 +198,7 @@ class TraceScores:
     systems: list[str]
     repeats: list[str]
     counts: list[tuple[int, int, int, int, int]]
-    funnel: list[list[int]]
+    funnel: NDArray[np.int64]
     evidence: list[list[tuple[str, float, int, int, int, int | None, bool]]]
     answers: list[tuple[str, str | None]]
     places: list[int]

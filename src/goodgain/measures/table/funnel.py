@@ -62,8 +62,8 @@ MEASURES: tuple[Definition, ...] = (
         unit="documents",
         direction="lower",
         range=COUNT,
-        edge_cases=f"{_NO_ANSWER} Markers that cannot be resolved are in the upper bound only; with an unread "
-        "search the lower bound is 0.",
+        edge_cases=f"{_NO_ANSWER} Markers that cannot be resolved are in the upper bound only; "
+        "with an unread search the lower bound is 0.",
         needs_labels=False,
     ),
     _funnel(
@@ -80,7 +80,8 @@ MEASURES: tuple[Definition, ...] = (
         "Whether the answer is right: 1 or 0, or a grade as a share of the judge's scale.",
         "1 if the normalised answer equals a gold answer; or (grade - lowest) / (highest - lowest)",
         range=SHARE,
-        edge_cases="Undefined without a gold answer, without an answer in the trace, and where the judge failed.",
+        edge_cases="Undefined without a gold answer, without an answer in the trace, and where the judge "
+        "failed.",
         needs_labels=False,
     ),
     _funnel(
@@ -99,8 +100,8 @@ MEASURES: tuple[Definition, ...] = (
         level="system",
         range=SHARE,
         direction="lower",
-        edge_cases="Over runs with an Answer and a Confidence; undefined if there are none. It has no value of "
-        "a single conversation.",
+        edge_cases="Over runs with an Answer and a Confidence; undefined if there are none. It has no value "
+        "of a single conversation.",
         citation=_BROWSECOMP,
         needs_labels=False,
     ),
