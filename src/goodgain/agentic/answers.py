@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
-from goodgain.io.files import is_sqlite
 from goodgain.io.tables import load_table
 
 if TYPE_CHECKING:
@@ -121,8 +120,10 @@ class GoldAnswers:
         self.accepted = {
             str(c): tuple(dict.fromkeys(str(a) for a in listed)) for c, listed in answers.items()
         }
+        # A gold answer of nothing but punctuation is compared as it is.
         self._normal = {
-            c: {normal_answer(a) for a in listed} for c, listed in self.accepted.items()
+            c: {normal_answer(a) or a.strip() for a in listed}
+            for c, listed in self.accepted.items()
         }
 
     def conversations(self) -> Iterable[str]:
@@ -136,7 +137,8 @@ class GoldAnswers:
             return _UNCHECKED
         if answer is None:
             return Checked(math.nan, True)
-        return Checked(float(any(normal_answer(a) in accepted for a in answers_in(answer))), True)
+        forms = (normal_answer(a) or a.strip() for a in answers_in(answer))
+        return Checked(float(any(form in accepted for form in forms)), True)
 
 
 class JudgedAnswers:
@@ -162,44 +164,20 @@ class JudgedAnswers:
         """The label; undefined where the judge failed, has not judged this answer, or there is none."""
         if conversation not in self._conversations:
             return _UNCHECKED
-        if answer is None:
-            return Checked(math.nan, True)
+        if answer is None or not answer.strip():
+            return Checked(math.nan if answer is None else 0.0, True)
         return Checked(self._values.get((conversation, answer_name(answer)), math.nan), True)
 
 
 def answer_check(source: Any) -> AnswerCheck:
-    """Gold answers in any form (see `gold_answers`), or the labels of a judge: a store or `Labels`."""
+    """Gold answers in any form (see `gold_answers`), or a judge's labels: `Labels`, a `Store`, its path."""
     if isinstance(source, GoldAnswers | JudgedAnswers):
         return source
-    is_store = isinstance(source, str | os.PathLike) and is_sqlite(os.fspath(source))
-    if is_store or hasattr(source, "setting") or hasattr(source, "settings"):
-        return JudgedAnswers(_answer_labels(source))
-    return gold_answers(source)
+    if isinstance(source, str | os.PathLike) or hasattr(source, "settings"):  # a path or a `Store`
+        from goodgain.results.loading import load_answers
 
-
-def _answer_labels(source: Any) -> Any:
-    """The labels of answers in a store, which may have labels of documents too."""
-    from goodgain.errors import UsageError
-    from goodgain.labels import Labels, Store
-
-    if isinstance(source, Labels):
-        return source
-    store = source if isinstance(source, Store) else Store(source, create=False)
-    settings = [s for _, s in store.settings() if s.prompt.startswith("answer-")]
-    if not settings:
-        raise InputError(
-            "the label store has no labels of answers",
-            where=str(store.path),
-            hint="label them with: goodgain label TRACES --answers GOLD --store STORE",
-        )
-    if len(settings) > 1:
-        names = "; ".join(f"{s.model}, {s.prompt}" for s in settings)
-        raise UsageError(
-            f"the label store has answers of {len(settings)} judges: {names}",
-            where=str(store.path),
-            hint="choose one in Python: answers=Labels.of(store, model=..., prompt=...)",
-        )
-    return Labels(store, settings[0])
+        source = load_answers(source)
+    return JudgedAnswers(source) if hasattr(source, "setting") else gold_answers(source)
 
 
 def gold_answers(source: Any) -> GoldAnswers:
@@ -210,10 +188,10 @@ def gold_answers(source: Any) -> GoldAnswers:
     """
     if isinstance(source, GoldAnswers):
         return source
-    if isinstance(source, str | os.PathLike) and os.fspath(source).endswith((".yaml", ".yml")):
-        from goodgain.checks.golden import read_golden
+    if isinstance(source, str | os.PathLike):
+        from goodgain.results.loading import load_answers
 
-        source = read_golden(source)
+        source = load_answers(source)
     if hasattr(source, "cases"):
         return GoldAnswers({c.id: [c.answer] for c in source.cases if c.answer}, "the golden set")
     if isinstance(source, Mapping) and not {"conversation", "answer"} <= source.keys():

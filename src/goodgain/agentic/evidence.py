@@ -80,6 +80,10 @@ class EvidenceTable:
 
         return cls(np.zeros((runs, len(FUNNEL)), dtype=np.int64), [()] * runs)
 
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """What the core holds cannot be pickled."""
+        return None, {"counts": self.counts, "hops": self.hops, "_rows": self.rows, "_pieces": ()}
+
     def count(self, name: str) -> Numbers:
         """A count of every run."""
         return self.counts[:, FUNNEL.index(name)]
