@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from goodgain.labels.answers import answer_pairs
 from goodgain.labels.judges import (
     AnthropicJudge,
     Fatal,
@@ -40,6 +41,7 @@ __all__ = [
     "Request",
     "Retry",
     "Store",
+    "answer_pairs",
     "create_judge",
     "estimate",
     "judge_for",
