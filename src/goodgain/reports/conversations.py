@@ -12,12 +12,14 @@ from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
     from goodgain.agentic.conversations import Conversation, CountedResult, CountedSearch
+    from goodgain.agentic.funnel import ConversationFunnel
     from goodgain.agentic.settings import GainSettings
 
 MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
 MAX_BYTES = 10_000_000
 MAX_SNIPPET_CHARACTERS = 300
 MAX_MESSAGE_CHARACTERS = 2_000
+MAX_EVIDENCE = 200  # of a conversation
 MAX_URL_CHARACTERS = 2_000  # longer URLs are not links
 
 
@@ -35,11 +37,18 @@ def page_conversations(result: GoodGain) -> PageConversations:
         return PageConversations([], "This result does not include the conversations themselves.")
     selection, rule = _select(result)
     places = {pair: i for i, pair in enumerate(selection)}  # most informative first
+    evidence = {
+        (f.system, f.conversation, f.repeat): f
+        for f in (result.funnel.conversations() if result.funnel.recorded else ())
+        if (f.system, f.conversation) in places
+    }
     by_place: dict[int, list[dict[str, Any]]] = {}
     try:
         for conversation in result.conversations.read(places):
             place = places[conversation.system, conversation.name]
-            by_place.setdefault(place, []).append(_item(conversation, result))
+            own = evidence.get((conversation.system, conversation.name, conversation.repeat))
+            item = _item(conversation, result) | _evidence(own)
+            by_place.setdefault(place, []).append(item)
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
     items = [item for i in sorted(by_place) for item in by_place[i]]
@@ -150,6 +159,22 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
             }
             for searches, row in zip(c.iterations, rows, strict=True)
         ],
+    }
+
+
+def _evidence(funnel: ConversationFunnel | None) -> dict[str, Any]:
+    """What became of each known good result, and whether the answer is right."""
+    if funnel is None:
+        return {}
+    listed = [
+        {**e.to_dict(), "name": cut(e.name), "hop": cut(e.hop or "")}
+        for e in funnel.evidence[:MAX_EVIDENCE]
+    ]
+    return {
+        "evidence": listed,
+        "evidenceCount": len(funnel.evidence),
+        "correct": funnel.answer,
+        "confidence": funnel.confidence,
     }
 
 

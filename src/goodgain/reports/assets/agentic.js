@@ -39,6 +39,7 @@ widgets.conversations = function (options, box) {
       return [
         items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
         items[row].iterations.length ? new Replay(items[row], timeline, options).box : "",
+        items[row].evidence?.length ? evidenceTable(items[row], timeline, options.key) : "",
         timeline.box,
       ];
     },
@@ -47,6 +48,32 @@ widgets.conversations = function (options, box) {
   const match = new RegExp(`^#${options.key}=(\\d+)$`).exec(location.hash);
   if (match && items[Number(match[1])]) detail.open(Number(match[1]));
 };
+
+// What became of each known good result: where it was first returned, whether it was opened and cited.
+function evidenceTable(item, timeline, key) {
+  const { evidence } = item;
+  const number = new Map(timeline.results.map((result, n) => [result.place, n]));
+  const place = ({ iteration, search, rank }) => (iteration === null ? null : `${iteration}.${search}.${rank}`);
+  const opened = (value) => (value === null ? "–" : value === 0 ? "before any search" : `iteration ${value}`);
+  const columns = [
+    { name: "evidence", kind: "text", of: (e) => e.name },
+    { name: "gain", kind: "number", digits: 2, of: (e) => e.gain },
+    ...(evidence.some((e) => e.hop) ? [{ name: "hop", kind: "text", of: (e) => e.hop || "–" }] : []),
+    { name: "first returned", kind: "text", of: (e) => place(e) ?? "–", draw: (row) => {
+      const at = place(evidence[row]);
+      return number.has(at) ? timeline.jump(number.get(at), `Go to result ${at}`) : (at ?? "–");
+    } },
+    { name: "opened", kind: "text", of: (e) => opened(e.opened) },
+    { name: "cited", kind: "text", of: (e) => (e.cited ? "yes" : "no") },
+  ];
+  const answer = item.correct === null ? "" : ` The answer is ${item.correct >= 0.5 ? "right" : "wrong"}.`;
+  const confidence = item.confidence === null ? "" : ` Stated confidence: ${Math.round(100 * item.confidence)}%.`;
+  const more = item.evidenceCount > evidence.length ? ` ${counted(item.evidenceCount - evidence.length, "more result")} left out.` : "";
+  return new DataTable({
+    key: `${key}-evidence`, title: "Known good results", columns, count: evidence.length, note: `${answer}${confidence}${more}`.trim(),
+    cell: (row, column) => displayCell(columns[column], columns[column].of(evidence[row])),
+  }, { nouns: ["result", "results"] }).box;
+}
 
 class Timeline {
   constructor(item, options) {
