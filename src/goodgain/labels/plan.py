@@ -6,6 +6,7 @@ The plan lives in temporary tables of the store's connection, so that memory use
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 from itertools import count, groupby, islice
 from typing import TYPE_CHECKING, TypeVar
@@ -46,6 +47,7 @@ class Plan:
         self.prompt = prompt
         self.text_limit = text_limit
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.failures: Counter[str] = Counter()  # of the stored ones, those that are not retried
         self.tokens = 0  # of the prompts, if each document has a call of its own
         number = next(_numbers)
         self.pairs_table, self._todo_table = f"plan_pairs_{number}", f"plan_todo_{number}"
@@ -80,10 +82,13 @@ class Plan:
                     key = self.setting.key(question, text, replicate)
                     pair_rows.append(PairRow(query, doc, key, replicate, question))
                     calls.append((key, question, text, replicate, length))
-            done = self.store.done([row.key for row in pair_rows], retry)
+            replies = self.store.last_replies([row.key for row in pair_rows])
             for key, question, text, replicate, length in calls:
-                if key in done:
+                status, _ = replies.get(key, ("", 0))
+                if status and status not in retry:
                     self.stored += 1
+                    if status != "ok":
+                        self.failures[status] += 1
                 elif not text.strip():
                     self.no_text += 1
                     empty.append(

@@ -22,7 +22,7 @@ from goodgain.results.views import Plottable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
     from goodgain.labels.store import Setting
 
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]

@@ -53,6 +53,7 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     detail: str = ""
+    estimated: bool = False  # whether tokens are the runner's estimate
 
 
 class Retry(Exception):  # noqa: N818 - says what to do, not what went wrong
@@ -74,9 +75,7 @@ class Fatal(Exception):  # noqa: N818
     document alone, as when a firewall rejects its text.
     """
 
-    def __init__(
-        self, detail: str, hint: str = "", *, unless_others_succeed: bool = False
-    ) -> None:
+    def __init__(self, detail: str, hint: str = "", *, unless_others_succeed: bool = False) -> None:
         super().__init__(detail)
         self.hint = hint
         self.unless_others_succeed = unless_others_succeed

@@ -183,7 +183,9 @@ def _batch_verdicts(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
     for number, row in _numbered(rows):
         if number is None or not 1 <= number <= count or number in by_number:
             twice = number in by_number
-            what = "lists a document twice" if twice else "numbers a document that is not in the call"
+            what = (
+                "lists a document twice" if twice else "numbers a document that is not in the call"
+            )
             return [Verdict("invalid", None, f"the reply {what}")] * count
         gain = _value(row, "gain") if isinstance(row, dict) else row
         reason = _value(row, "reason") if isinstance(row, dict) else ""
@@ -267,12 +269,3 @@ def loads(text: str) -> Any:
         return _DECODER.decode(text.strip())
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def clean(text: str) -> str:
-    """Text that any database accepts: lone surrogates and null characters are escaped."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "backslashreplace").decode()
-    return text.replace("\0", "\\0") if "\0" in text else text
