@@ -90,24 +90,29 @@ class Breaker:
     def __init__(self, limits: Limits, max_tokens: int) -> None:
         self._limits = limits
         self._max_tokens = max_tokens
-        self._recent: deque[str] = deque(maxlen=max(_RECENT, limits.failure_count))
+        self._recent: deque[str] = deque()
+        self._failed = 0  # of the recent ones
         self._consecutive_errors = 0
 
     def add(self, statuses: list[str], detail: str) -> Trip | None:
         """Count the final statuses of a call; returns why the run should end, if it should."""
-        self._recent.extend(statuses)
+        for status in statuses:
+            self._recent.append(status)
+            self._failed += status != "ok"
+        while len(self._recent) > max(_RECENT, self._limits.failure_count):
+            self._failed -= self._recent.popleft() != "ok"
         failed_call = all(status == "error" for status in statuses)
         self._consecutive_errors = self._consecutive_errors + 1 if failed_call else 0
         if self._consecutive_errors >= self._limits.failures:
             reason = f"{self._consecutive_errors} calls in a row failed, the last with: {detail}"
             return Trip(reason, _error_hint(detail))
-        counts = Counter(status for status in self._recent if status != "ok")
-        failed, all_labels = counts.total(), len(self._recent)
+        failed, all_labels = self._failed, len(self._recent)
         if (
             all_labels < self._limits.failure_count
             or failed <= self._limits.failure_share * all_labels
         ):
             return None
+        counts = Counter(status for status in self._recent if status != "ok")
         listed = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         reason = (
             f"{failed} of the last {all_labels} labels have no gain ({listed}), the last: {detail}"

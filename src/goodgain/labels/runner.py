@@ -324,7 +324,8 @@ class Runner:
 
     async def _save(self, rows: list[ReplyRow]) -> None:
         """Wait until the rows are committed, after which no kill can lose them."""
-        saved = asyncio.get_running_loop().create_future()
+        assert self._loop is not None
+        saved = self._loop.create_future()
         self._saving.append(saved)
         self._unsaved += rows
         self._plan_commit()
@@ -332,9 +333,9 @@ class Runner:
 
     def _plan_commit(self) -> None:
         """Commit soon, in one transaction with other replies of the same moment."""
-        if not self._commit_planned:
+        if not self._commit_planned and self._loop is not None:
             self._commit_planned = True
-            asyncio.get_running_loop().call_soon(self._commit)
+            self._loop.call_soon(self._commit)
 
     def _commit(self) -> None:
         self._commit_planned = False

@@ -78,9 +78,10 @@ def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
 def parsed_whole(text: str) -> Any:
     """The JSON that makes up all of a text, or all of its only fenced block; None if it is not JSON."""
     text = text.strip()
-    fenced = _FENCE.fullmatch(text)
+    if text.startswith(("`", "~")) and (fenced := _FENCE.fullmatch(text)):
+        text = fenced[1].strip()
     try:
-        return _DECODER.decode(fenced[1].strip() if fenced else text)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -159,18 +160,21 @@ def _stated(text: str, sources: Sequence[str], prompt: Prompt) -> Iterator[Verdi
 
 def _verdicts(data: Any, count: int, prompt: Prompt) -> list[Verdict]:
     """The verdicts of parsed JSON."""
-    if isinstance(data, list) and count == 1 and len(data) == 1:
+    if count > 1:
+        rows = _value(data, "labels") if isinstance(data, dict) else data
+        return _batch_verdicts(data if rows is None else rows, count, prompt)
+    if isinstance(data, list) and len(data) == 1:
         data = data[0]
-    rows = _value(data, "labels") if isinstance(data, dict) else data
-    if count > 1 or (isinstance(data, dict) and _value(data, "gain") is None and rows is not None):
-        return _batch_verdicts(rows, count, prompt)
     if not isinstance(data, dict):
         return [_verdict(data, prompt)]
     gain = _value(data, "gain")
-    if gain is None:
-        return [Verdict("invalid", None, "the reply has no 'gain'")]
-    reason = _value(data, "reason")
-    return [_verdict(gain, prompt, reason if isinstance(reason, str) else "")]
+    if gain is not None:
+        reason = _value(data, "reason")
+        return [_verdict(gain, prompt, reason if isinstance(reason, str) else "")]
+    rows = _value(data, "labels")
+    if rows is not None:
+        return _batch_verdicts(rows, count, prompt)
+    return [Verdict("invalid", None, "the reply has no 'gain'")]
 
 
 def _batch_verdicts(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
@@ -209,7 +213,9 @@ def _numbered(rows: Any) -> Iterator[tuple[int | None, Any]]:
 
 
 def _value(data: dict[str, Any], name: str) -> Any:
-    """A value by name, in any case of its letters; two different ones are no value."""
+    """A value by name, or by its name in other letters if there is only one of these."""
+    if name in data:
+        return data[name]
     values = [value for key, value in data.items() if key.lower() == name]
     return _TWICE if len(values) > 1 else values[0] if values else None
 
