@@ -27,8 +27,7 @@ def test_calls_begin_before_the_last_pair_is_read(batch: int) -> None:
     events: list[str] = []
 
     def slowly() -> Iterator[tuple[str, str, str, str]]:
-        for pair in pairs(6_000):
-            yield pair
+        yield from pairs(6_000)
         time.sleep(0.05)
         events.append("last pair")
 
