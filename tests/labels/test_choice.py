@@ -101,9 +101,7 @@ def test_calibrate_takes_people_and_the_model_from_one_store(both: Path) -> None
 def test_votes_on_different_scales_are_not_aggregated(tmp_path: Path) -> None:
     store = Store()
     for annotator, high in (("ann", 1), ("bob", 4)):
-        store.add_votes(
-            [Vote(annotator=annotator, query="q", doc="d", gain=1, low=0, high=high)]
-        )
+        store.add_votes([Vote(annotator=annotator, query="q", doc="d", gain=1, low=0, high=high)])
     with pytest.raises(GoodgainError, match=r"different scales .* 0 to 1 \(ann\), 0 to 4 \(bob\)"):
         judgments_of(store)
     assert labels_of(store, annotator="bob").to_dict() == {"q": {"d": 1}}

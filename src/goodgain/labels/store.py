@@ -90,7 +90,7 @@ def now() -> str:
 
 def document_hash(text: str) -> str:
     """The SHA-256 of a document's text in UTF-8, by which the store knows it."""
-    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+    return sha256(storable(text, "TEXT").encode()).hexdigest()
 
 
 class Store:
