@@ -133,7 +133,7 @@ def _place() -> str:
     """Where process ids mean the same: this boot of this machine, and this container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot}:{os.readlink('/proc/self/ns/pid')}".replace("/", "-")
+        return f"{boot}:{Path('/proc/self/ns/pid').readlink()}".replace("/", "-")
     except OSError:
         return socket.gethostname().replace("/", "-")
 

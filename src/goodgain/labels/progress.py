@@ -26,6 +26,7 @@ class Progress:
     estimated: int = 0  # calls whose tokens the server did not report
     last_failure: str = ""
     started: float = field(default_factory=monotonic)
+    planning: bool = False  # more pairs are still being read: `total` grows
     stopped: str = ""  # "budget", "interrupted", "failed", or empty
     ended: float | None = None
 
@@ -57,4 +58,6 @@ class Progress:
     @property
     def left(self) -> float | None:
         """Estimated seconds left, or None if there is no estimate yet."""
-        return (self.total - self.done) / self.rate if self.done else None
+        if self.planning or not self.done:
+            return None
+        return (self.total - self.done) / self.rate

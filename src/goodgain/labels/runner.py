@@ -10,7 +10,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import JudgeError
 from goodgain.labels.claims import RENEWAL, Claims
@@ -34,6 +34,7 @@ _CLAIMED = 64  # calls claimed at once; one by one takes ten times as long
 _MAX_DEFERRED = 512  # calls of other processes that are looked at again only later
 _POLL = 0.5  # seconds between looks at what other processes are labelling
 _SHORTEST_WAIT = 1.0  # seconds before another try, even if the server asks for less
+_MAX_INTERRUPTS = 2  # after which nobody waits for a thread that does not end
 _DOUBTFUL_TRIES = 2  # of a call that is refused before any other has succeeded
 
 Job = tuple["Call", list[int]]  # a call and the numbers of its documents that need a label
@@ -59,14 +60,10 @@ class Runner:
         self.price: Price | None = getattr(judge, "price", None)
         self.max_tokens = int(getattr(judge, "max_tokens", 0))
         self.progress = Progress(
-            total=plan.todo + plan.no_text,
-            stored=plan.stored,
-            stored_failures=plan.failures,
-            pairs=plan.pairs,
-            cost=0.0 if self.price else None,
+            total=0, stored_failures=plan.failures, cost=0.0 if self.price else None
         )
-        if plan.no_text:
-            self.progress.statuses["no_text"] = plan.no_text
+        self._done_elsewhere = 0  # labels that other processes have made meanwhile
+        self._update_plan()
         self._rate = RateLimiter(limits, self._pause)
         self._claims = Claims(plan.store, retry)
         self._budget = Budget(
@@ -87,6 +84,8 @@ class Runner:
         self._deferred: deque[Job] = deque()  # another process is labelling them
         self._refilling = asyncio.Lock()
         self._stopping = asyncio.Event()
+        self._planned = asyncio.Event()  # set whenever there are more calls, or no more to come
+        self._is_planning = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: list[asyncio.Task[None]] = []
         self._unsaved: list[ReplyRow] = []
@@ -120,10 +119,14 @@ class Runner:
                 ended.set()
 
         threading.Thread(target=work, daemon=True).start()
+        interrupts = 0
         while not ended.is_set():
             try:
                 ended.wait(60)
             except KeyboardInterrupt:
+                interrupts += 1
+                if interrupts > _MAX_INTERRUPTS:
+                    raise
                 if self._loop is not None:
                     with suppress(RuntimeError):  # it has just been closed
                         self._loop.call_soon_threadsafe(self._interrupt)
@@ -132,14 +135,17 @@ class Runner:
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        count = min(self.limits.concurrency, max(1, self.plan.todo))
+        count = self.limits.concurrency
+        if self.plan.complete:
+            count = min(count, max(1, self.plan.todo))
         self._workers = [asyncio.create_task(self._guarded(self._work())) for _ in range(count)]
+        planning = asyncio.create_task(self._guarded(self._finish_plan()))
         others = [
             asyncio.create_task(self._guarded(task)) for task in (self._showing(), self._renewing())
         ]
         try:
             with self._interruptible():
-                await asyncio.gather(*self._workers, return_exceptions=True)
+                await asyncio.gather(planning, *self._workers, return_exceptions=True)
         finally:
             for task in others:
                 task.cancel()
@@ -164,18 +170,21 @@ class Runner:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        handled = threading.current_thread() is threading.main_thread()
-        loop = asyncio.get_running_loop()
-        if handled:
-            try:
-                loop.add_signal_handler(signal.SIGINT, self._interrupt)
-            except (NotImplementedError, RuntimeError):
-                handled = False
+        """Handle Ctrl-C in the main thread; elsewhere, the thread that waits for this one does."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._on_signal)
         try:
             yield
         finally:
-            if handled:
-                loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
+
+    def _on_signal(self, *_: object) -> None:
+        if self._is_planning:  # it may be waiting for input
+            raise KeyboardInterrupt
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
         """Let calls in flight finish on the first Ctrl-C, as they are paid for; cancel them on the second."""
@@ -189,6 +198,7 @@ class Runner:
         if reason == "interrupted" or not self.progress.stopped:
             self.progress.stopped = reason
         self._stopping.set()
+        self._planned.set()
 
     def _fail(self, error: Exception) -> None:
         """End the run with an error; the first one is raised."""
@@ -220,6 +230,45 @@ class Runner:
             await asyncio.sleep(RENEWAL)
             self._claims.renew()
 
+    # --- the plan ---
+
+    def _update_plan(self) -> None:
+        """Count what has been planned so far."""
+        plan, progress = self.plan, self.progress
+        progress.total = plan.todo + plan.no_text - self._done_elsewhere
+        progress.stored = plan.stored + self._done_elsewhere
+        progress.pairs = plan.pairs
+        progress.planning = not plan.complete
+        if plan.no_text:
+            progress.statuses["no_text"] = plan.no_text
+
+    async def _finish_plan(self) -> None:
+        """Plan the rest batch by batch, between the calls; an error in the input ends the run."""
+        todo = self.plan.todo
+        try:
+            while not self._is_stopped() and self._advance():
+                if self.plan.todo > todo:
+                    todo = self.plan.todo
+                    self._planned.set()
+                    self._planned.clear()
+                await asyncio.sleep(0)
+        finally:
+            self._update_plan()
+            self._planned.set()
+
+    def _advance(self) -> bool:
+        """Plan one more batch; False at the end or after Ctrl-C."""
+        try:
+            self._is_planning = True
+            more = self.plan.advance()
+        except KeyboardInterrupt:
+            self._interrupt()
+            return False
+        finally:
+            self._is_planning = False
+        self._update_plan()
+        return more
+
     # --- calls ---
 
     async def _work(self) -> None:
@@ -230,35 +279,44 @@ class Runner:
         """The next call that this process has claimed; None in the end."""
         while not self._ready:
             async with self._refilling:
-                while not self._ready and not self._is_stopped() and not self._refill():
-                    if not self._deferred:
-                        return None
-                    await self._pause(_POLL)
+                while not (self._ready or self._is_stopped()):
+                    match self._refill():
+                        case "planning":
+                            await self._planned.wait()
+                        case "held":
+                            await self._pause(_POLL)
+                        case "end":
+                            return None
             if self._is_stopped():
                 return None
         return None if self._is_stopped() else self._ready.popleft()
 
-    def _refill(self) -> bool:
-        """Claim the next calls; False if there are none that another process is not making just now."""
+    def _refill(self) -> Literal["claimed", "planning", "held", "end"]:
+        """Claim the next calls, unless none is planned yet, or other processes are making the rest."""
         count = min(self.limits.concurrency, _CLAIMED)
         jobs: list[Job] = []
+        planned = True
         if len(self._deferred) < _MAX_DEFERRED:
-            jobs = [(call, list(range(len(call.keys)))) for call in islice(self._calls, count)]
+            for call in islice(self._calls, count):
+                if call is None:
+                    planned = False
+                    break
+                jobs.append((call, list(range(len(call.keys)))))
         if not jobs:
             jobs = [self._deferred.popleft() for _ in range(min(count, len(self._deferred)))]
         if not jobs:
-            return False
+            return "end" if planned else "planning"
         keys = [call.keys[i] for call, numbers in jobs for i in numbers]
         done, held = self._claims.take(keys)
-        self.progress.stored += len(done)
-        self.progress.total -= len(done)
+        self._done_elsewhere += len(done)
+        self._update_plan()
         for call, numbers in jobs:
             left = [i for i in numbers if call.keys[i] not in done and call.keys[i] not in held]
             if left:
                 self._ready.append((call, left))
             if later := [i for i in numbers if call.keys[i] in held]:
                 self._deferred.append((call, later))
-        return len(held) < len(keys)
+        return "held" if len(held) == len(keys) else "claimed"
 
     async def _finish(self, call: Call, left: list[int]) -> None:
         """Make a call until each of its documents has a gain or its last permitted failure."""

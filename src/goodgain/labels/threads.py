@@ -1,4 +1,4 @@
-"""Threads for judges that are not async; unlike those of an executor, they do not keep Python from exiting."""
+"""Threads for judges that are not async; unlike an executor's, they do not keep Python from exiting."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Who judged: what tells one judge from another, so that no two share labels.
 
-A judge that has a `model` is identified by that name and its `parameters`. Any other is identified by a hash of
-its code and of all that the code refers to: defaults, closure, globals, the state of the object it is bound to.
-The hash is the same in every process of one version of Python. What cannot be known, such as the state of a
-client, is refused: the user then has to name the judge.
+A judge that has a `model` is identified by that name and its `parameters`. Any other is identified by a hash
+of its code and of all that the code refers to: defaults, closure, globals, the state of the object it is bound
+to. The hash is the same in every process of one version of Python. What cannot be known, such as the state of
+a client, is refused: the user then has to name the judge.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ _DESCRIPTORS = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )  # fmt: skip
 _CLASS_NAMES = frozenset({
-    "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__abstractmethods__", "_abc_impl",
-    "__slots__", "__firstlineno__", "__static_attributes__", "__qualname__", "__annotate__", "__annotate_func__",
-    "__annotations_cache__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__",
-    "__parameters__", "__protocol_attrs__", "__non_callable_proto_members__", "__hash__",
+    "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__abstractmethods__",
+    "_abc_impl", "__slots__", "__firstlineno__", "__static_attributes__", "__qualname__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__dataclass_fields__", "__dataclass_params__",
+    "__match_args__", "__orig_bases__", "__parameters__", "__protocol_attrs__",
+    "__non_callable_proto_members__", "__hash__",
 })  # fmt: skip
 _SECRET = re.compile(
     r"key|token|secret|password|pwd|auth|credential|signature|\bsig\b", re.IGNORECASE
@@ -71,7 +72,7 @@ def model_of(judge: Any, name: str | None = None) -> str:
 
 
 def parameters_of(judge: Any, name: str | None = None) -> dict[str, Any]:
-    """What else tells it from other judges: its `parameters` and, unless it has a name, a hash of its code."""
+    """What else tells it from other judges: its `parameters`, and a hash of its code if it has no name."""
     parameters = getattr(judge, "parameters", None)
     settings = dict(parameters) if isinstance(parameters, Mapping) else {}
     if not (name or getattr(judge, "model", None)):

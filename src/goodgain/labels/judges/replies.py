@@ -27,7 +27,8 @@ _FENCE = re.compile(r"(?:```|~~~)[\w-]*[^\S\n]*\n(.*)\n\s*(?:```|~~~)", re.DOTAL
 _INTEGER = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
 _STATED = re.compile(
     r"(?<![\w-])(?:gain|label|grade|score|rating)s?[*_`\"')\]]*\s*(?::|=|is|of|->|→)?\s*[*_`\"'(\[]*"
-    r"(?P<number>[+-]?\d+(?:\.\d+)?)(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)",
+    r"(?P<number>[+-]?\d+(?:\.\d+)?)"
+    r"(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)",
     re.IGNORECASE,
 )
 _OF = re.compile(r"\W*(?:/|out of)\s*(\d+)", re.IGNORECASE)
