@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from goodgain.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
 _RECENT = 200  # labels of which the share of failures is taken
@@ -50,12 +49,32 @@ class Limits:
         return longest * random.uniform(0.5, 1.0)
 
 
+class Stop:
+    """Whether a run has stopped, for everything in it that waits."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def __bool__(self) -> bool:
+        return self._event.is_set()
+
+    def set(self) -> None:
+        """End every wait."""
+        self._event.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, but not beyond the end of the run."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+
+
 class RateLimiter:
     """Spaces calls out, and pauses all of them when the server asks for it."""
 
-    def __init__(self, limits: Limits, sleep: Callable[[float], Awaitable[None]]) -> None:
+    def __init__(self, limits: Limits, stop: Stop) -> None:
         self._limits = limits
-        self._sleep = sleep
+        self._stop = stop
         self._next_start = 0.0
         self._paused_until = 0.0
 
@@ -63,7 +82,7 @@ class RateLimiter:
         """Start no call for so many seconds."""
         self._paused_until = max(self._paused_until, monotonic() + seconds)
 
-    async def wait(self, tokens: int, is_stopped: Callable[[], bool]) -> None:
+    async def wait(self, tokens: int) -> None:
         """Wait until a call of so many tokens may start, or the run has stopped."""
         limits = self._limits
         start = max(monotonic(), self._next_start)
@@ -72,9 +91,9 @@ class RateLimiter:
         if interval:
             self._next_start = start + interval
             if start > monotonic():
-                await self._sleep(start - monotonic())
-        while (remaining := self._paused_until - monotonic()) > 0 and not is_stopped():
-            await self._sleep(remaining + random.uniform(0, 0.1) * min(remaining, 5.0))
+                await self._stop.sleep(start - monotonic())
+        while (remaining := self._paused_until - monotonic()) > 0 and not self._stop:
+            await self._stop.sleep(remaining + random.uniform(0, 0.1) * min(remaining, 5.0))
 
 
 class Trip(NamedTuple):

@@ -6,9 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from goodgain.labels.claims import Claims
+    from goodgain.labels.limits import Stop
     from goodgain.labels.store import Store
 
 _UNSETTLED_ROWS = 5_000  # a server may show rows of other processes later than those after them
@@ -39,30 +38,30 @@ class Budget:
         claims: Claims,
         *,
         calls: int,
-        pause: Callable[[float], Awaitable[None]],
+        stop: Stop,
     ) -> None:
         self._limit = limit
         self._store = store
         self._claims = claims
         self._calls = calls
-        self._pause = pause
+        self._stop = stop
         self._available = 0.0  # taken out of the budget and not yet spent
         self._reserved: list[float] = []  # of that, for calls in flight
         self._settled = asyncio.Event()
         self._summed = 0  # the last row of `spending` that is in `_sum`
         self._sum = 0.0
 
-    async def reserve(self, amount: float, is_stopped: Callable[[], bool]) -> bool:
+    async def reserve(self, amount: float) -> bool:
         """Set money aside for a call; False if the budget has no more, or the run has stopped."""
         while self._limit is not None and sum(self._reserved) + amount > self._available:
             others = self._take(amount)
             if others is None:
                 break
-            if is_stopped() or not (self._reserved or others):
+            if self._stop or not (self._reserved or others):
                 return False
             self._settled.clear()
-            await (self._settled.wait() if self._reserved else self._pause(_POLL))
-        if is_stopped():
+            await (self._settled.wait() if self._reserved else self._stop.sleep(_POLL))
+        if self._stop:
             return False
         if self._limit is not None:
             self._reserved.append(amount)

@@ -16,7 +16,7 @@ from goodgain.errors import JudgeError
 from goodgain.labels.claims import RENEWAL, Claims
 from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, reply_of
 from goodgain.labels.judges.replies import read_verdicts
-from goodgain.labels.limits import Breaker, Limits, RateLimiter
+from goodgain.labels.limits import Breaker, Limits, RateLimiter, Stop
 from goodgain.labels.money import Budget, Spending
 from goodgain.labels.progress import Progress
 from goodgain.labels.store import ReplyRow
@@ -64,14 +64,15 @@ class Runner:
         )
         self._done_elsewhere = 0  # labels that other processes have made meanwhile
         self._update_plan()
-        self._rate = RateLimiter(limits, self._pause)
+        self._stop = Stop()
+        self._rate = RateLimiter(limits, self._stop)
         self._claims = Claims(plan.store, retry)
         self._budget = Budget(
             limits.budget,
             plan.store,
             self._claims,
             calls=2 * limits.concurrency,
-            pause=self._pause,
+            stop=self._stop,
         )
         self._breaker = Breaker(limits, self.max_tokens)
         self._failure: Exception | None = None
@@ -83,7 +84,6 @@ class Runner:
         self._ready: deque[Job] = deque()
         self._deferred: deque[Job] = deque()  # another process is labelling them
         self._refilling = asyncio.Lock()
-        self._stopping = asyncio.Event()
         self._planned = asyncio.Event()  # set whenever there are more calls, or no more to come
         self._is_planning = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -191,34 +191,25 @@ class Runner:
         if self.progress.stopped == "interrupted":
             for worker in self._workers:
                 worker.cancel()
-        self._stop("interrupted")
+        self._end("interrupted")
 
-    def _stop(self, reason: str) -> None:
+    def _end(self, reason: str) -> None:
         """Start no further call, and end every wait."""
         if reason == "interrupted" or not self.progress.stopped:
             self.progress.stopped = reason
-        self._stopping.set()
+        self._stop.set()
         self._planned.set()
 
     def _fail(self, error: Exception) -> None:
         """End the run with an error; the first one is raised."""
         self._failure = self._failure or error
-        self._stop("failed")
+        self._end("failed")
 
     async def _guarded(self, task: Coroutine[Any, Any, None]) -> None:
         try:
             await task
         except Exception as error:
             self._fail(error)
-
-    def _is_stopped(self) -> bool:
-        return self._stopping.is_set()
-
-    async def _pause(self, seconds: float) -> None:
-        """Sleep, but not beyond the end of the run."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stopping.wait()
 
     async def _showing(self) -> None:
         while self.show:
@@ -246,7 +237,7 @@ class Runner:
         """Plan the rest batch by batch, between the calls; an error in the input ends the run."""
         todo = self.plan.todo
         try:
-            while not self._is_stopped() and self._advance():
+            while not self._stop and self._advance():
                 if self.plan.todo > todo:
                     todo = self.plan.todo
                     self._planned.set()
@@ -279,17 +270,17 @@ class Runner:
         """The next call that this process has claimed; None in the end."""
         while not self._ready:
             async with self._refilling:
-                while not (self._ready or self._is_stopped()):
+                while not (self._ready or self._stop):
                     match self._refill():
                         case "planning":
                             await self._planned.wait()
                         case "held":
-                            await self._pause(_POLL)
+                            await self._stop.sleep(_POLL)
                         case "end":
                             return None
-            if self._is_stopped():
+            if self._stop:
                 return None
-        return None if self._is_stopped() else self._ready.popleft()
+        return None if self._stop else self._ready.popleft()
 
     def _refill(self) -> Literal["claimed", "planning", "held", "end"]:
         """Claim the next calls, unless none is planned yet, or other processes are making the rest."""
@@ -429,9 +420,9 @@ class Runner:
         reserved = self.price.of(*bound) if self.price else 0.0
         tries = 0
         while True:
-            await self._rate.wait(tokens, self._is_stopped)
-            if not await self._budget.reserve(reserved, self._is_stopped):
-                self._stop("budget")  # unless something else has stopped it
+            await self._rate.wait(tokens)
+            if not await self._budget.reserve(reserved):
+                self._end("budget")  # unless something else has stopped it
                 return None, 0.0
             tries += 1
             self.progress.calls += 1
@@ -444,11 +435,11 @@ class Runner:
                 return reply, monotonic() - start
             except Fatal as error:
                 if not error.unless_others_succeed:
-                    return self._end(error)
+                    return self._give_up(error)
                 if self._succeeded:
                     return Reply("", "error", 0, 0, detail=str(error)), monotonic() - start
                 if tries >= _DOUBTFUL_TRIES:
-                    return self._end(error)
+                    return self._give_up(error)
                 after = None
             except Retry as error:
                 if error.paid:
@@ -478,7 +469,7 @@ class Runner:
         if after:
             self._rate.pause(after)
             own = min(own, _SHORTEST_WAIT)
-        await self._pause(own)
+        await self._stop.sleep(own)
 
     def _counted(self, reply: Reply, tokens: int) -> Reply:
         """A reply with its tokens: those the server did not report are estimated if they may cost money."""
@@ -528,7 +519,7 @@ class Runner:
             raise Retry(f"no reply in {self._deadline or 0:g} seconds", paid=True) from None
         return reply_of(answer)
 
-    def _end(self, error: Fatal) -> tuple[None, float]:
+    def _give_up(self, error: Fatal) -> tuple[None, float]:
         hint = (
             error.hint or "finished labels are in the store; run the same command again to continue"
         )

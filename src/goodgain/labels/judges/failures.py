@@ -1,8 +1,8 @@
 """What a server's error means: try again later, end the run, or a failure of this document alone.
 
 Codes are those that the services document. Text is searched only where a service has no code for it: a
-message may link to anything, so a 429 that mentions billing is a rate limit unless its code says that no money
-is left.
+message may link to anything, so a 429 that mentions billing is a rate limit unless its code says that no
+money is left.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Who judged: what tells one judge from another, so that no two share labels.
 
 A judge that has a `model` is identified by that name and its `parameters`. Any other is identified by a hash
-of its code and of all that the code refers to: defaults, closure, globals, the state of the object it is bound
-to. The hash is the same in every process of one version of Python. What cannot be known, such as the state of
-a client, is refused: the user then has to name the judge.
+of its code and of all that the code refers to: defaults, closure, globals, the state of the object it is
+bound to. The hash is the same in every process of one version of Python. What cannot be known, such as the
+state of a client, is refused: the user then has to name the judge.
 """
 
 from __future__ import annotations
