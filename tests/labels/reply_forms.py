@@ -1,6 +1,6 @@
 """Every form of a reply that a server has been seen to send, or could: what the label becomes.
 
-A form is a text of the model in the envelope of either API, a body that is no such envelope, or an HTTP error.
+A form is a text of the model in the envelope of either API, a body that is none, or an HTTP error.
 Outcomes are a gain, or the status of the failure.
 """
 

@@ -17,9 +17,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from email.utils import formatdate
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FAULT = re.compile(r"FAULT=([a-z0-9_]+)(?:\*(\d+))?")
 FORM = re.compile(r"FORM=(.+)")
