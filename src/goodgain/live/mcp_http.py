@@ -105,7 +105,7 @@ class HttpProxy:
             client.send(self._h11.Response(status_code=502, headers=headers, reason=b"Bad Gateway"))
             client.send(self._h11.Data(data=body))
             client.send(self._h11.EndOfMessage())
-            await client.writer.drain()
+            await client.flush()
             return None
         return _Peer(self._h11, self._h11.CLIENT, *streams)
 
@@ -136,7 +136,7 @@ class HttpProxy:
             if isinstance(piece, self._h11.EndOfMessage) and request.method == b"POST":
                 view.send(bytes(body))
             upstream.send(piece)
-            await upstream.writer.drain()
+            await upstream.flush()
         answer = asyncio.ensure_future(self._answer(client, upstream, view, bytes(body)))
         gone = asyncio.ensure_future(client.wait_until_gone())
         try:
@@ -157,6 +157,7 @@ class HttpProxy:
         response = await upstream.next_event()
         while isinstance(response, self._h11.InformationalResponse):
             client.send(response)
+            await client.flush()
             response = await upstream.next_event()
         if not isinstance(response, self._h11.Response):
             raise ConnectionResetError
@@ -167,13 +168,15 @@ class HttpProxy:
             view.send(body)
         client.send(response)
         content = _Content(response, view)
+        if content.is_stream:
+            await client.flush()
         async for data in upstream.body():
             if isinstance(data, self._h11.Data):
                 content.add(bytes(data.data))
             else:
                 content.end()
             client.send(data)
-            await client.writer.drain()
+            await client.flush()
 
     def _headers(self, request: Any) -> list[tuple[bytes, bytes]]:
         headers = []
@@ -197,6 +200,7 @@ class _Peer:
         self._state = h11.Connection(role, max_incomplete_event_size=1 << 20)
         self.reader = reader
         self.writer = writer
+        self._unsent = bytearray()
 
     async def next_event(self) -> Any:
         """The next event that the other side sends."""
@@ -204,6 +208,7 @@ class _Peer:
             if self._state.they_are_waiting_for_100_continue:
                 headers: list[tuple[str, str]] = []
                 self.send(self._h11.InformationalResponse(status_code=100, headers=headers))
+                await self.flush()
             self._state.receive_data(await self.reader.read(_CHUNK))
         return event
 
@@ -223,10 +228,15 @@ class _Peer:
             self._state.receive_data(data)
 
     def send(self, event: Any) -> None:
-        """Send an event, or a part of one."""
-        data = self._state.send(event)
-        if data:
-            self.writer.write(data)
+        """Send an event, or a part of one, with the next `flush`."""
+        self._unsent += self._state.send(event) or b""
+
+    async def flush(self) -> None:
+        """Hand over what is to be sent, in one piece: each costs the other side a wake-up."""
+        if self._unsent:
+            self.writer.write(bytes(self._unsent))
+            self._unsent.clear()
+            await self.writer.drain()
 
     def start_next(self) -> bool:
         """Get ready for the next request on the same connection, if it stays open."""
@@ -267,8 +277,10 @@ class _Content:
 
     def __init__(self, response: Any, view: _View) -> None:
         kind = _header(response, b"content-type").partition(b";")[0].strip().lower()
-        self._is_stream = kind == b"text/event-stream"
+        self.is_stream = kind == b"text/event-stream"
         self._is_json = kind == b"application/json"
+        length = _header(response, b"content-length")
+        self._length = int(length) if length.isdigit() else None
         self._view = view
         self._lines = Lines()
         self._data: list[bytes] = []
@@ -276,16 +288,19 @@ class _Content:
 
     def add(self, data: bytes) -> None:
         """Observe bytes before they are passed on."""
-        if self._is_stream:
+        if self.is_stream:
             for line in self._lines.add(data):
                 self._line(line.rstrip(b"\r"))
         elif self._is_json and len(self._body) + len(data) <= MAX_MESSAGE:
             self._body += data
+            if len(self._body) == self._length:
+                self.end()  # the client has it all with these bytes
 
     def end(self) -> None:
         """The response is complete."""
         if self._is_json:
             self._view.receive(bytes(self._body))
+            self._is_json = False
         elif self._data:
             self._line(b"")
 
