@@ -260,12 +260,14 @@ def _add_call(span: Span, parent: CallRecord | None, builder: Builder) -> CallRe
         span.name,
         unwrap_arguments(span.query),
         where=span.where,
-        kind="retriever" if span.kind == "retriever" else None,
+        kind="retriever" if span.kind == "retriever" else span.said,
         description=span.description,
         seconds=seconds_between(span.start, span.end),
         parent=parent,
     )
-    if span.output is not None or span.error:
+    if span.finding is not None:
+        builder.add_output(record, None, where=span.where, finding=span.finding)
+    elif span.output is not None or span.error:
         output, error = unwrap_output(span.output)
         builder.add_output(record, output, where=span.where, error=span.error or error)
     return record
