@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import GoodgainError, UsageError
 from goodgain.live.encoding import encode
+from goodgain.live.joining import Joining
 from goodgain.live.positions import Turn, current_turn
 from goodgain.live.recent import Recent
 from goodgain.live.redaction import Redaction
@@ -70,6 +71,7 @@ class Capture:
         self._heads: Recent[dict[str, Any]] = Recent()
         self._parents: Recent[bool] = Recent()  # spans that written ones are inside of
         self._calls: Recent[bool] = Recent()  # calls that have a span
+        self.joining = Joining(self)
         self.surroundings: list[Callable[[], tuple[str, str] | None]] = []
         try:
             self._writer.open()
@@ -148,6 +150,10 @@ class Capture:
         if session:
             self._sessions[trace] = session
 
+    def knows_session(self, trace: str) -> bool:
+        """Whether the conversation of a trace is named."""
+        return self._sessions.get(trace) is not None
+
     def needs_parent(self, span_id: str | None) -> bool:
         """Whether something inside this span was written, so that it links that to what is around it."""
         return span_id is not None and self._parents.get(span_id) is not None
@@ -192,7 +198,7 @@ class Capture:
         if head is None or (session is not None and "session" not in head):
             head = {"recorded": VERSION, "key": _word(trace)}
             if session is not None:
-                head |= {"session": _digest(session), "conversation": session}
+                head |= {"session": _word(session), "conversation": session}
             if session is not None and session == trace:  # nobody has named it
                 head["implicit"] = True
             self._heads[trace] = head

@@ -190,6 +190,11 @@ class Builder:
         """Whether a turn has begun."""
         return bool(self._turns)
 
+    @property
+    def calls(self) -> list[CallRecord]:
+        """The calls reported so far, in order."""
+        return list(self._records)
+
     def lacks_output(self, call: str | None) -> bool:
         """Whether this is a call of which no output is known so far."""
         record = self._by_id.get(call or "")
