@@ -22,6 +22,7 @@ STAGES = (
     "results",
     "data",
     "traces",
+    "live",
     "identity",
     "measures",
     "ranking",
@@ -199,7 +200,7 @@ def test_exported_names_are_locked():
         "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "selftest", "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

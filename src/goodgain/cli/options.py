@@ -315,18 +315,23 @@ def add_trace_format(parser: Any) -> None:
     )  # fmt: skip
 
 
+def add_search_tools(parser: Any) -> None:
+    """--search-tool, --not-search-tool: what the user says about tools."""
+    parser.add_argument(
+        "--search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are searches; may be repeated", "detected"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--not-search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are not searches; may be repeated", "detected"),
+    )  # fmt: skip
+
+
 def add_trace_reading(parser: Any) -> None:
     """--from, --search-tool, --not-search-tool, --search-rules, --prices, --ledger, --skip-bad."""
     group = parser.add_argument_group("reading traces")
     add_trace_format(group)
-    group.add_argument(
-        "--search-tool", action="append", default=[], metavar="NAME",
-        help=_help("tool whose calls are searches; may be repeated", "detected"),
-    )  # fmt: skip
-    group.add_argument(
-        "--not-search-tool", action="append", default=[], metavar="NAME",
-        help=_help("tool whose calls are not searches; may be repeated", "detected"),
-    )  # fmt: skip
+    add_search_tools(group)
     group.add_argument(
         "--search-rules", metavar="FILE.toml",
         help="rules that decide which calls are searches, tried before the built-in ones",
