@@ -23,12 +23,13 @@ def parser() -> argparse.ArgumentParser:
         "labels",
         "Show, export, import, merge or verify the labels in a store.\n\n"
         "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or a tool's form (--to)\n"
-        "  import  add each FILE: a jsonl export, judgments in any format, or the export of an annotation\n"
-        "          tool (--from); labels of people are stored as votes of --annotator\n"
+        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or the form of a tool (--to)\n"
+        "  import  add each FILE: a jsonl export, judgments in any format, or the export of a tool (--tool);\n"
+        "          labels of people are stored as votes, with the names of --annotator or of the file\n"
         "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
         "  stats   labels, failures, tokens and cost of the store\n"
-        "  verify  compare every row with its checksum, and check the file; exit status 1 if it is damaged",
+        "  verify  compare every row with its checksum, and check the file; exit status 1 if it is damaged\n\n"
+        f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
         "  goodgain labels export labels.db --to qrels -o qrels.txt\n"
@@ -50,13 +51,13 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     p.add_argument(
         "--to", choices=("qrels", "csv", "jsonl", *FORMS), default="qrels", metavar="FORMAT",
-        help=f"format to write: qrels, csv, jsonl, {', '.join(FORMS)} (default: qrels)",
+        help="format to write (default: qrels)",
     )  # fmt: skip
     p.add_argument(
-        "--from", dest="form", choices=("table", *FORMS), metavar="TOOL",
-        help=f"what wrote the file: table, {', '.join(FORMS)} (default: by its content)",
+        "--tool", choices=("table", *FORMS), metavar="NAME",
+        help="what wrote the file, or table for a row per label (default: detected)",
     )  # fmt: skip
-    p.add_argument("--name", metavar="NAME", help="question or score to import, of several")
+    p.add_argument("--question", metavar="NAME", help="question or score to import, of several")
     p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains of labels that are words")
     p.add_argument("--failed", action="store_true", help="show only labels that failed")
     add_output(p, per_query=False)
@@ -119,7 +120,7 @@ def _import(args: argparse.Namespace) -> int:
     with Store(args.store) as store:
         for file in args.files:
             done = import_labels(
-                store, file, args.model, annotator=args.annotator, form=args.form, name=args.name,
+                store, file, args.model, annotator=args.annotator, form=args.tool, name=args.question,
                 gains=_gains(args.gains),
             )  # fmt: skip
             summary += (

@@ -78,7 +78,7 @@ class Reading:
             raise InputError(
                 f"the record has several labels: {', '.join(names)}",
                 where=where,
-                hint=f"choose one: name='{names[0]}' (--name {names[0]})",
+                hint=f"choose one: name='{names[0]}' (--question {names[0]})",
             )
         return names[0] if names else None
 
