@@ -227,7 +227,7 @@ def calibrate(
     if outside not in OUTSIDE:
         raise UsageError(f"invalid outside='{outside}'", hint=f"one of: {', '.join(OUTSIDE)}")
     declared = Scale.of(scale)
-    judgments = judgments_of(human)
+    judgments = judgments_of(human, prefer="people")
     human_qrels: Qrels | Gains = judgments
     truth = judgments.to_dict()
     judged = _labels(labels, threshold)
@@ -288,9 +288,9 @@ class _JudgeLabels(NamedTuple):
 
 
 def _labels(source: Any, threshold: float) -> _JudgeLabels:
-    labels = stored_labels(source)
+    labels = stored_labels(source, prefer="model")
     if labels is None:
-        qrels = judgments_of(source)
+        qrels = judgments_of(source, prefer="model")
         return _JudgeLabels(qrels, qrels.to_dict(), set(), ())
     failed: set[tuple[str, str]] = set()
     labelled: Counter[str] = Counter()
