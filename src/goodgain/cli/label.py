@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
     from goodgain.labels import Estimate, Judge, Labels
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
 
 def parser() -> argparse.ArgumentParser:
