@@ -152,6 +152,17 @@ class Labels(AsFrames, Plottable):
         return f"Labels({self.setting}; {counts or 'none'})"
 
 
+def store_of(source: Any) -> Store | None:
+    """The store that a source is, is in, or is the path of; None for any other form of judgments."""
+    if isinstance(source, Labels):
+        return source.store
+    if isinstance(source, Store):
+        return source
+    if isinstance(source, str | os.PathLike) and is_sqlite(os.fspath(source)):
+        return Store(source, read_only=True)
+    return None
+
+
 def stored_labels(source: Any) -> Labels | None:
     """Labels, or those of a store or of its path; None for any other form of judgments."""
     if isinstance(source, str | os.PathLike) and not is_sqlite(os.fspath(source)):

@@ -26,7 +26,9 @@ FEWEST_GRADED = 20  # the same for more than two values
 IN_CLASS = 10  # sampled units of each class of predictions
 _OFF_MODE = 10  # sampled units whose value is not the most frequent one
 _SKEWED = 8  # sampled units for each unit of squared skewness
-_DISAGREE = 30  # sampled units whose error is not the most frequent one; 80 % of them in a small sample
+_DISAGREE = (
+    30  # sampled units whose error is not the most frequent one; 80 % of them in a small sample
+)
 
 
 class Units(NamedTuple):
@@ -212,9 +214,7 @@ def _classes(units: Units, counts: Ints, drawn: Ints, confidence: float) -> Esti
             if not inside.any():
                 return _too_few(math.nan, n, IN_CLASS, "a group of documents has no judged one")
             own = [group & (classes == c) for c in np.unique(classes[group])]
-            enough = all(
-                m[units.sampled].sum() >= min(IN_CLASS, m.sum()) for m in own
-            )
+            enough = all(m[units.sampled].sum() >= min(IN_CLASS, m.sum()) for m in own)
             split |= enough and len(own) > 1
             for member in own if enough else [group]:
                 chosen = member[units.sampled]
@@ -265,11 +265,11 @@ class Steps(NamedTuple):
 
 
 def estimate_from_steps(steps: Steps, confidence: float = 0.95) -> Estimate:
-    """The total of units drawn one by one without replacement, with probabilities that may depend on the past.
+    """The total of units drawn one by one, with probabilities that may depend on earlier draws.
 
     Each draw gives an unbiased total: what is known by then, plus the value drawn over its probability.
     Their weighted mean is unbiased, and their squared deviations give its variance (a martingale;
-    Kossen et al., Active Testing, ICML 2021). The weight of the predictions at a draw uses earlier draws only.
+    Kossen et al., Active Testing, ICML 2021). The weight of the predictions uses earlier draws only.
     """
     import numpy as np
 
