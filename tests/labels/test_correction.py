@@ -225,7 +225,7 @@ def test_votes_of_a_sample_correct_without_a_word_about_the_design(tmp_path):
     )  # not of the sample
     result = calibrate(store, store, RUNS, MEASURES, resamples=5)
     assert result.design == "sample 'first': 250 pairs"
-    assert result.votes == "majority"
+    assert result.votes == "people by majority"
     inside = [d for r in RUNS for q, docs in RUNS[r].items() for d in docs]
     assert inside
     for corrected in result.corrected:

@@ -11,7 +11,7 @@ from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import PREFIX
 from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
 from goodgain.labels.designs import UNKNOWN, find_design
-from goodgain.labels.result import judgments_of, store_of, stored_labels
+from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.evaluator import several_runs
@@ -200,7 +200,6 @@ def calibrate(
     scale: str | tuple[float, float] | Scale | None = None,
     outside: Outside = "error",
     design: Any = None,
-    votes: str = "majority",
     generalise: bool = False,
     confidence: float = 0.95,
     resamples: int = 1000,
@@ -209,9 +208,8 @@ def calibrate(
     """Compare a judge's labels with human judgments of the same pairs.
 
     `human` and `labels` are judgments in any form that `evaluate` takes, `Labels`, a `Store` or its
-    path; the labels of people in a store are its votes, if it has any, made one per document by the rule
-    `votes`. With `runs`, in any form that `evaluate` takes, the result also says whether both rank the
-    systems alike, and has means of measures and differences of systems, corrected by the human judgments.
+    path; the labels of people in a store are its votes, if it has any. With `runs`, in any form that
+    `evaluate` takes, the result also says whether both rank the systems alike, and has means of measures and differences of systems, corrected by the human judgments.
     That needs their `design`: a sample of the store, or "queries" or "pairs" if you know that they are a
     random sample of these; without one nothing is corrected unless people judged everything. Intervals are
     for the mean over these queries, or with `generalise` over queries like these.
@@ -224,7 +222,7 @@ def calibrate(
     if outside not in OUTSIDE:
         raise UsageError(f"invalid outside='{outside}'", hint=f"one of: {', '.join(OUTSIDE)}")
     declared = Scale.of(scale)
-    people = _people(human, votes)
+    people = _people(human)
     truth = people.gains
     judged = _labels(labels, threshold)
     clipped = (0, 0)
@@ -302,15 +300,12 @@ class _People(NamedTuple):
     store: Store | None = None
 
 
-def _people(source: Any, method: str) -> _People:
-    store = store_of(source)
-    if store is not None:
-        from goodgain.labels.people import aggregate, read_votes
-
-        if own := read_votes(store):
-            result = aggregate(own, method)
-            return _People(result.gains, result.method, store)
-    return _People(judgments_of(source).to_dict(), store=store)
+def _people(source: Any) -> _People:
+    labels = stored_labels(source, prefer="people")
+    if labels is None:
+        return _People(judgments_of(source).to_dict())
+    votes = labels.name if isinstance(labels, PeopleLabels) else ""
+    return _People(labels.to_dict(), votes, labels.store)
 
 
 def _scale_of(declared: Scale | None, judged: _JudgeLabels, truth: Gains) -> tuple[float, float]:
@@ -340,7 +335,7 @@ class _JudgeLabels(NamedTuple):
 
 
 def _labels(source: Any, threshold: float) -> _JudgeLabels:
-    labels = stored_labels(source)
+    labels = stored_labels(source, prefer="model")
     if labels is None:
         return _JudgeLabels(judgments_of(source).to_dict(), set(), ())
     failed: set[tuple[str, str]] = set()
@@ -359,7 +354,9 @@ def _labels(source: Any, threshold: float) -> _JudgeLabels:
     canaries = tuple(
         (kind, labelled[kind], good[kind]) for kind in sorted(labelled) if labelled[kind]
     )
-    scale = (float(labels.setting.low), float(labels.setting.high))
+    scale: tuple[float, ...] = ()
+    if isinstance(labels, Labels):
+        scale = (float(labels.setting.low), float(labels.setting.high))
     return _JudgeLabels(gains, failed, canaries, labels.store, scale)
 
 

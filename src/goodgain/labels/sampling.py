@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.frames import Frame, build_frame, check_strata, pack, shares, spread_of, unpack
-from goodgain.labels.result import Labels
+from goodgain.labels.result import Labels, PeopleLabels, gains_of
 from goodgain.labels.store import Store, now
 from goodgain.ranking.evaluator import several_runs
 from goodgain.results.text import render
@@ -270,14 +270,9 @@ def optional_labels(
     return Labels.of(store, model=model, prompt=prompt)
 
 
-def human_gains(store: Store, human: Any = None, method: str = "majority") -> Gains:
-    """The labels of people: those passed, or else the votes in the store."""
-    from goodgain.labels.people import aggregate, read_votes
-    from goodgain.labels.result import gains_of
-
-    if human is not None:
-        return gains_of(human)
-    return aggregate(read_votes(store), method).gains
+def human_gains(store: Store, human: Any = None) -> Gains:
+    """The labels of people: those passed, or else the votes in the store, by majority."""
+    return PeopleLabels(store).to_dict() if human is None else gains_of(human)
 
 
 def write_sample(store: Store, sample: Sample) -> None:
