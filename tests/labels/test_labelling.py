@@ -242,8 +242,8 @@ def test_a_store_is_append_only_and_never_has_a_gain_for_a_failure(tmp_path: Pat
     for statement in (
         "UPDATE replies SET gain = 4",
         "DELETE FROM replies",
-        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
-        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
+        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
+        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
     ):
         with pytest.raises(sqlite3.IntegrityError):
             db.execute(statement)

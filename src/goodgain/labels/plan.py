@@ -48,14 +48,14 @@ class Plan:
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
         self.tokens = 0  # of the prompts, if each document has a call of its own
         number = next(_numbers)
-        self.pairs_table, self._todo_table = f"temp.pairs_{number}", f"temp.todo_{number}"
-        store.db.execute(
-            f"CREATE TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
-            "replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
+        self.pairs_table, self._todo_table = f"plan_pairs_{number}", f"plan_todo_{number}"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, "
+            "doc TEXT, key TEXT, replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
         )
-        store.db.execute(
-            f"CREATE TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
-            "text TEXT, replicate INTEGER, cut INTEGER)"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, "
+            "question TEXT, text TEXT, replicate INTEGER, cut INTEGER)"
         )
 
     def fill(
@@ -98,9 +98,9 @@ class Plan:
                 else:
                     self._add(key, question, text, replicate, length)
             self.store.db.executemany(
-                f"INSERT OR REPLACE INTO {self.pairs_table} (query, doc, key, replicate, question) "
-                "VALUES (?, ?, ?, ?, ?)",
-                pair_rows,
+                f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [row[:5] for row in pair_rows],
             )
             self.labels += len(pair_rows)
             if record:
@@ -110,8 +110,8 @@ class Plan:
 
     def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
         added = self.store.db.execute(
-            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut) "
-            "VALUES (?, ?, ?, ?, ?)",
+            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (key, question, text, replicate, length),
         ).rowcount
         if added:
@@ -143,7 +143,7 @@ class Plan:
 
     def _batch_calls(self, size: int) -> Generator[Call]:
         """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
-        rows = self.store.db.execute(
+        rows = self.store.db.stream(
             f"SELECT question, replicate, key, text, cut FROM {self._todo_table} "
             "ORDER BY question, replicate, key"
         )
