@@ -36,7 +36,9 @@ STAGES = (
     "spark",
     "experiment",
     "checks",
+    "serving",
     "reports",
+    "judging",
     "cli",
 )
 FREE = {

@@ -206,7 +206,9 @@ class Attempts:
 
 def _session(secret: str, password: str) -> str:
     """The cookie of those who know the password; it stays valid when the server is started again."""
-    return hmac.new(secret.encode(), password.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    return hmac.new(
+        secret.encode(), password.encode("utf-8", "replace"), hashlib.sha256
+    ).hexdigest()
 
 
 def _is_address(name: str) -> bool:

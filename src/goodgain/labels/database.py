@@ -21,8 +21,8 @@ FORMAT = 2  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
-    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "samples", "sampled",
-    "nuggets",
+    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
+    "samples", "sampled", "nuggets",
 )  # fmt: skip
 
 
