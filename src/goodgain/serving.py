@@ -128,7 +128,10 @@ class LocalServer(ThreadingHTTPServer):
         names = {LOOPBACK, "localhost"}
         if self._session is None:
             return header in {f"{name}:{self.server_port}" for name in names}
-        name = urlsplit(f"//{header}").hostname or ""
+        try:
+            name = urlsplit(f"//{header}").hostname or ""
+        except ValueError:
+            return False
         own = {socket.gethostname().lower(), socket.getfqdn().lower(), self.host.lower()}
         return name in names | own or _is_address(name)
 
@@ -140,7 +143,7 @@ class LocalServer(ThreadingHTTPServer):
             cookie = SimpleCookie(cookies).get(_COOKIE)
         except CookieError:
             return False
-        return cookie is not None and hmac.compare_digest(cookie.value, self._session)
+        return cookie is not None and _are_equal(cookie.value, self._session)
 
     def log_in(self, password: str, address: str) -> tuple[Response, str | None]:
         """The response to a password, and the cookie if it is right."""
@@ -148,9 +151,7 @@ class LocalServer(ThreadingHTTPServer):
         if wait:
             error = f"too many wrong passwords: try again in {wait:.0f} seconds"
             return json_response({"error": error, "wait": wait}, 429), None
-        if self._session is None or not hmac.compare_digest(
-            _session(self.secret, password), self._session
-        ):
+        if self._session is None or not _are_equal(_session(self.secret, password), self._session):
             self.attempts.failed(address)
             return json_response({"error": "wrong password"}, 403), None
         self.attempts.succeeded(address)
@@ -211,6 +212,11 @@ def _session(secret: str, password: str) -> str:
     ).hexdigest()
 
 
+def _are_equal(one: str, other: str) -> bool:
+    """In constant time, whatever the texts are."""
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+
+
 def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
@@ -239,7 +245,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(self.wfile.write, posted=True)
 
     def _serve(self, send: Callable[[bytes], Any], posted: bool = False) -> None:
-        url = urlsplit(self.path)
+        try:
+            url = urlsplit(self.path)
+        except ValueError:
+            self.send_error(404)
+            return
         secret, slash, path = url.path.removeprefix("/").partition("/")
         if not (slash and self._is_authorised(secret)):
             self.send_error(404)
@@ -275,8 +285,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_authorised(self, secret: str) -> bool:
         """Whether the secret is right and the Host header is local, which prevents DNS rebinding."""
-        return self.server.is_local_name(self.headers.get("Host", "")) and secrets.compare_digest(
-            secret.encode("utf-8", "replace"), self.server.secret.encode()
+        return self.server.is_local_name(self.headers.get("Host", "")) and _are_equal(
+            secret, self.server.secret
         )
 
     def _posted(self) -> tuple[int, dict[str, Any] | None]:

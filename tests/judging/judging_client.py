@@ -6,18 +6,19 @@ import http.client
 import json
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import goodgain
-from goodgain.judging import JudgingServer
 from goodgain.judging.items import Item
 from goodgain.judging.labels_desk import LabelsDesk
 from goodgain.judging.scales import grades
-from goodgain.labels import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from goodgain.judging import JudgingServer
+    from goodgain.labels import Store
 
 MODEL = "model-7f3a9"  # occurs nowhere else, so that a response that names it is seen
 

@@ -104,7 +104,7 @@ def test_a_reload_returns_to_the_same_item(serve):
     client = serve(rows(3, 3))
     client.start("ann")
     desk = client.server.desk
-    keys = [item for item in desk.items]
+    keys = list(desk.items)
     for key in keys:
         assert client.get(f"work?annotator=ann&item={key}")["item"]["key"] == key
     client.vote("ann", client.get(f"work?annotator=ann&item={keys[4]}")["item"], 1)
@@ -280,14 +280,13 @@ def test_agreement_is_that_of_the_definitions(serve):
     gains = {}
     for name in names:
         client.start(name)
-        noise = {
-            key: int(v)
-            for key, v in zip(client.server.desk.items, rng.integers(0, 3, 60), strict=True)
+        noise = dict(zip(client.server.desk.items, rng.integers(0, 3, 60).tolist(), strict=True))
+        own = {
+            key: min(4, int(item.doc[-1]) + noise[key])
+            for key, item in client.server.desk.items.items()
         }
-        for item in finish(
-            client, name, lambda item: min(4, int(item["doc"][-1]) + noise[item["key"]])
-        ):
-            gains[name, item["key"]] = min(4, int(item["doc"][-1]) + noise[item["key"]])
+        finish(client, name, lambda item, own=own: own[item["key"]])
+        gains |= {(name, key): gain for key, gain in own.items()}
     data = client.get("agreement?annotator=ann")
     table = [[gains[name, key] for key in client.server.desk.items] for name in names]
     figures = {figure["name"]: figure for figure in data["figures"]}
