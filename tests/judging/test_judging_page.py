@@ -71,7 +71,7 @@ class Person:
         if name:
             self.page.get_by_label("Your name").fill(name)
             self.page.keyboard.press("Enter")
-            self.page.wait_for_function("work.progress !== null")
+            self.page.wait_for_function("() => work.progress !== null")
 
     def _received(self, response):
         path, _, query = response.url.rpartition("/")[2].partition("?")

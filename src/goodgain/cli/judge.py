@@ -112,17 +112,19 @@ def run(args: argparse.Namespace) -> int:
         def server_at(port: int) -> JudgingServer:
             return JudgingServer(desk, port, host=host, secret=address.secret, password=password)
 
-        with _bound(server_at, args.port, address.port) as server:
+        with (
+            _bound(server_at, args.port, address.port) as server,
+            suppress(KeyboardInterrupt),
+        ):
             address.remember(server)
-            print(server.url, flush=True)
             if args.share:
                 warn(args, [_SHARED.format(host=args.share)])
+            print(server.url, flush=True)
             if args.open:
                 import webbrowser
 
                 webbrowser.open(server.url)
-            with suppress(KeyboardInterrupt):
-                server.serve_forever()
+            server.serve_forever()
         _summarise(args, desk)
     return 0
 
