@@ -39,6 +39,12 @@ def test_a_vote_is_stored_with_all_that_belongs_to_it(serve, tmp_path):
     assert vote.source == "page request00000002"
 
 
+def test_what_is_saved_is_on_disk(serve):
+    client = serve(rows(1, 1))
+    store = client.server.desk.store
+    assert store.db.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+
+
 def test_two_annotators_share_the_work_and_never_hold_one_item(serve):
     client = serve(rows(4, 5))
     client.start("ann")

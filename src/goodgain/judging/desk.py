@@ -98,6 +98,7 @@ class Desk:
         self._orders: dict[str, list[str]] = {}
         self._leases: dict[str, tuple[str, float]] = {}
         self._add_items(items)
+        store.db.sync_commits()  # what the page shows as saved is on disk
         self.ballots.refresh()
 
     def _add_items(self, items: Sequence[Judged]) -> bool:

@@ -170,7 +170,7 @@ class LabelsDesk(Desk):
                 )
             return {
                 "sentence": sentence,
-                "figures": agreement.figures(gains, seed=self.seed),
+                "figures": agreement.figures(gains),
                 "people": [p for p in self.people() if not p["name"].startswith(ADJUDICATED_BY)],
                 "gsb": "",
             }

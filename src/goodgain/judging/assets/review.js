@@ -22,7 +22,7 @@ async function drawAgreement() {
   box.append(element("p", {}, userText(data.sentence)));
   if (data.figures.length) {
     box.append(table("Agreement between people", ["", "value and 95% interval", "pairs", "queries"], data.figures.map((figure) => [userText(figure.name), interval(figure), number(figure.pairs, 0), number(figure.queries, 0)])));
-    box.append(element("p", { class: "note" }, "Intervals come from resampling queries. Skipped items and adjudicated labels do not count."));
+    box.append(element("p", { class: "note" }, "Intervals come from the jackknife over queries. Skipped items and adjudicated labels do not count."));
   }
   if (data.people.length) {
     box.append(table("Annotators", ["", "labels", "skipped", "median time"], data.people.map((person) => [userText(person.name), number(person.labels, 0), number(person.skipped, 0), person.seconds === null ? "–" : `${number(person.seconds, 1)} s`])));
