@@ -1,11 +1,7 @@
 """Stores that version 0.1 wrote can still be read and resumed: same tables, same keys."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from goodgain.labels import Labels, Pair, Reply, Request, Store, label
 from goodgain.labels.exchange import export, import_labels, statistics
@@ -28,16 +24,6 @@ class Counting:
     def __call__(self, request: Request) -> Reply | None:
         self.calls.append(request)
         return Reply('{"gain": 4, "reason": "new"}')
-
-
-@pytest.fixture
-def old_store(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((Path(__file__).parent / "store-0.1.sql").read_text())
-        db.execute("PRAGMA application_id = 0x47474C42")
-        db.execute("PRAGMA user_version = 1")
-    return path
 
 
 def test_an_old_store_can_be_read(old_store: Path) -> None:

@@ -99,6 +99,11 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
         help="add decoy documents for N questions; calibrate reports how many fooled the judge",
     )  # fmt: skip
     judge.add_argument(
+        "--keep", choices=("hash", "text"), default="hash",
+        help="what the store keeps of a document for audit: the hash of its text, or also the text "
+        "(default: hash)",
+    )  # fmt: skip
+    judge.add_argument(
         "--text-limit", type=int, default=24_000, metavar="N",
         help="maximum characters of a document; longer ones are truncated and recorded as such "
         "(default: 24000)",
@@ -162,6 +167,7 @@ def run(args: argparse.Namespace) -> int:
         args.store,
         limits=limits,
         processes=args.processes,
+        keep=args.keep,
         progress=bar,
         **options,
     )
@@ -319,7 +325,7 @@ class Bar:
         if not self._live and now - self._last < 10 and self._last:
             return
         self._last = now
-        if not self._live and not progress.done:
+        if not self._live and not progress.done and not progress.planning:
             return
         text = line(progress)
         self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
@@ -334,13 +340,16 @@ class Bar:
 
 def line(p: Progress) -> str:
     """Progress in one line: share, rate, time left, tokens, cost, failures."""
+    if p.planning and not p.total:
+        return f"planning: {p.pairs:,} pairs read, {p.stored:,} labels in the store"
     share = p.done / p.total if p.total else 1.0
     filled = int(20 * share)
     left = "-" if p.left is None else _time(p.left)
     cost = "" if p.cost is None else f"  cost {p.cost:.4f}"
     failed = p.done - p.statuses["ok"]
     return (
-        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,} {int(100 * share)}%  "
+        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,}"
+        f"{'+ (planning)' if p.planning else f' {int(100 * share)}%'}  "
         f"{p.rate:.1f}/s  {left} left  {p.tokens_in + p.tokens_out:,} tokens{cost}"
         + (f"  {failed:,} failed" if failed else "")
     )

@@ -18,8 +18,9 @@ from goodgain.labels.judges import (
 from goodgain.labels.labeller import Estimate, estimate, label
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair
+from goodgain.labels.people import Vote
 from goodgain.labels.pooling import pool
-from goodgain.labels.result import Label, Labels
+from goodgain.labels.result import Label, Labels, PeopleLabels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
 from goodgain.labels.traces import with_gains
@@ -34,12 +35,14 @@ __all__ = [
     "Limits",
     "OpenAIJudge",
     "Pair",
+    "PeopleLabels",
     "Price",
     "Prompt",
     "Reply",
     "Request",
     "Retry",
     "Store",
+    "Vote",
     "create_judge",
     "estimate",
     "judge_for",

@@ -26,6 +26,9 @@ APPEND_ONLY = (
 )  # fmt: skip
 
 
+_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter in messages about a damaged file
+
+
 class Cursor(Protocol):
     """What a statement returns, in either database."""
 
@@ -86,14 +89,14 @@ class Sqlite:
         """Run one statement."""
         try:
             return self._db.execute(sql, values)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise self._translated(error) from None
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for many rows."""
         try:
             self._db.executemany(sql, rows)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise self._translated(error) from None
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
@@ -104,7 +107,7 @@ class Sqlite:
                 row = next(rows)
             except StopIteration:
                 return
-            except sqlite3.DatabaseError as error:
+            except _ERRORS as error:
                 raise self._translated(error) from None
             yield row
 
@@ -129,6 +132,10 @@ class Sqlite:
         """Close the file."""
         self._db.close()
 
+    def decode_with(self, errors: str) -> None:
+        """How bytes that are not UTF-8 are read."""
+        self._db.text_factory = lambda data: data.decode("utf-8", errors)
+
     def copy_from(self, other: Sqlite) -> None:
         """Take over the pages of another database."""
         other._db.backup(self._db)
@@ -152,10 +159,12 @@ class Sqlite:
         self.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each one waits for the disk
         self.execute("PRAGMA temp_store = FILE")
 
-    def _translated(self, error: sqlite3.DatabaseError) -> Exception:
+    def _translated(self, error: Exception) -> Exception:
         """What a user can do something about is an input error; a broken rule of ours is not."""
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             return error
+        if isinstance(error, UnicodeDecodeError):
+            return store_error("malformed text", self.name)
         return store_error(str(error), self.name)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 24_000  # characters of a document
 RETRIED = ("error",)  # failures that cost nothing
 CALLS_PER_PROCESS = 64  # with more, a process falls behind if replies take less than about 50 ms
+KEEP = ("hash", "text")
+_PLAN_AHEAD = 2.0  # seconds before the first call; the rest is planned while calls are made
 MIN_CALLS_PER_PROCESS = 1_000  # in total; a process takes a second to start
 
 
@@ -76,6 +80,7 @@ def label(
     canaries: int = 0,
     identity: Any = None,
     retry: Iterable[str] = RETRIED,
+    keep: str = "hash",
     progress: Callable[[Progress], None] | None = None,
 ) -> Labels:
     """Label pairs of a question and a document, or the unique results of traces.
@@ -88,7 +93,8 @@ def label(
     `judge` is the name of a judge or of a model, or anything that can be called with a `Request`.
     `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
     concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
-    lists failures of earlier runs to try again. `canaries` is the number of questions for which decoy
+    lists failures of earlier runs to try again. `keep` is what the store keeps of a document for audit:
+    the "hash" of its text, or also the "text". `canaries` is the number of questions for which decoy
     documents are added; `calibrate` reports how many fooled the judge.
     """
     judge = judge_of(judge)
@@ -99,11 +105,13 @@ def label(
         judge.prepare()
     plan = _plan(
         source, judge, Store.of(store), record=True, prompt=prompt, replicates=replicates, batch=batch,
-        text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses,
+        text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses, keep=keep,
     )  # fmt: skip
+    plan.advance(_PLAN_AHEAD)
+    calls = plan.todo // batch if plan.complete else sys.maxsize
     runner = Runner(
         plan,
-        _distributed(judge, processes, chosen_limits.concurrency, plan.todo // batch),
+        _distributed(judge, processes, chosen_limits.concurrency, calls),
         limits=chosen_limits,
         batch=batch,
         retry=statuses,
@@ -123,6 +131,7 @@ def estimate(
     if store is not None and not isinstance(store, Store):
         store = Store(store, read_only=True) if Store.exists(store) else None
     plan = _plan(source, judge, Store.of(store), record=False, **options)
+    plan.advance(math.inf)
     tokens_out = plan.todo * int(getattr(judge, "max_tokens", 0))
     price = getattr(judge, "price", None)
     return Estimate(
@@ -239,12 +248,25 @@ def _plan(
     canaries: int = 0,
     identity: Any = None,
     retry: Iterable[str] = RETRIED,
+    keep: str = "hash",
 ) -> Plan:
     for name, value in (("replicates", replicates), ("batch", batch)):
         if value < 1:
             raise UsageError(f"{name} must be a positive integer, got {value}")
     template = Prompt.of(prompt)
-    plan = Plan(store, setting_of(judge, template, batch), template, text_limit)
-    pairs = with_canaries(pairs_to_label(source, identity), canaries, template.high)
-    plan.fill(pairs, replicates, retry_statuses(retry), record)
+    if keep not in KEEP:
+        raise UsageError(
+            f"cannot keep '{keep}' of documents", hint=f"choose from: {', '.join(KEEP)}"
+        )
+    plan = Plan(
+        store,
+        setting_of(judge, template, batch),
+        template,
+        text_limit=text_limit,
+        replicates=replicates,
+        retry=retry_statuses(retry),
+        record=record,
+        keep=keep,
+    )
+    plan.take(with_canaries(pairs_to_label(source, identity), canaries, template.high))
     return plan

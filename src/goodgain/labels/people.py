@@ -149,6 +149,20 @@ def read_votes(store: Store, annotator: str | None = None, history: bool = False
     return votes if history else [vote for vote in votes if vote.status != "withdrawn"]
 
 
+def annotators_of(store: Store) -> list[str]:
+    """The names of all who have voted."""
+    rows = store.db.execute("SELECT DISTINCT annotator FROM votes ORDER BY annotator")
+    return [name for (name,) in rows]
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown way to aggregate votes."""
+    if method not in METHODS:
+        raise UsageError(
+            f"unknown way to aggregate votes: '{method}'", hint=f"choose from: {', '.join(METHODS)}"
+        )
+
+
 def aggregate(votes: Iterable[Vote], method: str = "majority") -> Aggregated:
     """One gain per query and document; skipped ones count nowhere.
 
@@ -157,13 +171,13 @@ def aggregate(votes: Iterable[Vote], method: str = "majority") -> Aggregated:
     each annotator estimated by EM (Dawid & Skene, 1979). By any rule, the last adjudicated vote of a pair
     settles it, and counts as nobody's label otherwise.
     """
-    if method not in METHODS:
-        raise UsageError(
-            f"unknown way to aggregate votes: '{method}'", hint=f"choose from: {', '.join(METHODS)}"
-        )
+    check_method(method)
+    scales: dict[tuple[float, float], str] = {}  # the first annotator of each
     by_pair: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     settled: dict[tuple[str, str], tuple[str, float]] = {}
     for vote in votes:
+        if vote.low is not None and vote.high is not None:
+            scales.setdefault((vote.low, vote.high), vote.annotator)
         if vote.source.startswith(ADJUDICATION):
             if vote.gain is not None:
                 before = settled.get((vote.query, vote.doc), ("", 0.0))
@@ -172,6 +186,12 @@ def aggregate(votes: Iterable[Vote], method: str = "majority") -> Aggregated:
             by_pair.get((vote.query, vote.doc), {}).pop(vote.annotator, None)
         else:
             by_pair[vote.query, vote.doc][vote.annotator] = float(vote.gain)
+    if len(scales) > 1:
+        names = ", ".join(f"{low:g} to {high:g} ({who})" for (low, high), who in scales.items())
+        raise InputError(
+            f"votes on different scales cannot be aggregated: {names}",
+            hint="choose an annotator, or import them on one scale",
+        )
     labelled = {pair: own for pair, own in by_pair.items() if own}
     gains: Gains = {}
     counts: dict[str, dict[str, int]] = {}

@@ -64,13 +64,15 @@ def pool(
     ]
 
 
-def top_documents(run: Run, depth: int) -> dict[str, list[str]]:
-    """The first documents of every query, by descending score, then by descending document id."""
+def top_documents(run: Run, depth: int | None) -> dict[str, list[str]]:
+    """The first documents of every query, or all of them, in the order in which `evaluate` ranks them."""
     return {
         query: [
             doc
             for doc, _ in heapq.nlargest(
-                depth, docs.items(), key=lambda item: (item[1], item[0].encode())
+                len(docs) if depth is None else depth,
+                docs.items(),
+                key=lambda item: (item[1], item[0].encode()),
             )
         ]
         for query, docs in run.to_dict().items()

@@ -43,6 +43,7 @@ class Progress:
     tokens_out: int = 0
     cost: float | None = None
     started: float = field(default_factory=monotonic)
+    planning: bool = False  # more pairs are still being read: `total` grows
     stopped: str = ""  # "budget", "interrupted", "failed", or empty
     ended: float | None = None
 
@@ -69,7 +70,9 @@ class Progress:
     @property
     def left(self) -> float | None:
         """Estimated seconds left, or None if there is no estimate yet."""
-        return (self.total - self.done) / self.rate if self.done else None
+        if self.planning or not self.done:
+            return None
+        return (self.total - self.done) / self.rate
 
 
 class Runner:
@@ -93,14 +96,9 @@ class Runner:
         self.show = show
         self.price: Price | None = getattr(judge, "price", None)
         self.max_tokens = int(getattr(judge, "max_tokens", 0))
-        self.progress = Progress(
-            total=plan.todo + plan.no_text,
-            stored=plan.stored,
-            pairs=plan.pairs,
-            cost=0.0 if self.price else None,
-        )
-        if plan.no_text:
-            self.progress.statuses["no_text"] = plan.no_text
+        self.progress = Progress(total=0, cost=0.0 if self.price else None)
+        self._done_elsewhere = 0
+        self._update_plan()
         self._rate = RateLimiter(limits)
         self._budget = Budget(limits.budget, plan.store.cost())
         self._consecutive_failures = 0
@@ -128,14 +126,16 @@ class Runner:
     async def _run(self) -> None:
         calls = self.plan.calls(self.batch)
         unfinished = self._unfinished(calls)
-        workers = [
-            asyncio.create_task(self._worker(unfinished))
-            for _ in range(min(self.limits.concurrency, max(1, self.plan.todo)))
-        ]
+        self._planned = asyncio.Event()
+        count = self.limits.concurrency
+        if self.plan.complete:
+            count = min(count, max(1, self.plan.todo))
+        workers = [asyncio.create_task(self._worker(unfinished)) for _ in range(count)]
+        planning = asyncio.create_task(self._planning())
         showing = asyncio.create_task(self._showing())
         try:
             with self._interruptible(workers):
-                results = await asyncio.gather(*workers, return_exceptions=True)
+                results = await asyncio.gather(planning, *workers, return_exceptions=True)
             for result in results:
                 if isinstance(result, Exception):
                     raise result
@@ -180,25 +180,66 @@ class Runner:
             self.show(self.progress)
             await asyncio.sleep(0.2)
 
-    async def _worker(self, calls: Iterator[tuple[Call, list[int]]]) -> None:
-        for call, left in calls:
+    def _update_plan(self) -> None:
+        """Count what has been planned so far."""
+        plan, progress = self.plan, self.progress
+        progress.total = plan.todo + plan.no_text - self._done_elsewhere
+        progress.stored = plan.stored + self._done_elsewhere
+        progress.pairs = plan.pairs
+        progress.planning = not plan.complete
+        if plan.no_text:
+            progress.statuses["no_text"] = plan.no_text
+
+    async def _planning(self) -> None:
+        """Plan the rest batch by batch, between the calls; an error in the input ends the run."""
+        try:
+            todo = self.plan.todo
+            while not self.progress.stopped and self.plan.advance():
+                self._update_plan()
+                if self.plan.todo > todo:
+                    todo = self.plan.todo
+                    self._planned.set()
+                    self._planned.clear()
+                await asyncio.sleep(0)
+        except BaseException:
+            self.progress.stopped = self.progress.stopped or "failed"
+            raise
+        finally:
+            self._update_plan()
+            self._planned.set()
+
+    async def _worker(self, calls: Iterator[tuple[Call, list[int]] | None]) -> None:
+        for item in calls:
             if self.progress.stopped:
                 return
-            if left:
-                await self._finish(call, left)
+            if item is None:
+                await self._planned.wait()
+            elif item[1]:
+                await self._finish(*item)
 
-    def _unfinished(self, calls: Iterator[Call]) -> Iterator[tuple[Call, list[int]]]:
+    def _unfinished(self, calls: Iterator[Call | None]) -> Iterator[tuple[Call, list[int]] | None]:
         """Each call with the documents that no other process has labelled meanwhile.
 
         They are looked up for many calls at once: one by one takes ten times as long.
         """
-        while batch := list(islice(calls, min(self.limits.concurrency, _LOOK_UP))):
+        size = min(self.limits.concurrency, _LOOK_UP)
+        while True:
+            batch = []
+            for call in islice(calls, size):
+                if call is None:
+                    break
+                batch.append(call)
+            else:
+                if not batch:
+                    return
             keys = [key for call in batch for key in call.keys]
             done = self.plan.store.done(keys, self.retry)
-            self.progress.stored += len(done)
-            self.progress.total -= len(done)
+            self._done_elsewhere += len(done)
+            self._update_plan()
             for call in batch:
                 yield call, [i for i, key in enumerate(call.keys) if key not in done]
+            if not batch:
+                yield None
 
     async def _finish(self, call: Call, left: list[int]) -> None:
         """Make a call until each of its documents has a gain or its last permitted failure."""

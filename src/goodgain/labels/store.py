@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from goodgain.labels.judges.protocol import Status
     from goodgain.labels.people import Vote
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
 
 
@@ -78,10 +80,7 @@ class PairRow(NamedTuple):
 
 def digest(*values: Any) -> str:
     """A hash of plain data."""
-    import hashlib
-
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
+    return sha256(_encode(values).encode()).hexdigest()[:40]
 
 
 def now() -> str:
@@ -90,8 +89,8 @@ def now() -> str:
 
 
 def document_hash(text: str) -> str:
-    """The hash by which the store knows a document's text."""
-    return digest(storable(text, "TEXT"))
+    """The SHA-256 of a document's text in UTF-8, by which the store knows it."""
+    return sha256(storable(text, "TEXT").encode()).hexdigest()
 
 
 class Store:
@@ -255,7 +254,7 @@ class Store:
             last = self._last_keys(number, rows)
             new = []
             for row in rows:
-                place = tuple(storable(v, "TEXT") for v in (row.query, row.doc)), row.replicate
+                place = storable(row.query, "TEXT"), storable(row.doc, "TEXT"), row.replicate
                 key, document, created = last.get(place, ("", None, ""))
                 if key == row.key and document in (row.document, *[None] * (not row.document)):
                     continue
@@ -269,19 +268,21 @@ class Store:
 
     def _last_keys(
         self, setting: int, rows: Sequence[PairRow]
-    ) -> dict[tuple[tuple[str, ...], int], tuple[str, str | None, str]]:
+    ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
         """The key, document and time that count now for each of these pairs and replicates."""
         places = list({(storable(r.query, "TEXT"), storable(r.doc, "TEXT")) for r in rows})
-        last: dict[tuple[tuple[str, ...], int], tuple[str, str | None, str]] = {}
+        last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
         for chunk in _chunks(places, _MAX_VALUES // 2):
             marks = ",".join(["(?,?)"] * len(chunk))
             cursor = self.db.execute(
-                "SELECT query, doc, replicate, key, document, created FROM asked WHERE setting = ? "
-                f"AND (query, doc) IN (VALUES {marks}) ORDER BY created, id",
-                (setting, *(value for place in chunk for value in place)),
+                f"WITH places (query, doc) AS (VALUES {marks}) "  # CROSS: or SQLite reads all rows
+                "SELECT a.query, a.doc, a.replicate, a.key, a.document, a.created "
+                "FROM places p CROSS JOIN asked a WHERE a.setting = ? AND a.query = p.query "
+                "AND a.doc = p.doc ORDER BY a.created, a.id",
+                (*(value for place in chunk for value in place), setting),
             )
             for query, doc, replicate, key, document, created in cursor:
-                last[(query, doc), replicate] = key, document, created
+                last[query, doc, replicate] = key, document, created
         return last
 
     def add_documents(self, texts: Iterable[str], *, text: bool = True) -> list[str]:
