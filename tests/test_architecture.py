@@ -37,7 +37,9 @@ STAGES = (
     "spark",
     "experiment",
     "checks",
+    "serving",
     "reports",
+    "judging",
     "cli",
 )
 FREE = {

@@ -28,6 +28,7 @@ DIFFERENT_OBJECTS = {
     "--price": "of tokens; the measure on an axis",
     "--budget": "of labelling; the measure on an axis",
     "--qrels": "pairs that need no label; judgments of an experiment; judgments to start from",
+    "--sample": "how many queries to recompute; the name of a sample",
     "--baseline": "a system to compare with; a file of approved results",
 }
 

@@ -67,6 +67,19 @@ def add_documents(parser: Any) -> None:
     )
 
 
+def add_runs(parser: Any) -> None:
+    """--runs."""
+    parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems")
+
+
+def add_server(parser: Any) -> None:
+    """--port, --open."""
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
 def add_threads(parser: Any) -> None:
     """--threads."""
     parser.add_argument(

@@ -34,7 +34,7 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     """
     rows: Iterable[tuple[str, Any]]
     if isinstance(source, str | os.PathLike):
-        rows = _file_rows(os.fspath(source))
+        rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
         rows = table_rows(load_table(source))
     elif isinstance(source, Iterable):
@@ -42,7 +42,7 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     else:
         raise InputError(f"cannot read pairs from {source!r:.80}", hint=f"rows are {_FORMS}")
     for where, row in rows:
-        yield row if isinstance(row, Pair) else _pair(row, where)
+        yield row if isinstance(row, Pair) else pair_of(row, where)
 
 
 def holds_pairs(path: str) -> bool:
@@ -50,7 +50,7 @@ def holds_pairs(path: str) -> bool:
     if path == "-":
         return True
     try:
-        _, first = next(_file_rows(path), ("", {"question": ""}))
+        _, first = next(file_rows(path), ("", {"question": ""}))
         columns = find_columns(first, "pairs", path)
     except InputError:
         return False
@@ -82,7 +82,8 @@ def pair_of_fields(fields: Mapping[str, str]) -> Pair:
     )
 
 
-def _pair(row: Any, where: str) -> Pair:
+def pair_of(row: Any, where: str) -> Pair:
+    """The pair of a row."""
     from goodgain.labels.store import digest
 
     if isinstance(row, tuple | list) and len(row) in (2, 4):
@@ -99,7 +100,7 @@ def _pair(row: Any, where: str) -> Pair:
     )
 
 
-def _file_rows(path: str) -> Iterator[tuple[str, Any]]:
+def file_rows(path: str) -> Iterator[tuple[str, Any]]:
     """The rows of a file with their places: JSON lines are streamed, other tables are loaded."""
     if path == "-" or has_json_lines(path):
         return read_objects(path)
