@@ -53,7 +53,9 @@ FREE = {
 }  # anyone may import these; "" is goodgain itself
 # The way back: every result can be turned into a page, and every saved file into a result, by functions that
 # import later stages when they are called.
-BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
+BACK = {
+    "results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels", "checks"}
+}
 ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {
     "numpy",

@@ -372,6 +372,15 @@ def trace_reading(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def add_answers(parser: Any) -> None:
+    """--answers: gold answers of conversations."""
+    parser.add_argument(
+        "--answers", metavar="FILE",
+        help="gold answers: conversation, answer and aliases (CSV, TSV, JSON lines), a golden set, or a "
+        "label store with answers that a judge has labelled",
+    )  # fmt: skip
+
+
 def add_turn(parser: Any) -> None:
     """--turn."""
     parser.add_argument(
