@@ -131,6 +131,7 @@ def every_result(folder: Any) -> dict[str, Any]:
         "Evaluation": evaluated,
         "Comparison": comparison(),
         "GoodGain": good_gain(),
+        "Stopping": gg.stopping(good_gain(count=20)),
         "ExperimentResult": experiment(),
         "Calibration": calibration(),
         "Labels": labels(folder / "labels.db"),
