@@ -41,6 +41,8 @@ STAGES = (
 )
 FREE = {
     "cores",
+    "fingerprint",
+    "redaction",
     "errors",
     "plugins",
     "records",
