@@ -44,6 +44,8 @@ STAGES = (
 )
 FREE = {
     "cores",
+    "fingerprint",
+    "redaction",
     "errors",
     "plugins",
     "records",
