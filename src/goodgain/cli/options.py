@@ -67,6 +67,11 @@ def add_documents(parser: Any) -> None:
     )
 
 
+def add_runs(parser: Any) -> None:
+    """--runs."""
+    parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems")
+
+
 def add_threads(parser: Any) -> None:
     """--threads."""
     parser.add_argument(
