@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.options import (
+    add_answers,
     add_concurrency,
     add_documents,
     add_output,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from goodgain.labels import Estimate, Judge, Labels
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
+    add_answers(p)
     add_trace_format(p)
     add_unit(p)
     _add_judge(p)
@@ -75,7 +77,8 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     judge.add_argument(
         "--prompt", metavar="NAME|FILE",
-        help="gain-0-4, relevance-0-3, or your own template (default: gain-0-4)",
+        help="gain-0-4, relevance-0-3, answer-0-1, answer-0-4, or your own template (default: gain-0-4, "
+        "with --answers answer-0-1)",
     )  # fmt: skip
     judge.add_argument(
         "--temperature", metavar="T", default="",
@@ -145,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
 
     judge = _judge(args)
     options: dict[str, Any] = {
-        "prompt": args.prompt,
+        "prompt": args.prompt or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
         "batch": args.batch,
         "text_limit": args.text_limit,
@@ -234,6 +237,14 @@ def _pairs(args: argparse.Namespace) -> Any:
     from goodgain.labels.labeller import pairs_to_label
     from goodgain.labels.pairs import holds_pairs
 
+    if args.answers:
+        from goodgain.labels import answer_pairs
+
+        if args.pool is not None:
+            raise UsageError(
+                "--answers labels the answers of traces; --pool labels documents of runs"
+            )
+        return answer_pairs(args.sources, args.answers, args.source_format)
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
             raise UsageError("--queries, --documents and --qrels require --pool")

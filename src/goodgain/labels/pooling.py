@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import find_columns
 from goodgain.io.files import read_head
+from goodgain.io.tables import load_table
 from goodgain.io.texts import read_texts
 from goodgain.labels.pairs import (
     Pair,
     has_json_lines,
     read_objects,
     row_fields,
+    table_rows,
     text_of,
 )
 from goodgain.labels.result import gains_of
@@ -101,6 +103,19 @@ def texts_by_id(source: Any, ids: set[str], kind: str) -> dict[str, str]:
         return {}
     texts = read_texts(source, kind).texts
     return {key: texts[key] for key in ids if key in texts}
+
+
+def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
+    """Whole rows of a file of queries or documents, by id."""
+    if source is None or not ids:
+        return {}
+    rows = read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    by_id: dict[str, dict[str, Any]] = {}
+    for where, row in rows:
+        key = row_fields(row, "texts", where).get("id")
+        if key in ids and by_id.setdefault(key, row) != row:
+            raise InputError(f"id '{key}' has two texts", where=where)
+    return by_id
 
 
 def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
