@@ -42,7 +42,10 @@ def parser() -> argparse.ArgumentParser:
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
-    p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
+    p.add_argument(
+        "--store", required=True, metavar="FILE",
+        help="label store: a SQLite file, or postgresql://USER@HOST/DATABASE for a team",
+    )  # fmt: skip
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
@@ -191,7 +194,9 @@ def run(args: argparse.Namespace) -> int:
     if failed:
         warn(
             args,
-            [f"{failed:,} labels failed and have no gain; see: goodgain labels show {args.store}"],
+            [
+                f"{failed:,} labels failed and have no gain; see: goodgain labels show {labels.store.path}"
+            ],
         )
     return 0
 

@@ -23,12 +23,12 @@ def parser() -> argparse.ArgumentParser:
         "labels",
         "Show, export, import, merge or verify the labels in a store.\n\n"
         "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or the form of a tool (--to)\n"
-        "  import  add each FILE: a jsonl export, judgments in any format, or the export of a tool (--tool);\n"
+        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or for a tool (--to)\n"
+        "  import  add each FILE: a jsonl export, judgments in any format, or a tool's export (--tool);\n"
         "          labels of people are stored as votes, with the names of --annotator or of the file\n"
         "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
         "  stats   labels, failures, tokens and cost of the store\n"
-        "  verify  compare every row with its checksum, and check the file; exit status 1 if it is damaged\n\n"
+        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n\n"
         f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
