@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.agentic.oracle import OracleCurve, oracle_curve
 from goodgain.agentic.replay import UNKNOWN, Replay, Stops
 from goodgain.agentic.rules import COSTS
-from goodgain.agentic.system import Figure
+from goodgain.agentic.runs import Figure
 from goodgain.stats.ratios import ratio_intervals
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from goodgain.agentic.rules import Condition
-    from goodgain.agentic.system import Figure
+    from goodgain.agentic.runs import Figure
 
 DEFAULT_RULES = (
     "after 1", "after 2", "after 3", "after 5", "after 10", "stale 1", "stale 2", "quiet 1", "quiet 2",
