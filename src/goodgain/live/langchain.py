@@ -22,6 +22,10 @@ _DOCUMENT = ("page_content", "metadata", "id")
 _MESSAGE = ("type", "content", "tool_calls", "tool_call_id", "artifact", "status", "usage_metadata")
 
 
+# The retriever that runs: LangChain itself tells its code only of the tools and chains around it.
+_retriever: ContextVar[str] = ContextVar("retriever", default="")
+
+
 def install(capture: Capture) -> LangChainHandler:
     """Add a handler to every run of this process, without passing it to any."""
     from langchain_core.tracers.context import register_configure_hook
@@ -47,10 +51,11 @@ class LangChainHandler(BaseCallbackHandler):
         """The run inside which this code is called."""
         from langchain_core.runnables.config import var_child_runnable_config
 
-        config = var_child_runnable_config.get()
-        manager = (config or {}).get("callbacks")
-        run_id = getattr(manager, "parent_run_id", None)
-        run = None if run_id is None else self._runs.get(run_id.hex)
+        run = self._runs.get(_retriever.get())
+        if run is None:
+            manager = (var_child_runnable_config.get() or {}).get("callbacks")
+            run_id = getattr(manager, "parent_run_id", None)
+            run = None if run_id is None else self._runs.get(run_id.hex)
         return None if run is None else (run["trace_id"], run["id"])
 
     def _start(
@@ -163,6 +168,7 @@ class LangChainHandler(BaseCallbackHandler):
         """A retriever is called."""
         name = facts.get("name") or (serialized or {}).get("name")
         self._start("retriever", name, {"query": query}, run_id, parent_run_id, facts)
+        _retriever.set(run_id.hex)
 
     @guarded
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **facts: Any) -> None:

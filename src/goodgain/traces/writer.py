@@ -236,7 +236,10 @@ def _first_moment(fd: int) -> float | None:
 
 
 def _rotate(path: str) -> None:
-    """Give a file a free name that sorts by time and before its successor: traces.20261116-001500-000001.jsonl."""
+    """Give a file a free name that sorts by time and before its successor.
+
+    `traces.jsonl` becomes `traces.20261116-001500-000001.jsonl`.
+    """
     file = Path(path)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 1
