@@ -164,7 +164,7 @@ def test_without_labels_nothing_is_claimed_about_the_gain():
     assert any("no result is known to be good" in w for w in result.warnings())
 
 
-def test_few_or_no_losses_are_said_to_be():
+def test_no_losses_are_no_proof():
     traces = [trace(f"c{i}", step(search(A)), step(search(A))) for i in range(20)]
     result = gg.stopping(traces, "after 1")
     figure = result.outcomes[0].retained
@@ -176,9 +176,7 @@ def test_few_or_no_losses_are_said_to_be():
     traces[0] = trace("c0", step(search(A)), step(search(B)))
     result = gg.stopping(traces, "after 1")
     assert result.outcomes[0].retained.low < 1
-    assert any(
-        "only 1 of 20 conversations loses gain under 'after 1'" in w for w in result.warnings()
-    )
+    assert not any("loses gain under" in w for w in result.warnings())
 
 
 # --- functions ---

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FEW = 5  # with fewer conversations that lose something, the bootstrap says little about the loss
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:

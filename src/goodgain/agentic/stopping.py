@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from goodgain.agentic.oracle import OracleCurve
-from goodgain.agentic.outcomes import FEW, Outcome, SystemReplay, SystemRuns
+from goodgain.agentic.outcomes import Outcome, SystemReplay, SystemRuns
 from goodgain.agentic.replay import Replay
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.rules import COSTS, Combined, Spent, StopRule
@@ -31,6 +31,7 @@ DEFAULT_RULES = (
     "after 1", "after 2", "after 3", "after 5", "after 10", "stale 1", "stale 2", "quiet 1", "quiet 2",
 )  # fmt: skip
 BOOTSTRAPS = 2_000
+MAX_SENTENCES = 5  # above the table in a terminal
 _LEADING = (
     "tokens",
     "cost",
@@ -303,7 +304,7 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
         if format in LONG_FORMATS or per_conversation:
             return render(format, *self.rows(per_conversation))
         text = render(format, *self.table())
-        if format != "table" or len(self.outcomes) > FEW:
+        if format != "table" or len(self.outcomes) > MAX_SENTENCES:
             return text
         return "".join(f"{sentence}\n" for sentence in self.sentences()) + "\n" + text
 
@@ -320,7 +321,7 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
         return html_table(*self.table())
 
     def warnings(self) -> list[str]:
-        """What is bounded, undefined, an oracle, or hardly seen."""
+        """What is bounded, undefined, or an oracle."""
         return list(dict.fromkeys(self._warnings()))
 
     def _warnings(self) -> Iterator[str]:
@@ -333,7 +334,7 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
             yield from self._rule_caveats(runs)
 
     def _rule_caveats(self, runs: SystemRuns) -> Iterator[str]:
-        """What is not known of rules, and losses that were hardly seen."""
+        """What is not known of rules, and rules that lost nothing."""
         own = [o for o in self.outcomes if o.system == runs.name]
         name = f"{runs.name}: " if len(self.runs) > 1 else ""
         for o in own:
@@ -350,13 +351,6 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
                 f"{name}none of {n:,} conversations loses gain under {_quoted(harmless)}, so there is no "
                 f"interval; up to {most:.1f} % of such conversations may lose some"
             )
-        for o in decided:
-            if 0 < o.losing < FEW:
-                verb = "loses" if o.losing == 1 else "lose"
-                yield (
-                    f"{name}only {o.losing} of {n:,} conversations {verb} gain under '{o.rule}', so the "
-                    "interval of its gain is too narrow"
-                )
 
     # --- as data ---
 

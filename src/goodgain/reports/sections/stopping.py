@@ -17,8 +17,8 @@ from goodgain.results.numbers import hundredths
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.stopping import Stopping
     from goodgain.agentic.runs import Figure
+    from goodgain.agentic.stopping import Stopping
     from goodgain.reports.chart import Chart
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
