@@ -93,7 +93,7 @@ def test_every_flipped_bit_is_noticed_or_changes_nothing(store: Path, tmp_path: 
         else:
             assert reading(path) == before, f"bit {bit} of byte {byte}"
             harmless += 1
-    assert noticed > FLIPS / 2
+    assert noticed > 1_000
     assert harmless < noticed
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from goodgain.cli.options import (
+    add_answers,
     add_concurrency,
     add_documents,
     add_output,
@@ -45,10 +46,14 @@ def parser() -> argparse.ArgumentParser:
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
-    p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
+    p.add_argument(
+        "--store", required=True, metavar="FILE",
+        help="label store: a SQLite file, or postgresql://USER@HOST/DATABASE for a team",
+    )  # fmt: skip
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
+    add_answers(p)
     add_trace_format(p)
     add_unit(p)
     _add_judge(p)
@@ -83,7 +88,8 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     judge.add_argument(
         "--prompt", metavar="NAME|FILE",
-        help="gain-0-4, relevance-0-3, or your own template (default: gain-0-4)",
+        help="gain-0-4, relevance-0-3, answer-0-1, answer-0-4, or your own template (default: gain-0-4, "
+        "with --answers answer-0-1)",
     )  # fmt: skip
     judge.add_argument(
         "--temperature", metavar="T", default="",
@@ -159,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
     judge = _judge(args)
     options: dict[str, Any] = {
         "name": args.judge_name,
-        "prompt": args.prompt,
+        "prompt": args.prompt or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
         "batch": args.batch,
         "text_limit": args.text_limit,
@@ -278,6 +284,14 @@ def _pairs(args: argparse.Namespace) -> Any:
     from goodgain.labels.labeller import pairs_to_label
     from goodgain.labels.pairs import holds_pairs
 
+    if args.answers:
+        from goodgain.labels import answer_pairs
+
+        if args.pool is not None:
+            raise UsageError(
+                "--answers labels the answers of traces; --pool labels documents of runs"
+            )
+        return answer_pairs(args.sources, args.answers, args.source_format)
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
             raise UsageError("--queries, --documents and --qrels require --pool")

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
 
 
+_PEOPLE_COLUMNS = ["query", "doc", "gain", "status", "votes", "spread", "detail", "rule"]
+
+
 class Label(NamedTuple):
     """The label of one query and document.
 
@@ -197,6 +200,12 @@ class PeopleLabels(_LabelTable):
     store: Store
     method: str = "majority"
     annotator: str | None = None
+
+    def rows(self, first: int | None = None) -> tuple[list[str], list[list[Any]]]:
+        """Column names and a row for every label, with the number of votes and the rule."""
+        _, rows = super(PeopleLabels, self).rows(first)
+        rule = f"vote of {self.annotator}" if self.annotator else self.method
+        return [*_PEOPLE_COLUMNS], [[*row, rule] for row in rows]
 
     @property
     def name(self) -> str:

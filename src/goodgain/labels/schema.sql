@@ -102,20 +102,31 @@ CREATE TABLE votes (
 );
 CREATE INDEX votes_pair ON votes (query, doc, annotator);
 -- Side by side: which of two systems, lists or answers a person prefers; `sides` says what was shown where.
+-- The last row of an annotator, query and pair of systems counts.
 CREATE TABLE preferences (
   id INTEGER PRIMARY KEY,
   annotator TEXT NOT NULL,
   query TEXT NOT NULL,
   first TEXT NOT NULL,
   second TEXT NOT NULL,
-  choice TEXT NOT NULL CHECK (choice IN ('first', 'same', 'second', 'skipped')),
+  choice TEXT NOT NULL CHECK (choice IN ('first', 'same', 'second', 'skipped', 'withdrawn')),
   sides TEXT NOT NULL,
+  reason TEXT NOT NULL,
   note TEXT NOT NULL,
   seconds REAL,
+  source TEXT NOT NULL,
   created TEXT NOT NULL,
   checksum TEXT NOT NULL
 );
 CREATE INDEX preferences_query ON preferences (query, annotator);
+-- People on the judging page. A role never changes: an adjudicator has seen the labels of others.
+CREATE TABLE annotators (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
 -- What was drawn for people to judge, and with which probability; `doc` is null where a whole query was drawn.
 CREATE TABLE samples (
   id INTEGER PRIMARY KEY,
