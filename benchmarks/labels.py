@@ -185,7 +185,7 @@ async def _alone(judge, count: int) -> None:
 
 
 def _plan(count: int) -> dict[str, float]:
-    """A run over a file of pairs: the calls wait until all is planned, and then take no time; then once more."""
+    """A run over a file of pairs: calls wait until all is planned, then take no time; and a second run."""
     from goodgain.labels import Request, label
     from goodgain.labels.runner import Progress
 
