@@ -30,7 +30,7 @@ from goodgain.labels import (
 from goodgain.labels.exchange import export, statistics
 from goodgain.labels.imports import import_labels
 from goodgain.labels.labeller import estimate
-from goodgain.labels.runner import Progress
+from goodgain.labels.progress import Progress
 from goodgain.labels.template import BUILT_IN
 
 
@@ -67,7 +67,7 @@ def test_any_callable_is_a_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [None, 7, -1, 2.5, True, "3", Reply("nonsense"), Reply("{}", "refused")]
+    "answer", [None, 7, -1, 2.5, True, "three", Reply("nonsense"), Reply("{}", "refused")]
 )
 def test_an_invalid_gain_is_a_failure(answer: Any) -> None:
     labels = label([("q", "text")], lambda request: answer)

@@ -21,8 +21,8 @@ FORMAT = 2  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
-    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "samples", "sampled",
-    "nuggets",
+    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
+    "samples", "sampled", "nuggets",
 )  # fmt: skip
 
 
@@ -68,6 +68,9 @@ class Database(Protocol):
 
     def rollback(self) -> None:
         """Undo it, if the database has not done so already."""
+
+    def sync_commits(self) -> None:
+        """From now on a commit returns when its rows are on disk, also if the power fails then."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -136,6 +139,10 @@ class Sqlite:
     def copy_from(self, other: Sqlite) -> None:
         """Take over the pages of another database."""
         other._db.backup(self._db)
+
+    def sync_commits(self) -> None:
+        """Write-ahead logging alone survives kills, but may lose the last commits with the power."""
+        self.execute("PRAGMA synchronous = FULL")
 
     def use_log(self) -> None:
         """Switch to write-ahead logging, so that readers and a writer do not wait for each other."""

@@ -23,7 +23,7 @@ from goodgain.results.views import Plottable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
     from goodgain.labels.scale import Gains
     from goodgain.labels.store import Setting
 
