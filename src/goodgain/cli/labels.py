@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cli.label_samples import add_sampling, draw, next_labels
 from goodgain.cli.options import add_output
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
@@ -12,7 +13,7 @@ from goodgain.cli.parser import command_parser
 if TYPE_CHECKING:
     import argparse
 
-ACTIONS = ("show", "export", "import", "merge", "stats", "verify")
+ACTIONS = ("show", "export", "import", "merge", "stats", "verify", "sample", "next")
 FORMS = ("quepid", "label-studio", "argilla", "doccano", "phoenix", "langfuse")
 RULES = ("majority", "mean", "median", "dawid-skene")
 
@@ -37,7 +38,12 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain labels import labels.db human.txt --annotator ann\n"
         "  goodgain labels import labels.db label-studio.json --gains relevant=1,irrelevant=0\n"
         "  goodgain labels merge labels.db colleague.db\n"
-        "  goodgain labels verify labels.db\n",
+        "  goodgain labels verify labels.db\n"
+        "  goodgain labels sample labels.db --count 50 --whole-queries --runs bm25.run knn.run -o list.csv\n"
+        "  goodgain labels sample labels.db --count 300 --by label --sample second --allocation neyman \\\n"
+        "      --earlier first\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run -m P@10 --count 5\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run --settle\n",
     )
     p.add_argument("action", choices=ACTIONS, help="what to do")
     p.add_argument("store", metavar="STORE", help="label store: a SQLite file, or postgresql://...")
@@ -60,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--question", metavar="NAME", help="question or score to import, of several")
     p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains of labels that are words")
     p.add_argument("--failed", action="store_true", help="show only labels that failed")
+    add_sampling(p)
     add_output(p, per_query=False)
     return p
 
@@ -81,7 +88,9 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.files and not takes_files:
         raise UsageError(f"{args.action} does not take a FILE, got '{args.files[0]}'")
-    actions = {"import": _import, "merge": _merge, "verify": _verify}
+    actions = {
+        "import": _import, "merge": _merge, "verify": _verify, "sample": draw, "next": next_labels,
+    }  # fmt: skip
     return actions.get(args.action, _read)(args)
 
 

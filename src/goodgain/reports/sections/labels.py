@@ -147,8 +147,9 @@ def _corrected(calibration: Calibration, suffix: str, differences: bool = False)
     over = "queries like these" if calibration.generalise else "these queries"
     note = (
         f"{'Differences' if differences else 'Means'} over {over}, as people would have judged them. "
-        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column people has the queries "
-        "that they judged wholly. Where too few were judged for an interval that holds, there is none."
+        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column people has "
+        "the queries that they judged wholly. Where too few were judged for an interval that holds, "
+        "there is none."
     )
     key, title = ("differences", "differences") if differences else ("means", "means")
     return Table(f"corrected-{key}{suffix}", f"Corrected {title}", columns, rows, note)
