@@ -17,7 +17,7 @@ import pytest
 
 from goodgain.errors import GoodgainError, InputError, UsageError
 from goodgain.labels import AnthropicJudge, Labels, OpenAIJudge, Pair, Prompt, Store, label
-from goodgain.labels.exchange import import_labels
+from goodgain.labels.imports import import_labels
 from goodgain.labels.judges.identity import code_digest, parameters_of, plain_url
 from goodgain.labels.labeller import setting_of
 
