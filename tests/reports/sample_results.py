@@ -120,7 +120,7 @@ def answered(names: tuple[str, ...] = ("agent-a", "agent-b"), count: int = 20) -
 
 
 def calibration() -> gg.Calibration:
-    qrels, runs = collection(20)
+    qrels, runs = collection(40)
     chance = random.Random(3)
     judged = {
         q: {d: min(3, max(0, g + chance.choice((0, 0, 0, 1, -1)))) for d, g in docs.items()}
@@ -128,7 +128,7 @@ def calibration() -> gg.Calibration:
     }
     human = {q: docs for q, docs in qrels.items() if q not in ("q0", "q1")}
     named_runs = [gg.Run(run, name=name) for name, run in runs.items()]
-    return gg.calibrate(human, judged, named_runs, resamples=50)
+    return gg.calibrate(human, judged, named_runs, resamples=50, design="queries")
 
 
 def labels(path: Any) -> Labels:

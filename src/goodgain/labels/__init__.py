@@ -19,8 +19,9 @@ from goodgain.labels.judges import (
 from goodgain.labels.labeller import Estimate, estimate, label
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair
+from goodgain.labels.people import Vote
 from goodgain.labels.pooling import pool
-from goodgain.labels.result import Label, Labels
+from goodgain.labels.result import Label, Labels, PeopleLabels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
 from goodgain.labels.traces import with_gains
@@ -35,12 +36,14 @@ __all__ = [
     "Limits",
     "OpenAIJudge",
     "Pair",
+    "PeopleLabels",
     "Price",
     "Prompt",
     "Reply",
     "Request",
     "Retry",
     "Store",
+    "Vote",
     "answer_pairs",
     "create_judge",
     "estimate",

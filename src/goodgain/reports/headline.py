@@ -280,14 +280,19 @@ def _calibration_headline(contents: PageContents) -> list[Span]:
     """How well the judge agrees with people."""
     calibration = contents.calibrations[0]
     kappa = calibration["quadratic kappa"]
-    false_good = calibration["false-good rate"].value
     spans: list[Span] = [
         "The judge agrees with people at a quadratic kappa of ",
         Strong(number(kappa.value, 2)),
         f" over {counted(calibration.pairs, 'pair')}",
     ]
-    if false_good == false_good:
-        spans.append(
-            f"; it labels {100 * false_good:.0f}% of the documents good that people label bad"
+    rates = [
+        f"labels {100 * rate:.0f}% of the documents {wrong} that people label {right}"
+        for name, wrong, right in (
+            ("false-good rate", "good", "bad"),
+            ("missed-good rate", "bad", "good"),
         )
+        if (rate := calibration[name].value) == rate
+    ]
+    if rates:
+        spans.append(f"; it {' and '.join(rates)}")
     return [*spans, "."]

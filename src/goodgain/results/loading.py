@@ -15,16 +15,16 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import file_not_found, is_sqlite, read_json
-    from goodgain.labels import Labels
+    from goodgain.io.files import file_not_found, is_store, read_json
+    from goodgain.labels.result import stored_labels
 
     name = os.fspath(path)
+    if is_store(name):
+        return stored_labels(name)
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
         raise file_not_found(name)
-    if is_sqlite(name):
-        return Labels.of(name)
     kinds = saved_kinds()
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
