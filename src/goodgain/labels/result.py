@@ -287,7 +287,7 @@ def stored_labels(
 ) -> Labels | PeopleLabels | None:
     """Labels, or those of a store or of its path; None for any other form of judgments.
 
-    A path may name which: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`, `#setting=ID`.
+    A path may choose: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`, `#setting=ID`.
     """
     if isinstance(source, str | os.PathLike):
         if not is_store(os.fspath(source)):
