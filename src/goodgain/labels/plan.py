@@ -116,6 +116,7 @@ class Plan:
                 key = self.setting.key(question, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
                 calls.append((key, question, text, replicate, length))
+        todo: list[tuple[str, str, str, int, int | None]] = []
         replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
             for key, question, text, replicate, length in calls:
@@ -136,7 +137,8 @@ class Plan:
                         )
                     )
                 else:
-                    self._add(key, question, text, replicate, length)
+                    todo.append((key, question, text, replicate, length))
+            self._add(todo)
             self.store.db.executemany(
                 f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -152,15 +154,16 @@ class Plan:
                         text for _, _, text, replicate, _ in calls if not replicate
                     )
 
-    def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
-        added = self.store.db.execute(
+    def _add(self, calls: list[tuple[str, str, str, int, int | None]]) -> None:
+        added = self.store.db.insert_new(
             f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut) "
             "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (key, question, text, replicate, length),
-        ).rowcount
-        if added:
-            self.todo += 1
-            self.tokens += self.prompt.tokens(question, [text])
+            calls,
+        )
+        for (_, question, text, _, _), new in zip(calls, added, strict=True):
+            if new:
+                self.todo += 1
+                self.tokens += self.prompt.tokens(question, [text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
