@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from goodgain.labels import Labels, Pair, Reply, Request, Store, label
-from goodgain.labels.exchange import export, import_labels, statistics
+from goodgain.labels.exchange import export, statistics
+from goodgain.labels.imports import import_labels
 
 PAIRS = [
     Pair(f"q{i % 2}", f"d{i}", f"question {i % 2}", "" if i == 4 else f"text {i}") for i in range(5)
@@ -59,5 +60,5 @@ def test_the_tables_of_a_new_store_are_those_of_an_old_one(old_store: Path) -> N
 def test_an_export_of_an_old_store_can_be_imported(old_store: Path, tmp_path: Path) -> None:
     (tmp_path / "labels.jsonl").write_text(export(Labels.of(old_store), "jsonl"))
     with Store() as store:
-        assert import_labels(store, tmp_path / "labels.jsonl") == 16
+        assert import_labels(store, tmp_path / "labels.jsonl").replies == 16
         assert Labels.of(store).to_dict() == GAINS

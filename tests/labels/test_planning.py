@@ -8,8 +8,8 @@ import pytest
 
 from goodgain.cli.label import line
 from goodgain.errors import InputError
-from goodgain.labels import Labels, Store, estimate, label, labeller
-from goodgain.labels.runner import Progress
+from goodgain.labels import Labels, Request, Store, estimate, label, labeller
+from goodgain.labels.progress import Progress
 
 
 def pairs(count: int) -> Iterator[tuple[str, str, str, str]]:
@@ -31,9 +31,10 @@ def test_calls_begin_before_the_last_pair_is_read(batch: int) -> None:
         time.sleep(0.05)
         events.append("last pair")
 
-    async def judge(request: object) -> list[int] | int:
+    async def judge(request: Request) -> dict[str, dict[int, int]] | int:
         events.append("call")
-        return 2
+        count = len(request.documents)
+        return 2 if count == 1 else {"labels": dict.fromkeys(range(1, count + 1), 2)}
 
     states: list[tuple[bool, int, int]] = []
     labels = label(
@@ -43,7 +44,7 @@ def test_calls_begin_before_the_last_pair_is_read(batch: int) -> None:
     assert events.index("call") < events.index("last pair")
     assert labels.summary is not None
     assert (labels.summary.pairs, labels.summary.planning) == (6_000, False)
-    assert sum(labels.statuses.values()) == 6_000
+    assert labels.statuses == {"ok": 6_000}
     assert states[0][0] and states[0][1] < 6_000
     assert states[-1] == (False, 6_000, 6_000)
 

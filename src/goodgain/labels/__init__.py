@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from goodgain.labels.answers import answer_pairs
 from goodgain.labels.judges import (
     AnthropicJudge,
     Fatal,
@@ -43,6 +44,7 @@ __all__ = [
     "Retry",
     "Store",
     "Vote",
+    "answer_pairs",
     "create_judge",
     "estimate",
     "judge_for",

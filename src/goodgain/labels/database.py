@@ -220,6 +220,16 @@ def columns(table: str) -> dict[str, str]:
 
 
 @cache
+def references(table: str) -> dict[str, str]:
+    """The columns of a table that refer to the ids of another, and which."""
+    for statement in schema():
+        if statement.startswith(f"CREATE TABLE {table} ("):
+            pattern = r"^  ([a-z_]+) INTEGER NOT NULL REFERENCES (\w+) \(id\)"
+            return dict(re.findall(pattern, statement, re.MULTILINE))
+    raise KeyError(table)
+
+
+@cache
 def checked_tables() -> tuple[str, ...]:
     """The tables whose rows have checksums; those that others refer to come first."""
     tables = (

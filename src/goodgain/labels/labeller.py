@@ -11,10 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goodgain.cores import available_cores
-from goodgain.errors import UsageError
+from goodgain.errors import Interrupted, UsageError
 from goodgain.labels.canaries import with_canaries
+from goodgain.labels.judges.identity import model_of, parameters_of
 from goodgain.labels.judges.processes import JudgeProcesses
-from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
+from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from goodgain.labels.judges.protocol import Judge
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
 TEXT_LIMIT = 24_000  # characters of a document
 RETRIED = ("error",)  # failures that cost nothing
@@ -41,6 +42,7 @@ MIN_CALLS_PER_PROCESS = 1_000  # in total; a process takes a second to start
 class PlanOptions(TypedDict, total=False):
     """The options of `label` that determine which calls are needed."""
 
+    name: str | None
     prompt: Prompt | str | None
     replicates: int
     batch: int
@@ -69,6 +71,7 @@ def label(
     judge: Judge | str,
     store: Store | str | os.PathLike[str] | None = None,
     *,
+    name: str | None = None,
     prompt: Prompt | str | None = None,
     replicates: int = 1,
     batch: int = 1,
@@ -90,12 +93,17 @@ def label(
     not requested again. For traces, `identity` decides which results are the same, and each unique one
     is labelled once per question.
 
-    `judge` is the name of a judge or of a model, or anything that can be called with a `Request`.
+    `judge` is the name of a judge or of a model, or anything that can be called with a `Request`. Labels
+    belong to the judge that made them: to a model with its server and parameters, or to a function with
+    its code and the data it refers to. `name` names a judge that cannot be told from others in this way.
     `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
     concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
     lists failures of earlier runs to try again. `keep` is what the store keeps of a document for audit:
     the "hash" of its text, or also the "text". `canaries` is the number of questions for which decoy
     documents are added; `calibrate` reports how many fooled the judge.
+
+    Ctrl-C, or interrupting the cell of a notebook, lets calls in flight finish and raises `Interrupted`,
+    a KeyboardInterrupt whose `result` has the labels so far; a second one aborts the calls.
     """
     judge = judge_of(judge)
     statuses = retry_statuses(retry)
@@ -104,8 +112,8 @@ def label(
     if hasattr(judge, "prepare"):
         judge.prepare()
     plan = _plan(
-        source, judge, Store.of(store), record=True, prompt=prompt, replicates=replicates, batch=batch,
-        text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses, keep=keep,
+        source, judge, Store.of(store), record=True, name=name, prompt=prompt, replicates=replicates,
+        batch=batch, text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses, keep=keep,
     )  # fmt: skip
     plan.advance(_PLAN_AHEAD)
     calls = plan.todo // batch if plan.complete else sys.maxsize
@@ -117,7 +125,14 @@ def label(
         retry=statuses,
         show=progress,
     )
-    return Labels(plan.store, plan.setting, plan.pairs_table, runner.run())
+    summary = runner.run()
+    labels = Labels(plan.store, plan.setting, plan.pairs_table, summary)
+    if summary.stopped == "interrupted":
+        raise Interrupted(
+            f"interrupted after {summary.done:,} of {summary.total:,} labels; they are in the store",
+            labels,
+        )
+    return labels
 
 
 def estimate(
@@ -146,14 +161,14 @@ def estimate(
     )
 
 
-def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
+def setting_of(judge: Any, prompt: Prompt, batch: int = 1, name: str | None = None) -> Setting:
     """What determines the labels of this judge and prompt."""
-    parameters = parameters_of(judge)
+    parameters = parameters_of(judge, name)
     if batch > 1:
         parameters["batch"] = batch
     return Setting(
         prompt=prompt.version,
-        model=model_of(judge),
+        model=model_of(judge, name),
         parameters=parameters,
         low=prompt.low,
         high=prompt.high,
@@ -241,6 +256,7 @@ def _plan(
     store: Store,
     *,
     record: bool,
+    name: str | None = None,
     prompt: Prompt | str | None = None,
     replicates: int = 1,
     batch: int = 1,
@@ -250,9 +266,9 @@ def _plan(
     retry: Iterable[str] = RETRIED,
     keep: str = "hash",
 ) -> Plan:
-    for name, value in (("replicates", replicates), ("batch", batch)):
+    for option, value in (("replicates", replicates), ("batch", batch)):
         if value < 1:
-            raise UsageError(f"{name} must be a positive integer, got {value}")
+            raise UsageError(f"{option} must be a positive integer, got {value}")
     template = Prompt.of(prompt)
     if keep not in KEEP:
         raise UsageError(
@@ -260,7 +276,7 @@ def _plan(
         )
     plan = Plan(
         store,
-        setting_of(judge, template, batch),
+        setting_of(judge, template, batch, name),
         template,
         text_limit=text_limit,
         replicates=replicates,

@@ -6,6 +6,7 @@ The plan lives in temporary tables of the store's connection, so that memory use
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count, groupby, islice
@@ -65,6 +66,7 @@ class Plan:
         self.record = record
         self.keep = keep
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.failures: Counter[str] = Counter()  # of the stored ones, those that are not retried
         self.tokens = 0  # of the prompts, if each document has a call of its own
         self.complete = False
         self._batches: Iterator[list[Pair]] = iter(())
@@ -114,11 +116,14 @@ class Plan:
                 key = self.setting.key(question, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
                 calls.append((key, question, text, replicate, length))
-        done = self.store.done([row.key for row in pair_rows], self.retry)
+        replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
             for key, question, text, replicate, length in calls:
-                if key in done:
+                status, _ = replies.get(key, ("", 0))
+                if status and status not in self.retry:
                     self.stored += 1
+                    if status != "ok":
+                        self.failures[status] += 1
                 elif not text.strip():
                     self.no_text += 1
                     empty.append(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import find_columns
 from goodgain.io.files import read_head
+from goodgain.io.tables import load_table
 from goodgain.io.texts import read_texts
 from goodgain.labels.pairs import (
     Pair,
@@ -108,7 +109,9 @@ def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
     """Whole rows of a file of queries or documents, by id."""
     if source is None or not ids:
         return {}
-    rows = read_objects(source, tabs=True) if _is_streamed(source) else table_rows(source)
+    rows = (
+        read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    )
     by_id: dict[str, dict[str, Any]] = {}
     for where, row in rows:
         key = row_fields(row, "texts", where).get("id")
@@ -121,8 +124,13 @@ def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for where, row in read_objects(path, tabs=True):
         fields = row_fields(row, "texts", where)
-        if fields["id"] in ids:
-            texts[fields["id"]] = text_of(fields) or fields.get("question", "")
+        key = fields["id"]
+        if key in ids:
+            text = text_of(fields) or fields.get("question", "")
+            if texts.setdefault(key, text) != text:
+                raise InputError(
+                    f"id '{key}' has two different texts", where=where, hint="one id is one text"
+                )
     return texts
 
 

@@ -23,11 +23,14 @@ from goodgain.results.views import Plottable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
     from goodgain.labels.scale import Gains
     from goodgain.labels.store import Setting
 
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
+
+
+_PEOPLE_COLUMNS = ["query", "doc", "gain", "status", "votes", "spread", "detail", "rule"]
 
 
 class Label(NamedTuple):
@@ -197,6 +200,12 @@ class PeopleLabels(_LabelTable):
     store: Store
     method: str = "majority"
     annotator: str | None = None
+
+    def rows(self, first: int | None = None) -> tuple[list[str], list[list[Any]]]:
+        """Column names and a row for every label, with the number of votes and the rule."""
+        _, rows = super(PeopleLabels, self).rows(first)
+        rule = f"vote of {self.annotator}" if self.annotator else self.method
+        return [*_PEOPLE_COLUMNS], [[*row, rule] for row in rows]
 
     @property
     def name(self) -> str:

@@ -59,10 +59,12 @@ CREATE TABLE replies (
 CREATE UNIQUE INDEX replies_one_gain ON replies (key) WHERE status = 'ok';
 CREATE INDEX replies_key ON replies (key, id);
 -- Which process is paying for a key just now; a claim that has expired may be taken over.
+-- `reserved` is the part of the budget that a process may still spend, in a row of its own.
 CREATE TABLE claims (
   key TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
-  until REAL NOT NULL
+  until REAL NOT NULL,
+  reserved REAL NOT NULL
 );
 CREATE INDEX claims_holder ON claims (holder);
 -- Every paid call, also if its label is not used; the budget is the sum of the costs.

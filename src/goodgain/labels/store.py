@@ -314,16 +314,36 @@ class Store:
 
         return add_votes(self, votes)
 
-    def done(self, keys: Sequence[str], retry: Iterable[str] = ()) -> set[str]:
-        """The keys that need no further call: with a gain, or with a failure that is not in `retry`."""
-        last: dict[str, str] = {}  # status by key: ok, or else that of the last failure
+    def last_replies(self, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """The status and the id of the reply that counts for each key: ok, or else the last failure."""
+        last: dict[str, tuple[str, int]] = {}
         for chunk in _chunks(keys):
             marks = ",".join("?" * len(chunk))
-            last |= self.db.execute(
-                f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
+            cursor = self.db.execute(
+                f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
                 chunk,
             )
-        return {key for key, status in last.items() if status not in retry}
+            for key, status, number in cursor:
+                last[key] = status, number
+        return last
+
+    def done(
+        self, keys: Sequence[str], retry: Iterable[str] = (), after: int | None = None
+    ) -> set[str]:
+        """The keys that need no further call: with a gain, or with a failure that is not in `retry`.
+
+        Failures that were stored after the reply of id `after` are not retried either.
+        """
+        retried = tuple(retry)
+        return {
+            key
+            for key, (status, number) in self.last_replies(keys).items()
+            if status not in retried or (after is not None and number > after)
+        }
+
+    def last_reply(self) -> int:
+        """The id of the last reply, or 0."""
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
 
     def done_keys(self, setting: Setting, retry: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
@@ -333,8 +353,22 @@ class Store:
         return list(self.done([key for (key,) in keys], tuple(retry)))
 
     def cost(self) -> float:
-        """The cost of all replies that had a price."""
-        return float(self.db.execute("SELECT coalesce(sum(cost), 0) FROM replies").fetchone()[0])
+        """The cost of all calls that had a price, also of those whose labels are not used."""
+        return float(self.db.execute("SELECT coalesce(sum(cost), 0) FROM spending").fetchone()[0])
+
+    def cost_after(self, number: int) -> tuple[float, int]:
+        """The cost of the calls after a row of `spending`, and the id of the last one."""
+        sql = "SELECT coalesce(sum(cost), 0), coalesce(max(id), 0) FROM spending WHERE id > ?"
+        cost, last = self.db.execute(sql, (number,)).fetchone()
+        return float(cost), int(last)
+
+    def add_spending(self, setting: Setting, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add calls to what the store has cost: calls, tokens_in, tokens_out, cost, estimated."""
+        with self.transaction():
+            number, time_of = self.setting(setting), now()
+            self.insert(
+                "spending", ({"setting": number, "created": time_of, **row} for row in rows)
+            )
 
     def close(self) -> None:
         """Close the file or the connection."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.labels.checksums import MODULUS, checksum, summand
-from goodgain.labels.database import FORMAT, checked_tables, columns, schema
+from goodgain.labels.database import FORMAT, checked_tables, columns, references, schema
 from goodgain.labels.log_file import damage_in_log
 from goodgain.labels.opening import is_url, open_database, read_only_sqlite, store_format
 from goodgain.labels.store import document_hash
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goodgain.labels.database import Database, Sqlite
-
-_REFERENCES = (
-    ("asked", "setting", "settings"), ("asked", "question", "questions"), ("replies", "setting", "settings"),
-    ("spending", "setting", "settings"), ("votes", "question", "questions"), ("sampled", "sample", "samples"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +116,20 @@ def _verified(db: Database, damages: list[Damage]) -> Verification:
                 damages.append(Damage(where, "the text does not have this hash"))
         expected, expected_sum = totals.pop(table, (0, 0))
         if count != expected:
-            damages.append(Damage(table, f"{count:,} rows, but {expected:,} were written"))
+            damages.append(Damage(table, f"{count:,} rows, but {expected} were written"))
         elif sums != expected_sum:
             damages.append(Damage(table, "rows are not those that were written"))
         total += count
     damages += [Damage("totals", f"unknown table '{name}'") for name in totals]
-    for table, column, target in _REFERENCES:
-        missing = db.execute(
-            f"SELECT id FROM {table} WHERE {column} NOT IN (SELECT id FROM {target})"
-        )
-        damages += [
-            Damage(f"{table}, row {number}", f"refers to a row of {target} that is missing")
-            for (number,) in missing
-        ]
+    for table in checked_tables():
+        for column, target in references(table).items():
+            missing = db.execute(
+                f"SELECT id FROM {table} WHERE {column} NOT IN (SELECT id FROM {target})"
+            )
+            damages += [
+                Damage(f"{table}, row {number}", f"refers to a row of {target} that is missing")
+                for (number,) in missing
+            ]
     return Verification(total, tuple(damages))
 
 

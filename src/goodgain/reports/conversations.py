@@ -11,12 +11,15 @@ from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.conversations import Conversation, CountedResult
+    from goodgain.agentic.conversations import Conversation, CountedResult, CountedSearch
+    from goodgain.agentic.funnel import ConversationFunnel
+    from goodgain.agentic.settings import GainSettings
 
 MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
 MAX_BYTES = 10_000_000
 MAX_SNIPPET_CHARACTERS = 300
 MAX_MESSAGE_CHARACTERS = 2_000
+MAX_EVIDENCE = 200  # of a conversation
 MAX_URL_CHARACTERS = 2_000  # longer URLs are not links
 
 
@@ -34,11 +37,18 @@ def page_conversations(result: GoodGain) -> PageConversations:
         return PageConversations([], "This result does not include the conversations themselves.")
     selection, rule = _select(result)
     places = {pair: i for i, pair in enumerate(selection)}  # most informative first
+    evidence = {
+        (f.system, f.conversation, f.repeat): f
+        for f in (result.funnel.conversations() if result.funnel.recorded else ())
+        if (f.system, f.conversation) in places
+    }
     by_place: dict[int, list[dict[str, Any]]] = {}
     try:
         for conversation in result.conversations.read(places):
             place = places[conversation.system, conversation.name]
-            by_place.setdefault(place, []).append(_item(conversation, result))
+            own = evidence.get((conversation.system, conversation.name, conversation.repeat))
+            item = _item(conversation, result) | _evidence(own)
+            by_place.setdefault(place, []).append(item)
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
     items = [item for i in sorted(by_place) for item in by_place[i]]
@@ -116,18 +126,24 @@ def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, A
 def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     system = result[c.system]
     rows = system.values[system.rows_of(c.name, c.repeat)][: len(c.iterations)]
-    columns = [system.column(m) for m in ("G", "CG", "GR", "Dup")]
+    columns = [system.column(m) for m in ("G", "CG", "GR")]
     return {
         "place": (c.system, c.name, c.repeat),
         "system": cut(c.system),
         "name": cut(f"{c.name}, repeat {c.repeat}" if system.is_repeated else c.name),
         "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
         "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
+        "labelled": any(r.gain is not None for i in c.iterations for s in i for r in s.results),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
+                "spent": {
+                    name: value_of(float(row[system.column(name.capitalize())]))
+                    for name in ("seconds", "tokens", "cost")
+                },
                 "searches": [
                     {
+                        **_brought(s, result.settings),
                         "query": _prose(s.search.query),
                         "tool": cut(s.search.tool or ""),
                         "latency": s.search.latency,
@@ -144,6 +160,30 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
             for searches, row in zip(c.iterations, rows, strict=True)
         ],
     }
+
+
+def _evidence(funnel: ConversationFunnel | None) -> dict[str, Any]:
+    """What became of each known good result, and whether the answer is right."""
+    if funnel is None:
+        return {}
+    listed = [
+        {**e.to_dict(), "name": cut(e.name), "hop": cut(e.hop or "")}
+        for e in funnel.evidence[:MAX_EVIDENCE]
+    ]
+    return {
+        "evidence": listed,
+        "evidenceCount": len(funnel.evidence),
+        "correct": funnel.answer,
+        "confidence": funnel.confidence,
+    }
+
+
+def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
+    """How many results of a search are new, how many of them are good, and the gain that they add."""
+    new = [r.gain for r in search.results if r.first is None]
+    good = [gain for gain in new if gain is not None and gain >= settings.threshold]
+    added = sum(good) if settings.gain == "linear" else sum(2**gain - 1 for gain in good)
+    return {"fresh": len(new), "good": len(good), "added": added}
 
 
 def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:
