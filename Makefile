@@ -72,6 +72,7 @@ fuzz: $(VENV)/tested-with
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	$(BIN)/python scripts/error_rates.py --check
+	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
