@@ -65,6 +65,12 @@ _TEXT = Role(
 )  # fmt: skip
 _QUESTION = Role("question", _ordered("question", "query_text", "query"), required=False)
 _TITLE = Role("title", (("title",),), required=False)
+BACKGROUND = {  # what a judge may be shown about a query
+    "narrative": Role("narrative", _ordered("narrative", "narr"), required=False),
+    "answer": Role(
+        "gold answer", _ordered("answer", "gold_answer", "reference_answer"), required=False
+    ),
+}
 
 TABLES: dict[str, Layout] = {
     "run": Layout(
@@ -283,6 +289,7 @@ TABLES: dict[str, Layout] = {
             ),
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
+            **BACKGROUND,
         }
     ),
     "texts": Layout(  # documents or queries
@@ -293,6 +300,7 @@ TABLES: dict[str, Layout] = {
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
             "question": _QUESTION,
+            **BACKGROUND,
         }
     ),
     "edges": Layout(

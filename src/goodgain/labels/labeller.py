@@ -244,6 +244,8 @@ def _plan(
         if value < 1:
             raise UsageError(f"{name} must be a positive integer, got {value}")
     template = Prompt.of(prompt)
+    if batch > 1 and not template.takes_several:
+        raise UsageError(f"prompt '{template.name}' shows one document, so batch must be 1")
     plan = Plan(store, setting_of(judge, template, batch), template, text_limit)
     pairs = with_canaries(pairs_to_label(source, identity), canaries, template.high)
     plan.fill(pairs, replicates, retry_statuses(retry), record)

@@ -25,6 +25,8 @@ class Pair:
     doc: str
     question: str
     text: str
+    narrative: str = ""  # what the query means, for prompts that show it
+    answer: str = ""  # the gold answer of the query, for prompts that show it
 
 
 def read_pairs(source: Any) -> Iterator[Pair]:
@@ -83,6 +85,8 @@ def _pair(row: Any, where: str) -> Pair:
                 doc=fields["doc"] if "doc" in fields else digest(text)[:12],
                 question=fields["question"],
                 text=text,
+                narrative=fields.get("narrative", ""),
+                answer=fields.get("answer", ""),
             )
     raise InputError(
         f"not a pair of a question and a document: {row!r:.60}",

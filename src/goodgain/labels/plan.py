@@ -6,9 +6,10 @@ The plan lives in temporary tables of the store's connection, so that memory use
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 from itertools import count, groupby, islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
 from goodgain.labels.store import PairRow, ReplyRow
@@ -35,6 +36,20 @@ class Call:
     keys: tuple[str, ...]
     texts: tuple[str, ...]
     cuts: tuple[int | None, ...]
+    narrative: str = ""
+    answer: str = ""
+
+
+class _Todo(NamedTuple):
+    """A label that may still need a call."""
+
+    key: str
+    question: str
+    text: str
+    replicate: int
+    cut: int | None
+    narrative: str
+    answer: str
 
 
 class Plan:
@@ -46,6 +61,7 @@ class Plan:
         self.prompt = prompt
         self.text_limit = text_limit
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.unused: Counter[str] = Counter()  # pairs with a narrative or answer that is not shown
         self.tokens = 0  # of the prompts, if each document has a call of its own
         number = next(_numbers)
         self.pairs_table, self._todo_table = f"temp.pairs_{number}", f"temp.todo_{number}"
@@ -55,7 +71,7 @@ class Plan:
         )
         store.db.execute(
             f"CREATE TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
-            "text TEXT, replicate INTEGER, cut INTEGER)"
+            "text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
         )
 
     def fill(
@@ -64,7 +80,7 @@ class Plan:
         """Add the pairs; with `record` they are also written to the store."""
         for batch in _batched(pairs, 500):
             pair_rows: list[PairRow] = []
-            calls: list[tuple[str, str, str, int, int | None]] = []
+            calls: list[_Todo] = []
             empty: list[ReplyRow] = []
             self.pairs += len(batch)
             for pair in batch:
@@ -76,27 +92,39 @@ class Plan:
                         hint="a judge needs the question; pool takes it from queries= (--queries)",
                     )
                 query, doc = _escaped(pair.query), _escaped(pair.doc)
+                narrative, answer = self._background(pair)
+                asked = "\0".join((question, narrative, answer)) if narrative or answer else question
                 for replicate in range(replicates):
-                    key = self.setting.key(question, text, replicate)
+                    key = self.setting.key(asked, text, replicate)
                     pair_rows.append(PairRow(query, doc, key, replicate, question))
-                    calls.append((key, question, text, replicate, length))
+                    calls.append(
+                        _Todo(
+                            key=key,
+                            question=question,
+                            text=text,
+                            replicate=replicate,
+                            cut=length,
+                            narrative=narrative,
+                            answer=answer,
+                        )
+                    )
             done = self.store.done([row.key for row in pair_rows], retry)
-            for key, question, text, replicate, length in calls:
-                if key in done:
+            for call in calls:
+                if call.key in done:
                     self.stored += 1
-                elif not text.strip():
+                elif not call.text.strip():
                     self.no_text += 1
                     empty.append(
                         ReplyRow(
-                            key=key,
-                            replicate=replicate,
+                            key=call.key,
+                            replicate=call.replicate,
                             status="no_text",
                             gain=None,
                             detail="the document has no text",
                         )
                     )
                 else:
-                    self._add(key, question, text, replicate, length)
+                    self._add(call)
             self.store.db.executemany(
                 f"INSERT OR REPLACE INTO {self.pairs_table} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?)",
@@ -108,15 +136,33 @@ class Plan:
                 if empty:
                     self.store.add_replies(self.setting, empty)
 
-    def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
+    def _background(self, pair: Pair) -> tuple[str, str]:
+        """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
+        texts = []
+        for field in ("narrative", "answer"):
+            text = str(getattr(pair, field))
+            if field not in self.prompt.fields:
+                if text:
+                    self.unused[field] += 1
+                text = ""
+            elif not text.strip():
+                raise InputError(
+                    f"query '{pair.query}' has no {field}, which prompt '{self.prompt.name}' shows",
+                    hint=f"pairs have a field '{field}', and --pool takes it from --queries",
+                )
+            texts.append(text.encode("utf-8", "replace").decode("utf-8"))
+        return texts[0], texts[1]
+
+    def _add(self, call: _Todo) -> None:
         added = self.store.db.execute(
-            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut) "
-            "VALUES (?, ?, ?, ?, ?)",
-            (key, question, text, replicate, length),
+            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut, "
+            "narrative, answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            call,
         ).rowcount
         if added:
             self.todo += 1
-            self.tokens += self.prompt.tokens(question, [text])
+            asked = call.question + call.narrative + call.answer
+            self.tokens += self.prompt.tokens(asked, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
@@ -130,27 +176,43 @@ class Plan:
         last = 0
         while True:
             rows = self.store.db.execute(
-                f"SELECT id, key, question, text, replicate, cut FROM {self._todo_table} WHERE id > ? "
-                "ORDER BY id LIMIT ?",
+                "SELECT id, key, question, text, replicate, cut, narrative, answer "
+                f"FROM {self._todo_table} WHERE id > ? ORDER BY id LIMIT ?",
                 (last, _WINDOW),
             ).fetchall()
             if not rows:
                 return
             last = rows[-1][0]
             random.shuffle(rows)
-            for _, key, question, text, replicate, length in rows:
-                yield Call(question, replicate, (key,), (text,), (length,))
+            for _, key, question, text, replicate, length, narrative, answer in rows:
+                yield Call(
+                    question=question,
+                    replicate=replicate,
+                    keys=(key,),
+                    texts=(text,),
+                    cuts=(length,),
+                    narrative=narrative,
+                    answer=answer,
+                )
 
     def _batch_calls(self, size: int) -> Generator[Call]:
         """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
         rows = self.store.db.execute(
-            f"SELECT question, replicate, key, text, cut FROM {self._todo_table} "
-            "ORDER BY question, replicate, key"
+            "SELECT question, replicate, narrative, answer, key, text, cut "
+            f"FROM {self._todo_table} ORDER BY question, replicate, narrative, answer, key"
         )
-        for (question, replicate), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            for batch in _batched((row[2:] for row in group), size):
+        for (question, replicate, narrative, answer), group in groupby(rows, key=lambda r: r[:4]):
+            for batch in _batched((row[4:] for row in group), size):
                 keys, texts, cuts = zip(*batch, strict=True)
-                yield Call(question, replicate, keys, texts, cuts)
+                yield Call(
+                    question=question,
+                    replicate=replicate,
+                    keys=keys,
+                    texts=texts,
+                    cuts=cuts,
+                    narrative=narrative,
+                    answer=answer,
+                )
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

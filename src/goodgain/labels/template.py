@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from goodgain.labels.judges.protocol import Verdict
+
 FOLDER = Path(__file__).parent / "prompts"
 BUILT_IN = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 DEFAULT = "gain-0-4"
 
+FIELDS = ("question", "document", "narrative", "answer")
+_PLACEHOLDER = re.compile(r"\{(" + "|".join(FIELDS) + r")\}")
 _FORM = re.compile(r"scale:\s*(\d+)\s*-\s*(\d+)\s*\n--- system\n(.*?)--- user\n(.*)", re.DOTALL)
 _ONE = (
     'Reply with JSON and nothing else: {{"reason": one short sentence, "gain": a whole number from '
@@ -71,7 +75,8 @@ class Prompt:
                 "the file is not a prompt",
                 where=str(path),
                 hint="it needs a line 'scale: 0-4', a line '--- system' followed by the rubric, and a line "
-                "'--- user' followed by a text with {question} and {document}",
+                "'--- user' followed by a text with {question} and {document}; for a published prompt that "
+                "is sent as it stands, use --template FILE --raw",
             )
         low, high, system, user = int(match[1]), int(match[2]), match[3], match[4]
         for field in ("{question}", "{document}"):
@@ -91,25 +96,42 @@ class Prompt:
         text = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
         return f"{self.name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
-    def render(self, question: str, documents: Sequence[str]) -> tuple[str, str]:
-        """The system message and the user message for one or more documents."""
-        return self.system_message(len(documents)), self.user_message(question, documents)
+    @property
+    def takes_several(self) -> bool:
+        """Whether one call may show several documents."""
+        return True
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """What the user message shows: question and document, and possibly narrative and answer."""
+        return frozenset(_PLACEHOLDER.findall(self.user))
 
     def system_message(self, count: int) -> str:
         """The rubric and the format of the reply, which do not depend on the question."""
         form = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
         return f"{self.system}\n\n{form}"
 
-    def user_message(self, question: str, documents: Sequence[str]) -> str:
-        """The question and the documents."""
+    def user_message(
+        self, question: str, documents: Sequence[str], narrative: str = "", answer: str = ""
+    ) -> str:
+        """The question and the documents, with narrative and gold answer where the template has them."""
         count = len(documents)
         blocks = [_block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
-        fields = {"{question}": question, "{document}": "\n\n".join(blocks)}
-        return "".join([fields.get(piece, piece) for piece in self._pieces])
+        return self._fill(question, "\n\n".join(blocks), narrative, answer)
+
+    def _fill(self, question: str, document: str, narrative: str, answer: str) -> str:
+        """Every placeholder is replaced once: text that is inserted is never searched for more."""
+        values = dict(zip(FIELDS, (question, document, narrative, answer), strict=True))
+        pieces = self._pieces  # text and names of fields in turn
+        return "".join([values[piece] if i % 2 else piece for i, piece in enumerate(pieces)])
 
     @cached_property
     def _pieces(self) -> list[str]:
-        return re.split(r"(\{question\}|\{document\})", self.user)
+        return _PLACEHOLDER.split(self.user)
+
+    def read_reply(self, text: str) -> Verdict | None:
+        """What a reply says by the prompt's own rule; None if it has the form that goodgain asks for."""
+        return None
 
     def tokens(self, question: str, documents: Sequence[str]) -> int:
         """A conservative estimate of the tokens of a call, without rendering it."""
@@ -123,8 +145,8 @@ class Prompt:
     def _fixed_tokens(self) -> int:
         return tokens_of(self.system + _SEVERAL + self.user)
 
-    def schema(self, count: int) -> dict[str, Any]:
-        """The JSON schema of a reply about `count` documents."""
+    def schema(self, count: int) -> dict[str, Any] | None:
+        """The JSON schema of a reply about `count` documents; None if it is not JSON."""
         gain = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
         if count == 1:
             return _object({"reason": {"type": "string"}, "gain": gain})

@@ -12,9 +12,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from goodgain.errors import MissingExtraError, UsageError
+from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
 from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodgain.labels.template import Prompt
 
 _TRANSIENT = (408, 409, 425, 429)
@@ -58,6 +61,10 @@ class ClientJudge:
         temperature: float | None = 0.0,
         max_tokens: int = 300,
         timeout: float = 60.0,
+        seed: int | None = None,
+        reasoning_effort: str | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         if max_tokens < 1 or not timeout > 0:
             raise UsageError(
@@ -71,6 +78,10 @@ class ClientJudge:
         self.parameters: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:
             self.parameters["temperature"] = temperature
+        self.extra_body = dict(extra_body or {})
+        self.headers = dict(headers or {})
+        self.parameters |= option_parameters(seed, reasoning_effort, self.extra_body, self.headers)
+        self._check_options()
         self._frames: dict[tuple[Prompt, int], Frame] = {}
         self._client: Any = None
         self._module: Any = None
@@ -111,7 +122,7 @@ class ClientJudge:
         client = self._open_client()
         module = self._module
         frame = self._frame(request.prompt, len(request.documents))
-        user = _dumps(request.prompt.user_message(request.question, request.documents))
+        user = _dumps(request.user_message())
         try:
             response = await client.post(
                 content=f"{frame.before}{user}{frame.after}".encode(), **self._call_options
@@ -145,7 +156,7 @@ class ClientJudge:
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
-                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()),
+                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()) | self.headers,
                 **options,
             )
             # The full URL and all options: otherwise each call would assemble them again.
@@ -160,10 +171,14 @@ class ClientJudge:
     def _frame(self, prompt: Prompt, count: int) -> Frame:
         frame = self._frames.get((prompt, count))
         if frame is None:
-            body = self._body(prompt, count, prompt.system_message(count), _USER)
+            body = self._body(prompt, count, prompt.system_message(count), _USER) | self.extra_body
             before, after = _dumps(body).split(_dumps(_USER))
             frame = self._frames[prompt, count] = Frame(body, before, after)
         return frame
+
+    def _check_options(self) -> None:
+        """Refuse options that the service does not have, or that would replace the prompt."""
+        check_extra_body(self.extra_body)
 
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         raise NotImplementedError
@@ -192,9 +207,11 @@ class ClientJudge:
         return Reply(text, "error", detail=detail)
 
     def _redact(self, text: str) -> str:
-        """Replace the key wherever it occurs in a text."""
-        key = os.environ.get(self.key_name)
-        return text.replace(key, "[key]") if key else text
+        """Replace the key, and the values of headers, wherever they occur in a text."""
+        for secret in (os.environ.get(self.key_name), *secret_values(self.headers)):
+            if secret:
+                text = text.replace(secret, "[key]")
+        return text
 
 
 def _dumps(data: Any) -> str:
