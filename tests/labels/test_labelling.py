@@ -242,8 +242,8 @@ def test_a_store_is_append_only_and_never_has_a_gain_for_a_failure(tmp_path: Pat
     for statement in (
         "UPDATE replies SET gain = 4",
         "DELETE FROM replies",
-        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
-        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
+        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
+        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
     ):
         with pytest.raises(sqlite3.IntegrityError):
             db.execute(statement)
@@ -370,8 +370,13 @@ def test_pairs_are_read_from_files_and_rows(tmp_path: Path) -> None:
 
 
 def test_prompts_are_versioned_by_their_text(tmp_path: Path) -> None:
-    assert BUILT_IN == ("gain-0-4", "relevance-0-3")
-    locked = {"gain-0-4": "gain-0-4@1ca5c9f109ba", "relevance-0-3": "relevance-0-3@5b8545b84d9b"}
+    locked = {
+        "answer-0-4": "answer-0-4@8dde2cc15528",
+        "gain-0-4": "gain-0-4@1ca5c9f109ba",
+        "narrative-0-4": "narrative-0-4@65538f51e455",
+        "relevance-0-3": "relevance-0-3@5b8545b84d9b",
+    }
+    assert tuple(locked) == BUILT_IN
     assert {name: Prompt.of(name).version for name in BUILT_IN} == locked
     mine = tmp_path / "mine.txt"
     mine.write_text("scale: 1-2\n--- system\nRate.\n--- user\n{question} {document}\n")

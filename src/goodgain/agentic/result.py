@@ -22,6 +22,7 @@ from goodgain.stats.seeds import seed_spread
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from goodgain.agentic.trajectory import TrajectoryDiff
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.stats.seeds import SeedSpread
@@ -516,6 +517,14 @@ class GoodGain(SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         by_iteration = f"by iteration, {self.settings.align} conversations"
         return html_table(*self.table(), by_iteration) + html_table(*self.summary())
+
+    def diff(
+        self, conversation: str, systems: Sequence[str] = (), *, repeat: str | None = None
+    ) -> TrajectoryDiff:
+        """One conversation as two systems had it: where they part, and what only one of them found."""
+        from goodgain.agentic.trajectory import compare_trajectories
+
+        return compare_trajectories(self, conversation, systems, repeat)
 
     def warnings(self) -> list[str]:
         """Skipped conversations, unread searches, missing labels, and other caveats."""

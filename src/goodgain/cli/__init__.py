@@ -25,6 +25,7 @@ GROUPS = {
     },
     "agents": {
         "trace": "measure an agent's searches, iteration by iteration (Good Gain)",
+        "live": "record the searches of a running agent",
         "dedup": "show which results of a trace are duplicates, and why",
     },
     "labels": {

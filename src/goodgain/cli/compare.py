@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain compare --scores scores.csv --system method --query query_id --baseline X\n"
         "  goodgain compare --scores scores.csv --baseline X --by complexity --format latex\n"
         '  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m "CG SRR"\n'
+        "  goodgain compare --traces before.jsonl --traces after.jsonl --conversation c7\n"
         "  goodgain compare old.json new.json\n"
         "  goodgain compare --gsb labels.csv\n",
     )
@@ -72,6 +73,11 @@ def parser() -> argparse.ArgumentParser:
     add_save(p)
     add_scores(p)
     add_trace_sources(p)
+    p.add_argument(
+        "--conversation",
+        metavar="ID",
+        help="show where two systems part in one conversation, and what each found",
+    )
     p.add_argument(
         "--gsb",
         metavar="FILE",
@@ -144,6 +150,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.gsb:
         return _compare_labels(args)
+    if args.conversation is not None:
+        return _compare_trajectories(args)
     inputs: list[dict[str, Any]] = []
     evaluations: list[Evaluation] = []
     measured = measured_sources(args)
@@ -191,6 +199,20 @@ def _compare_labels(args: argparse.Namespace) -> int:
         confidence=args.confidence,
     )
     write(args, result.render(args.format))
+    return 0
+
+
+def _compare_trajectories(args: argparse.Namespace) -> int:
+    from goodgain.agentic import GoodGain
+
+    result = next(iter(measured_sources(args)), None)
+    if not isinstance(result, GoodGain):
+        raise UsageError(
+            "--conversation needs the traces of two systems",
+            hint="goodgain compare --traces before.jsonl --traces after.jsonl --conversation ID",
+        )
+    diff = result.diff(args.conversation, args.baseline or ())
+    write(args, diff.render(args.format))
     return 0
 
 

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             count = import_labels(store, args.file, args.model)
         write(args, f"imported {count:,} new replies\n")
         return 0
-    with Store(args.store, create=False) as store:
+    with Store(args.store, read_only=True) as store:
         if args.action == "stats":
             write(args, render(args.format, *statistics(store)))
             return 0

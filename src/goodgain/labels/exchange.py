@@ -49,7 +49,7 @@ def export(labels: Labels, format: str) -> str:  # noqa: A002
         )
     if format == "csv":
         return labels.render("csv")
-    replies = (dict(zip(_FIELDS, row, strict=True)) for row in labels.store.db.execute(_REPLIES))
+    replies = (dict(zip(_FIELDS, row, strict=True)) for row in labels.store.db.stream(_REPLIES))
     setting = labels.setting
     return "".join(
         json.dumps({**row, "parameters": json.loads(row["parameters"])}, ensure_ascii=False) + "\n"
@@ -73,12 +73,14 @@ def import_labels(store: Store, source: Any, model: str | None = None) -> int:
 
 
 def _import_replies(store: Store, path: str) -> None:
-    stored = set(store.db.execute("SELECT key, created, status, seconds FROM replies"))
+    stored = set(store.db.stream("SELECT key, created, status, seconds FROM replies"))
     with store.transaction():
         for where, row in read_objects(path):
             try:
                 setting = Setting(**{field.name: row[field.name] for field in fields(Setting)})
-                pair = PairRow(**{name: row[name] for name in PairRow._fields})
+                pair = PairRow(
+                    **{name: row[name] for name in PairRow._fields if name != "document"}
+                )
                 reply = ReplyRow(**{name: row[name] for name in ReplyRow._fields})
                 created = row["created"]
             except KeyError as error:
@@ -88,10 +90,10 @@ def _import_replies(store: Store, path: str) -> None:
                     f"inconsistent label: status '{reply.status}' and gain {reply.gain}",
                     where=where,
                 )
-            store.insert_pairs(setting, [pair])
+            store.add_pairs(setting, [pair])
             identity = (reply.key, created, reply.status, reply.seconds)
             if identity not in stored:
-                store.insert_replies(setting, [reply], created)
+                store.add_replies(setting, [reply], created)
                 stored.add(identity)
 
 
@@ -111,8 +113,8 @@ def _import_judgments(store: Store, source: Any, model: str | None) -> None:
     with store.transaction():
         for query, docs in gains.items():
             keys = {doc: digest("import", setting.model, query, doc) for doc in docs}
-            store.insert_pairs(setting, [PairRow(query, doc, keys[doc], 0, query) for doc in docs])
-            store.insert_replies(
+            store.add_pairs(setting, [PairRow(query, doc, keys[doc], 0, query) for doc in docs])
+            store.add_replies(
                 setting,
                 [
                     ReplyRow(key=keys[doc], replicate=0, status="ok", gain=gain)
@@ -129,8 +131,8 @@ def statistics(store: Store) -> tuple[list[str], list[list[Any]]]:
         statuses = labels.statuses
         replicated = [label for label in labels if label.replicates > 1]
         tokens_in, tokens_out, cost, replies, cuts = store.db.execute(
-            "SELECT total(tokens_in), total(tokens_out), sum(cost), count(*), count(cut) "
-            "FROM replies WHERE setting = ?",
+            "SELECT coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), sum(cost), count(*), "
+            "count(cut) FROM replies WHERE setting = ?",
             (number,),
         ).fetchone()
         agreeing = sum(label.spread == 0 for label in replicated)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goodgain.cores import available_cores
@@ -121,8 +120,9 @@ def estimate(
 ) -> Estimate:
     """What `label` would take with the same arguments, without any call or change to the store."""
     judge = judge_of(judge)
-    exists = isinstance(store, Store) or (store is not None and Path(store).exists())
-    plan = _plan(source, judge, Store.of(store if exists else None), record=False, **options)
+    if store is not None and not isinstance(store, Store):
+        store = Store(store, read_only=True) if Store.exists(store) else None
+    plan = _plan(source, judge, Store.of(store), record=False, **options)
     tokens_out = plan.todo * int(getattr(judge, "max_tokens", 0))
     price = getattr(judge, "price", None)
     return Estimate(

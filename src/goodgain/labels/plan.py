@@ -64,14 +64,14 @@ class Plan:
         self.unused: Counter[str] = Counter()  # pairs with a narrative or answer that is not shown
         self.tokens = 0  # of the prompts, if each document has a call of its own
         number = next(_numbers)
-        self.pairs_table, self._todo_table = f"temp.pairs_{number}", f"temp.todo_{number}"
-        store.db.execute(
-            f"CREATE TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
-            "replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
+        self.pairs_table, self._todo_table = f"plan_pairs_{number}", f"plan_todo_{number}"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, "
+            "doc TEXT, key TEXT, replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
         )
-        store.db.execute(
-            f"CREATE TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
-            "text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, "
+            "question TEXT, text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
         )
 
     def fill(
@@ -126,9 +126,9 @@ class Plan:
                 else:
                     self._add(call)
             self.store.db.executemany(
-                f"INSERT OR REPLACE INTO {self.pairs_table} (query, doc, key, replicate, question) "
-                "VALUES (?, ?, ?, ?, ?)",
-                pair_rows,
+                f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [row[:5] for row in pair_rows],
             )
             self.labels += len(pair_rows)
             if record:
@@ -155,8 +155,8 @@ class Plan:
 
     def _add(self, call: _Todo) -> None:
         added = self.store.db.execute(
-            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut, "
-            "narrative, answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, "
+            "narrative, answer) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             call,
         ).rowcount
         if added:
@@ -197,7 +197,7 @@ class Plan:
 
     def _batch_calls(self, size: int) -> Generator[Call]:
         """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
-        rows = self.store.db.execute(
+        rows = self.store.db.stream(
             "SELECT question, replicate, narrative, answer, key, text, cut "
             f"FROM {self._todo_table} ORDER BY question, replicate, narrative, answer, key"
         )

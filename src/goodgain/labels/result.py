@@ -62,7 +62,7 @@ class Labels(AsFrames, Plottable):
         """
         if isinstance(source, Labels):
             return source
-        store = source if isinstance(source, Store) else Store(source, create=False)
+        store = source if isinstance(source, Store) else Store(source, read_only=True)
         settings = [
             setting
             for _, setting in store.settings()
@@ -81,28 +81,31 @@ class Labels(AsFrames, Plottable):
         return cls(store, settings[0])
 
     def __iter__(self) -> Iterator[Label]:
-        cursor = self.store.db.execute(
+        rows_of_pairs = self.store.db.stream(
             "SELECT p.query, p.doc, p.replicate, p.question, r.gain, r.status, r.detail "
             f"FROM {self._pairs()} p LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
             "WHERE key = p.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
-            "ORDER BY p.query, p.doc, p.id"
+            "ORDER BY p.query, p.doc, p.created, p.id"
         )
-        for (query, doc), rows in groupby(cursor, key=lambda row: (row[0], row[1])):
+        for (query, doc), rows in groupby(rows_of_pairs, key=lambda row: (row[0], row[1])):
             last = {row[2]: row for row in rows}  # by replicate: the latest one counts
             yield _label(query, doc, [_Reply(*row[3:]) for row in last.values()])
 
     def __len__(self) -> int:
         row = self.store.db.execute(
-            f"SELECT count(*) FROM (SELECT DISTINCT query, doc FROM {self._pairs()})"
+            f"SELECT count(*) FROM (SELECT DISTINCT query, doc FROM {self._pairs()} p) d"
         )
         return int(row.fetchone()[0])
 
     def _pairs(self) -> str:
         """The table of pairs, or a query for those of the setting."""
-        return self.pairs_table or (
-            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question FROM asked a "
-            "JOIN questions q ON q.id = a.question "
-            f"WHERE a.setting = {self.store.setting(self.setting)})"
+        if self.pairs_table:
+            columns = "id, query, doc, key, replicate, question, '' AS created"
+            return f"(SELECT {columns} FROM {self.pairs_table})"
+        return (
+            "(SELECT a.id, a.query, a.doc, a.key, a.replicate, q.text AS question, a.created "
+            "FROM asked a JOIN questions q ON q.id = a.question "
+            f"WHERE a.setting = {self.store.find_setting(self.setting)})"
         )
 
     @property

@@ -38,7 +38,7 @@ _BUILT_IN = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """The evidence about a call; `kind` is set where the source itself says that it is a search."""
+    """The evidence about a call; `kind` is set where the source itself says what it is."""
 
     tool: str | None = None
     description: str | None = None
@@ -212,7 +212,8 @@ class SearchRules:
 
     def _decide(self, call: Call, tool: str, finding: Finding | None) -> Verdict:
         if call.kind:
-            return Verdict("search", f"the source says that it is a {call.kind}")
+            account: Account = "open" if call.kind == "open" else "search"
+            return Verdict(account, f"the source says that it is a {call.kind}")
         evidence = Evidence.of(call.arguments, finding)
         description = (call.description or "").casefold()
         for rule, pattern in zip(self.rules, self._name_matches(tool), strict=True):

@@ -1,0 +1,1 @@
+"""Capture what a running agent searches, without changing it."""
