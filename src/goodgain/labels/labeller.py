@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from goodgain.cores import available_cores
 from goodgain.errors import UsageError
 from goodgain.labels.canaries import with_canaries
+from goodgain.labels.judges.identity import model_of, parameters_of
 from goodgain.labels.judges.processes import JudgeProcesses
-from goodgain.labels.judges.protocol import STATUSES, model_of, parameters_of
+from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair, holds_pairs, read_pairs

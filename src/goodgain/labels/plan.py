@@ -93,7 +93,9 @@ class Plan:
                     )
                 query, doc = _escaped(pair.query), _escaped(pair.doc)
                 narrative, answer = self._background(pair)
-                asked = "\0".join((question, narrative, answer)) if narrative or answer else question
+                asked = (
+                    "\0".join((question, narrative, answer)) if narrative or answer else question
+                )
                 for replicate in range(replicates):
                     key = self.setting.key(asked, text, replicate)
                     pair_rows.append(PairRow(query, doc, key, replicate, question))

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.judges.protocol import Verdict
+from goodgain.labels.judges.replies import Verdict, loads
 from goodgain.labels.scale import Scale
 from goodgain.labels.template import FIELDS, Prompt, tokens_of
 
@@ -39,6 +39,7 @@ class RawPrompt(Prompt):
     path such as `$.O`. All places that match must agree; a reply with two different numbers is invalid.
     """
 
+    has_own_rule: ClassVar[bool] = True
     reply: str = ""
 
     @classmethod
@@ -55,7 +56,8 @@ class RawPrompt(Prompt):
         ends = Scale.of(scale)
         if ends is None or ends.low != int(ends.low) or ends.high != int(ends.high):
             raise UsageError(
-                f"the scale of a prompt must have whole ends, got '{scale}'", hint="for example 0..3"
+                f"the scale of a prompt must have whole ends, got '{scale}'",
+                hint="for example 0..3",
             )
         parted = _SYSTEM.fullmatch(text)
         system, user = (parted[1], parted[2]) if parted else ("", text)
@@ -64,7 +66,9 @@ class RawPrompt(Prompt):
             if field not in prompt.fields:
                 names = ", ".join(f"{{{name}}}" for name, role in _NAMES.items() if role == field)
                 raise InputError(
-                    f"the prompt has no place for the {field}", where=str(path), hint=f"one of: {names}"
+                    f"the prompt has no place for the {field}",
+                    where=str(path),
+                    hint=f"one of: {names}",
                 )
         prompt.check_rule()
         return prompt
@@ -135,13 +139,17 @@ class RawPrompt(Prompt):
         """The gain by the rule; all places that match must agree."""
         values = list(_at_path(text, self.reply) if _is_path(self.reply) else self._matches(text))
         if not values:
+            values = _returned(text)
+        if not values:
             return Verdict("invalid", None, f"nothing matches '{self.reply}' in {text!r:.{_SHOWN}}")
         gains = {_whole(value) for value in values}
         if len(gains) > 1:
             return Verdict("invalid", None, f"'{self.reply}' matches different numbers")
         (gain,) = gains
         if gain is None:
-            return Verdict("invalid", None, f"the gain {values[0]!r:.{_SHOWN}} is not a whole number")
+            return Verdict(
+                "invalid", None, f"the gain {values[0]!r:.{_SHOWN}} is not a whole number"
+            )
         if not self.low <= gain <= self.high:
             return Verdict(
                 "invalid", None, f"the gain {gain} is outside the scale {self.low}-{self.high}"
@@ -153,6 +161,15 @@ class RawPrompt(Prompt):
             value = match[match.re.groups]  # the only group, or all of it
             if value is not None:
                 yield value
+
+
+def _returned(text: str) -> list[Any]:
+    """The gain of a judge that is a function: it returns a number rather than a text to be read."""
+    try:
+        data = loads(text)
+    except ValueError:
+        return []
+    return [data["gain"]] if isinstance(data, dict) and data.keys() == {"gain"} else []
 
 
 def _role(piece: str) -> str:
@@ -172,7 +189,11 @@ def _steps(path: str) -> list[str | int] | None:
         if not match:
             return None
         name, index, single, double = match.groups()
-        steps.append(int(index) if index is not None else next(n for n in (name, single, double) if n is not None))
+        steps.append(
+            int(index)
+            if index is not None
+            else next(n for n in (name, single, double) if n is not None)
+        )
         at = match.end()
     return steps
 

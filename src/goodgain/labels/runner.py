@@ -15,14 +15,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import JudgeError
-from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, read_verdicts
+from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, reply_of
+from goodgain.labels.judges.replies import clean, read_verdicts
 from goodgain.labels.limits import Budget, Limits, RateLimiter
 from goodgain.labels.store import ReplyRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goodgain.labels.judges.protocol import Judge, Price, Verdict
+    from goodgain.labels.judges.protocol import Judge, Price
+    from goodgain.labels.judges.replies import Verdict
     from goodgain.labels.plan import Call, Plan
 
 _LOOK_UP = 64  # calls looked up in the store at once
@@ -238,15 +240,17 @@ class Runner:
         seconds: float,
     ) -> list[ReplyRow]:
         """The rows to store for a reply, one per document; its tokens are divided evenly."""
-        ins, outs = (_shares(total, len(numbers)) for total in (reply.tokens_in, reply.tokens_out))
+        ins, outs = (
+            _shares(total or 0, len(numbers)) for total in (reply.tokens_in, reply.tokens_out)
+        )
         return [
             ReplyRow(
                 key=call.keys[i],
                 replicate=call.replicate,
                 status=verdict.status,
                 gain=verdict.gain,
-                detail=verdict.detail,
-                raw=reply.text,
+                detail=clean(verdict.detail),
+                raw=clean(reply.text),
                 tokens_in=tokens_in,
                 tokens_out=tokens_out,
                 cost=self.price.of(tokens_in, tokens_out) if self.price else None,
@@ -259,8 +263,8 @@ class Runner:
     async def _record(self, rows: list[ReplyRow], reply: Reply) -> None:
         """Store the rows, after which no kill can lose them; too many failures in a row end the run."""
         await self._save(rows)
-        self.progress.tokens_in += reply.tokens_in
-        self.progress.tokens_out += reply.tokens_out
+        self.progress.tokens_in += reply.tokens_in or 0
+        self.progress.tokens_out += reply.tokens_out or 0
         failed = all(row.status == "error" for row in rows)
         self._consecutive_failures = self._consecutive_failures + 1 if failed else 0
         if self._consecutive_failures >= self.limits.failures:
@@ -330,7 +334,11 @@ class Runner:
                 detail = f"{type(error).__name__}: {error}"
                 return Reply("", "error", detail=detail[:500]), monotonic() - start
             finally:
-                cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else 0.0
+                cost = (
+                    self.price.of(reply.tokens_in or 0, reply.tokens_out or 0)
+                    if self.price
+                    else 0.0
+                )
                 self._budget.settle(reserved, cost)
                 if self.progress.cost is not None:
                     self.progress.cost += cost
@@ -358,13 +366,7 @@ class Runner:
                     answer = await answer
         except TimeoutError:
             raise Retry(f"no reply in {self._deadline:g} seconds") from None
-        if isinstance(answer, Reply):
-            return answer
-        if answer is None:
-            return Reply("", "refused", detail="the judge gave no gain")
-        import json
-
-        return Reply(json.dumps({"gain": answer}, default=str))
+        return reply_of(answer)
 
     def _end(self, message: str, hint: str = "") -> None:
         self.progress.stopped = "failed"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goodgain.errors import InputError, UsageError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from goodgain.labels.judges.protocol import Verdict
+    from goodgain.labels.judges.replies import Verdict
 
 FOLDER = Path(__file__).parent / "prompts"
 BUILT_IN = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
@@ -129,9 +129,11 @@ class Prompt:
     def _pieces(self) -> list[str]:
         return _PLACEHOLDER.split(self.user)
 
-    def read_reply(self, text: str) -> Verdict | None:
-        """What a reply says by the prompt's own rule; None if it has the form that goodgain asks for."""
-        return None
+    has_own_rule: ClassVar[bool] = False  # True: `read_reply` reads replies, rather than replies.py
+
+    def read_reply(self, text: str) -> Verdict:
+        """What a reply says by the prompt's own rule."""
+        raise NotImplementedError
 
     def tokens(self, question: str, documents: Sequence[str]) -> int:
         """A conservative estimate of the tokens of a call, without rendering it."""

@@ -82,7 +82,7 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
 
 
 def parse_headers(texts: Iterable[str]) -> dict[str, str]:
-    """"NAME: VALUE" texts; $VARIABLE in a value is read from the environment."""
+    """ "NAME: VALUE" texts; $VARIABLE in a value is read from the environment."""
     headers: dict[str, str] = {}
     for text in texts:
         name, colon, value = text.partition(":")
@@ -90,7 +90,9 @@ def parse_headers(texts: Iterable[str]) -> dict[str, str]:
         if not colon or not _HEADER.fullmatch(name) or not value:
             raise UsageError(f"invalid --header '{name}'", hint="expected 'NAME: VALUE'")
         if not value.isprintable():  # the value may be secret, so it is not shown
-            raise UsageError(f"header '{name}' contains a line break or another invisible character")
+            raise UsageError(
+                f"header '{name}' contains a line break or another invisible character"
+            )
         headers[name] = value
     return headers
 
