@@ -41,6 +41,7 @@ class Server:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
+        self.reply: str | None = None  # the text of every reply, whatever the documents say
         self.in_flight = self.most_in_flight = self.ended = 0
         self.port = 0
         self.connections: set[Connection] = set()
@@ -120,6 +121,7 @@ class Server:
             return
         self.answered.update(documents)
         text, reason, refusal = _reply_text(fault, documents)
+        text = text if self.reply is None else self.reply
         if fault == "echokey":
             text = text.replace("{key}", _key(head).removeprefix("Bearer "))
         shape = _anthropic_reply if anthropic else _openai_reply

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from goodgain.labels.ensemble import Ensemble
 from goodgain.labels.judges import (
     AnthropicJudge,
     Fatal,
@@ -19,6 +20,7 @@ from goodgain.labels.labeller import Estimate, estimate, label
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair
 from goodgain.labels.pooling import pool
+from goodgain.labels.raw import RawPrompt
 from goodgain.labels.result import Label, Labels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
@@ -26,6 +28,7 @@ from goodgain.labels.traces import with_gains
 
 __all__ = [
     "AnthropicJudge",
+    "Ensemble",
     "Estimate",
     "Fatal",
     "Judge",
@@ -36,6 +39,7 @@ __all__ = [
     "Pair",
     "Price",
     "Prompt",
+    "RawPrompt",
     "Reply",
     "Request",
     "Retry",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from goodgain.cores import available_cores
 from goodgain.errors import UsageError
 from goodgain.labels.canaries import with_canaries
+from goodgain.labels.ensemble import Ensemble, label_ensemble
 from goodgain.labels.judges.identity import model_of, parameters_of
 from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
@@ -24,7 +25,7 @@ from goodgain.labels.store import Setting, Store
 from goodgain.labels.template import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from goodgain.labels.judges.protocol import Judge
     from goodgain.labels.runner import Progress
@@ -63,7 +64,7 @@ class Estimate:
 
 def label(
     source: Any,
-    judge: Judge | str,
+    judge: Judge | Ensemble | str,
     store: Store | str | os.PathLike[str] | None = None,
     *,
     prompt: Prompt | str | None = None,
@@ -86,12 +87,19 @@ def label(
     not requested again. For traces, `identity` decides which results are the same, and each unique one
     is labelled once per question.
 
-    `judge` is the name of a judge or of a model, or anything that can be called with a `Request`.
+    `judge` is the name of a judge or of a model, anything that can be called with a `Request`, or an
+    `Ensemble` of several of these.
     `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
     concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
     lists failures of earlier runs to try again. `canaries` is the number of questions for which decoy
     documents are added; `calibrate` reports how many fooled the judge.
     """
+    if isinstance(judge, Ensemble):
+        return label_ensemble(
+            judge, source, Store.of(store), label, prompt=prompt, replicates=replicates, batch=batch,
+            concurrency=concurrency, processes=processes, budget=budget, limits=limits,
+            text_limit=text_limit, canaries=canaries, identity=identity, retry=retry, progress=progress,
+        )  # fmt: skip
     judge = judge_of(judge)
     statuses = retry_statuses(retry)
     chosen_limits = _limits(limits, concurrency, budget, judge)
@@ -115,11 +123,20 @@ def label(
 
 def estimate(
     source: Any,
-    judge: Judge | str,
+    judge: Judge | Ensemble | str,
     store: Store | str | os.PathLike[str] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Estimate:
     """What `label` would take with the same arguments, without any call or change to the store."""
+    if isinstance(judge, Ensemble):
+        pairs = list(pairs_to_label(source, options.get("identity")))
+        own = [{**options, "prompt": m.prompt or options.get("prompt")} for m in judge.members]
+        return total_estimate(
+            [
+                estimate(pairs, member.judge, store, **choice)  # type: ignore[arg-type]
+                for member, choice in zip(judge.members, own, strict=True)
+            ]
+        )
     judge = judge_of(judge)
     if store is not None and not isinstance(store, Store):
         store = Store(store, read_only=True) if Store.exists(store) else None
@@ -135,6 +152,18 @@ def estimate(
         tokens_out=tokens_out,
         cost=price.of(plan.tokens, tokens_out) if price else None,
         spent=plan.store.cost(),
+    )
+
+
+def total_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """What the members of an ensemble would take in total."""
+    costs = [e.cost for e in estimates]
+    names = ("labels", "stored", "calls", "tokens_in", "tokens_out")
+    return Estimate(
+        pairs=estimates[0].pairs,
+        cost=None if None in costs else sum(c for c in costs if c is not None),
+        spent=estimates[0].spent,
+        **{name: sum(getattr(e, name) for e in estimates) for name in names},
     )
 
 

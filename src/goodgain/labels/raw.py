@@ -1,4 +1,4 @@
-"""Published prompts, sent byte for byte: only their placeholders are filled, and their own rule reads the reply."""
+"""Published prompts, sent byte for byte: only placeholders are filled, and their own rule reads replies."""
 
 from __future__ import annotations
 
@@ -189,11 +189,8 @@ def _steps(path: str) -> list[str | int] | None:
         if not match:
             return None
         name, index, single, double = match.groups()
-        steps.append(
-            int(index)
-            if index is not None
-            else next(n for n in (name, single, double) if n is not None)
-        )
+        names = [n for n in (name, single, double) if n is not None]
+        steps.append(names[0] if names else int(index))
         at = match.end()
     return steps
 

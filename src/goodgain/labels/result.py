@@ -69,6 +69,8 @@ class Labels(AsFrames, Plottable):
             if model in (None, setting.model)
             and (prompt is None or prompt in (setting.prompt, setting.prompt.partition("@")[0]))
         ]
+        if prompt is None:  # nuggets and preferences are not gains, unless they are asked for
+            settings = [s for s in settings if "task" not in s.parameters] or settings
         if not settings:
             raise InputError(_none_match(model, prompt), where=store.path)
         if len(settings) > 1:
@@ -81,6 +83,7 @@ class Labels(AsFrames, Plottable):
         return cls(store, settings[0])
 
     def __iter__(self) -> Iterator[Label]:
+        ensemble = self.setting.parameters.get("ensemble")
         rows_of_pairs = self.store.db.stream(
             "SELECT p.query, p.doc, p.replicate, p.question, r.gain, r.status, r.detail "
             f"FROM {self._pairs()} p LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
@@ -89,7 +92,11 @@ class Labels(AsFrames, Plottable):
         )
         for (query, doc), rows in groupby(rows_of_pairs, key=lambda row: (row[0], row[1])):
             last = {row[2]: row for row in rows}  # by replicate: the latest one counts
-            yield _label(query, doc, [_Reply(*row[3:]) for row in last.values()])
+            replies = {number: _Reply(*row[3:]) for number, row in last.items()}
+            if ensemble is not None:
+                yield _ensemble_label(query, doc, replies, ensemble)
+            else:
+                yield _label(query, doc, list(replies.values()))
 
     def __len__(self) -> int:
         row = self.store.db.execute(
@@ -196,6 +203,33 @@ def _label(query: str, doc: str, replies: list[_Reply]) -> Label:
         spread=max(gains) - min(gains) if gains else None,
         detail=reply.detail or "",
         question=replies[-1].question,
+    )
+
+
+def _ensemble_label(
+    query: str, doc: str, replies: dict[int, _Reply], parameters: Mapping[str, Any]
+) -> Label:
+    """The label that an ensemble's members make; `replicates` counts those with a gain."""
+    from goodgain.labels.ensemble import Opinion, combine_replies
+
+    opinions = {
+        number: Opinion(
+            reply.gain if reply.status == "ok" else None,
+            reply.status or "pending",
+            reply.detail or "",
+        )
+        for number, reply in replies.items()
+    }
+    combined = combine_replies(opinions, parameters)
+    return Label(
+        query=query,
+        doc=doc,
+        gain=combined.gain,
+        status=combined.status,
+        replicates=combined.members,
+        spread=combined.spread,
+        detail=combined.detail,
+        question=next(iter(replies.values())).question,
     )
 
 
