@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from server import Server
 
+from goodgain.cli import run
 from goodgain.errors import GoodgainError
 from goodgain.labels import AnthropicJudge, OpenAIJudge, Pair, Prompt, Store, label, pool
 from goodgain.labels.judges.options import parse_extra_body, parse_headers
@@ -257,3 +258,51 @@ def test_placeholders_in_inserted_text_stay(tmp_path: Path) -> None:
     prompt = Prompt.of("answer-0-4")
     text = prompt.user_message("{document}?", ["{answer}"], answer="{question}")
     assert "{document}?" in text and "{answer}" in text and "{question}" in text
+
+
+def test_the_command_line_sends_a_published_prompt_with_options(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("ROUTE", "blue")
+    monkeypatch.chdir(tmp_path)
+    Path("umbrela.txt").write_bytes(UMBRELA.encode())
+    Path("pairs.jsonl").write_text(
+        '{"query_id": "q", "doc_id": "d", "question": "w?", "text": "x"}\n'
+    )
+    server.reply = "##final score: 3"
+    common = ["label", "pairs.jsonl", "--store", "s.db", "--base-url", server.openai_url, "-q"]
+    raw_options = ["--template", "umbrela.txt", "--raw", "--reply", RULE, "--grades", "0..3"]
+    provider = ["--extra-body", '{"top_p": 0.9}', "--header", "X-Route: $ROUTE", "--model-seed", "5",
+                "--reasoning-effort", "low", "--temperature", "none"]  # fmt: skip
+    assert run([*common, "--model", "m", *raw_options, *provider]) == 0
+    body = server.bodies[0]
+    assert body["messages"][0]["content"].startswith("Given a query")
+    assert (body["top_p"], body["seed"], body["reasoning_effort"]) == (0.9, 5, "low")
+    assert "temperature" not in body and server.headers[0]["x-route"] == "blue"
+    capsys.readouterr()
+    for wrong, problem in (
+        (["--model", "m", "--template", "umbrela.txt"], "--raw"),
+        (["--model", "m", "--raw"], "--raw requires --template"),
+        (["--model", "m", "--template", "umbrela.txt", "--raw", "--reply", RULE], "scale"),
+        (["--model", "m", *raw_options, "--prompt", "gain-0-4"], "exclude"),
+        (["--model", "m", "--ensemble", "vote"], "several"),
+        (["--model", "m", "--extra-body", "{"], "JSON"),
+    ):
+        assert run([*common, *wrong]) == 2
+        assert problem in capsys.readouterr().err
+
+
+def test_the_command_line_labels_with_an_ensemble(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.jsonl").write_text(
+        '{"query_id": "q", "doc_id": "d", "question": "w?", "text": "GAIN=3"}\n'
+    )
+    common = ["label", "pairs.jsonl", "--store", "s.db", "--base-url", server.openai_url, "-q"]
+    assert run([*common, "--model", "a", "--model", "b", "--ensemble", "mean"]) == 0
+    assert {body["model"] for body in server.bodies} == {"a", "b"}
+    assert run([*common, "--model", "a", "--model", "b", "--ensemble", "mean", "--dry-run"]) == 0
+    capsys.readouterr()
+    assert run(["labels", "show", "s.db", "--model", "mean(a, b)", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("q,d,3,ok,2,0")

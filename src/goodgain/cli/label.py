@@ -5,12 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cli.judges import (
+    add_judge,
+    add_prompt,
+    add_provider,
+    chosen_judge,
+    chosen_prompt,
+)
 from goodgain.cli.options import (
     add_concurrency,
     add_documents,
     add_output,
     add_queries,
-    add_timeout,
     add_trace_format,
     add_unit,
 )
@@ -20,7 +26,7 @@ from goodgain.cli.parser import command_parser
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.labels import Estimate, Judge, Labels
+    from goodgain.labels import Estimate, Labels
     from goodgain.labels.runner import Progress
 
 
@@ -38,7 +44,11 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
         "      --labelled-traces labelled.jsonl\n"
         "  goodgain label --pool 20 bm25.run knn.run --queries queries.tsv --documents corpus.jsonl \\\n"
-        "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
+        "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n"
+        "  goodgain label pairs.jsonl --model A --model B --ensemble vote --store labels.db\n"
+        "  goodgain label pairs.jsonl --model NAME --store labels.db --template umbrela.txt --raw \\\n"
+        "      --grades 0..3 --reply 'final score: *([0-3])'\n",
+        usage="goodgain label SOURCE [SOURCE ...] --model NAME --store FILE [options]",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
     p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
@@ -47,7 +57,9 @@ def parser() -> argparse.ArgumentParser:
     )
     add_trace_format(p)
     add_unit(p)
-    _add_judge(p)
+    add_judge(p)
+    add_prompt(p)
+    add_provider(p)
     _add_limits(p)
     pool = p.add_argument_group("pool")
     pool.add_argument(
@@ -58,51 +70,6 @@ def parser() -> argparse.ArgumentParser:
     pool.add_argument("--qrels", metavar="FILE", help="judgments of pairs that need no label")
     add_output(p, per_query=False)
     return p
-
-
-def _add_judge(p: argparse.ArgumentParser) -> None:
-    """The model and how it is called."""
-    judge = p.add_argument_group("judge")
-    judge.add_argument("--model", metavar="NAME", help="name of the model")
-    judge.add_argument(
-        "--base-url",
-        metavar="URL",
-        help="URL of the server (default: that of the model's provider)",
-    )
-    judge.add_argument(
-        "--judge", metavar="NAME",
-        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--prompt", metavar="NAME|FILE",
-        help="gain-0-4, relevance-0-3, or your own template (default: gain-0-4)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--temperature", metavar="T", default="",
-        help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--max-tokens", type=int, metavar="N",
-        help="maximum reply tokens per document (default: 300)",
-    )  # fmt: skip
-    add_timeout(judge)
-    judge.add_argument(
-        "--replicates", type=int, default=1, metavar="N",
-        help="ask N times and take the median (default: 1)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--batch", type=int, default=1, metavar="N",
-        help="documents of a question per call (default: 1)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--canaries", type=int, default=0, metavar="N",
-        help="add decoy documents for N questions; calibrate reports how many fooled the judge",
-    )  # fmt: skip
-    judge.add_argument(
-        "--text-limit", type=int, default=24_000, metavar="N",
-        help="maximum characters of a document; longer ones are truncated and recorded as such "
-        "(default: 24000)",
-    )  # fmt: skip
 
 
 def _add_limits(p: argparse.ArgumentParser) -> None:
@@ -138,9 +105,9 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
-    judge = _judge(args)
+    judge = chosen_judge(args)
     options: dict[str, Any] = {
-        "prompt": args.prompt,
+        "prompt": chosen_prompt(args),
         "replicates": args.replicates,
         "batch": args.batch,
         "text_limit": args.text_limit,
@@ -187,27 +154,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _judge(args: argparse.Namespace) -> Judge:
-    """The judge, created with the settings that the user chose; it has defaults for the others."""
-    from goodgain.errors import UsageError
-    from goodgain.labels import Price, create_judge, judge_for
-    from goodgain.labels.judges.registry import BUILT_IN
-
-    if not (args.model or args.judge):
-        raise UsageError("--model or --judge is required")
-    settings = {
-        "model": args.model,
-        "base_url": args.base_url,
-        "price": Price.parse(args.price) if args.price else None,
-        "max_tokens": args.max_tokens,
-        "timeout": args.timeout,
-    }
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if args.temperature or args.judge is None or args.judge in BUILT_IN:
-        settings["temperature"] = _temperature(args)
-    return create_judge(args.judge, **settings) if args.judge else judge_for(**settings)
-
-
 def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
     from goodgain.io.atomic import write_texts
     from goodgain.labels import with_gains
@@ -245,21 +191,6 @@ def _pairs(args: argparse.Namespace) -> Any:
         documents=args.documents,
         qrels=args.qrels,
     )
-
-
-def _temperature(args: argparse.Namespace) -> float | None:
-    from goodgain.errors import UsageError
-
-    if not args.temperature:
-        return 0.7 if args.replicates > 1 else 0.0
-    if args.temperature == "none":
-        return None
-    try:
-        return float(args.temperature)
-    except ValueError:
-        raise UsageError(
-            f"invalid --temperature '{args.temperature}'", hint="a number, or none"
-        ) from None
 
 
 _UNKNOWN_COST = "unknown without --price"
