@@ -75,7 +75,9 @@ class Ensemble:
         name: str | None = None,
     ) -> None:
         if rule not in RULES:
-            raise UsageError(f"unknown rule '{rule}' of an ensemble", hint=f"one of: {', '.join(RULES)}")
+            raise UsageError(
+                f"unknown rule '{rule}' of an ensemble", hint=f"one of: {', '.join(RULES)}"
+            )
         if len(members) < 2:
             raise UsageError(f"an ensemble needs at least two members, got {len(members)}")
         self.members = tuple(_member(member) for member in members)
@@ -141,9 +143,7 @@ def combine(opinions: Sequence[Opinion], rule: str, minimum: int, members: int) 
     return Combined(None, status, len(gains), spread, f"{detail}; at least {minimum} are needed")
 
 
-def combine_replies(
-    replies: Mapping[int, Opinion], parameters: Mapping[str, Any]
-) -> Combined:
+def combine_replies(replies: Mapping[int, Opinion], parameters: Mapping[str, Any]) -> Combined:
     """The members' replies by replicate: first one gain per member, then the rule over members."""
     size = int(parameters["replicates"])
     members: dict[int, list[Opinion]] = {}

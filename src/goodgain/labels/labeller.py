@@ -172,6 +172,8 @@ def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
     parameters = parameters_of(judge)
     if batch > 1:
         parameters["batch"] = batch
+    if task := getattr(prompt, "task", ""):
+        parameters["task"] = task
     return Setting(
         prompt=prompt.version,
         model=model_of(judge),

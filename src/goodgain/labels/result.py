@@ -115,6 +115,15 @@ class Labels(AsFrames, Plottable):
             f"WHERE a.setting = {self.store.find_setting(self.setting)})"
         )
 
+    def raw_replies(self) -> dict[tuple[str, str], str]:
+        """The text of the reply that counts for each query and document."""
+        rows = self.store.db.execute(
+            f"SELECT p.query, p.doc, r.raw FROM {self._pairs()} p JOIN replies r ON r.id = (SELECT id "
+            "FROM replies WHERE key = p.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
+            "ORDER BY p.created, p.id"
+        )
+        return {(query, doc): raw for query, doc, raw in rows.fetchall()}
+
     @property
     def statuses(self) -> dict[str, int]:
         """The number of labels with each status, most frequent first."""

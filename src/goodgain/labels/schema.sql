@@ -145,6 +145,18 @@ CREATE TABLE nuggets (
   checksum TEXT NOT NULL
 );
 CREATE INDEX nuggets_query ON nuggets (query);
+-- What people say about a nugget in an answer: 0 none, 1 partial, 2 support; the last row of an annotator counts.
+CREATE TABLE assignments (
+  id INTEGER PRIMARY KEY,
+  annotator TEXT NOT NULL,
+  query TEXT NOT NULL,
+  system TEXT NOT NULL,
+  nugget TEXT NOT NULL,
+  support INTEGER NOT NULL CHECK (support IN (0, 1, 2)),
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE INDEX assignments_answer ON assignments (query, system);
 -- The number of rows of every table with checksums, and the sum of these: a missing row is noticed.
 CREATE TABLE totals (
   name TEXT PRIMARY KEY,

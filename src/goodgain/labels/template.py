@@ -116,7 +116,7 @@ class Prompt:
     ) -> str:
         """The question and the documents, with narrative and gold answer where the template has them."""
         count = len(documents)
-        blocks = [_block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
+        blocks = [block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
         return self._fill(question, "\n\n".join(blocks), narrative, answer)
 
     def _fill(self, question: str, document: str, narrative: str, answer: str) -> str:
@@ -165,7 +165,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _block(text: str, number: int | None) -> str:
+def block(text: str, number: int | None) -> str:
     """The document between marks derived from its hash, so it cannot contain its own end mark."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     count = "" if number is None else f" {number}"

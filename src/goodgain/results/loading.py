@@ -42,9 +42,10 @@ def saved_kinds() -> dict[str, Any]:
     from goodgain.agentic import GoodGain
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration
+    from goodgain.labels.nuggets.scores import NuggetScores
     from goodgain.ranking import Evaluation
 
-    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration, NuggetScores)}
 
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:
