@@ -125,7 +125,8 @@ def chosen_judge(args: argparse.Namespace) -> Judge | Ensemble:
                 hint="repeat --model, --judge or --prompt",
             )
         return judges[0]
-    members: Any = [(judge, prompt) for judge in judges for prompt in prompts or [None]]
+    chosen: list[Prompt | None] = [*prompts] or [None]
+    members: Any = [(judge, prompt) for judge in judges for prompt in chosen]
     return Ensemble(members, args.ensemble or "vote", args.minimum)
 
 

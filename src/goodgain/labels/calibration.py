@@ -9,7 +9,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.canaries import PREFIX
+from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
+from goodgain.labels.examples import example_pairs
 from goodgain.labels.result import judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.ranking import Evaluator
@@ -82,6 +83,7 @@ class Calibration(SavedAsJson, Reportable):
     not_labelled: int  # pairs with a human judgment but without a label
     scale: tuple[float, float] | None = None  # as declared
     clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
+    examples: int = 0  # pairs that the judge was shown as examples, and that are left out
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -149,9 +151,22 @@ class Calibration(SavedAsJson, Reportable):
             messages.append(
                 f"ignored {self.not_labelled:,} pairs with a human judgment but without a label"
             )
-        fooled = [f"{kind} ({good} of {count})" for kind, count, good in self.canaries if good]
+        fooled = [
+            f"{kind} ({good} of {count})"
+            for kind, count, good in self.canaries
+            if good and kind not in KNOWN_GOOD
+        ]
         if fooled:
             messages.append(f"decoy documents fooled the judge: {', '.join(fooled)}")
+        missed = [
+            f"{kind} ({count - good} of {count})"
+            for kind, count, good in self.canaries
+            if good < count and kind in KNOWN_GOOD
+        ]
+        if missed:
+            messages.append(f"the judge did not recognise known answers: {', '.join(missed)}")
+        if self.examples:
+            messages.append(f"left out {self.examples:,} pairs that the judge was shown as examples")
         if any(self.clipped) and self.scale is not None:
             counts = [
                 f"{n:,} {whose} label{'s' * (n > 1)}"
@@ -178,13 +193,14 @@ class Calibration(SavedAsJson, Reportable):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         scale = data.get("scale")
-        values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("scale", "clipped")}
+        values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("scale", "clipped", "examples")}
         return cls(
             **values
             | {
                 "grades": tuple(data["grades"]),
                 "scale": None if scale is None else tuple(scale),
                 "clipped": tuple(data.get("clipped", (0, 0))),
+                "examples": data.get("examples", 0),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
@@ -231,6 +247,8 @@ def calibrate(
     human_qrels: Qrels | Gains = judgments
     truth = judgments.to_dict()
     judged = _labels(labels, threshold)
+    truth, shown = _without(truth, judged.shown)
+    human_qrels = truth if shown else human_qrels
     clipped = (0, 0)
     if declared is not None:
         declared.require_threshold(threshold)
@@ -275,7 +293,15 @@ def calibrate(
         not_labelled=sum(map(len, truth.values())) - pairs - failed,
         scale=None if declared is None else (declared.low, declared.high),
         clipped=clipped,
+        examples=shown,
     )
+
+
+def _without(gains: Gains, pairs: set[tuple[str, str]]) -> tuple[Gains, int]:
+    """The gains without some pairs, and how many these were."""
+    left = {q: {d: g for d, g in docs.items() if (q, d) not in pairs} for q, docs in gains.items()}
+    count = sum(map(len, gains.values())) - sum(map(len, left.values()))
+    return {q: docs for q, docs in left.items() if docs}, count
 
 
 class _JudgeLabels(NamedTuple):
@@ -285,13 +311,14 @@ class _JudgeLabels(NamedTuple):
     gains: dict[str, dict[str, float]]
     failed: set[tuple[str, str]]
     canaries: tuple[tuple[str, int, int], ...]
+    shown: set[tuple[str, str]]  # as examples
 
 
 def _labels(source: Any, threshold: float) -> _JudgeLabels:
     labels = stored_labels(source)
     if labels is None:
         qrels = judgments_of(source)
-        return _JudgeLabels(qrels, qrels.to_dict(), set(), ())
+        return _JudgeLabels(qrels, qrels.to_dict(), set(), (), set())
     failed: set[tuple[str, str]] = set()
     labelled: Counter[str] = Counter()
     good: Counter[str] = Counter()
@@ -306,7 +333,7 @@ def _labels(source: Any, threshold: float) -> _JudgeLabels:
         else:
             gains.setdefault(label.query, {})[label.doc] = label.gain
     canaries = tuple((kind, labelled[kind], good[kind]) for kind in sorted(labelled))
-    return _JudgeLabels(gains, gains, failed, canaries)
+    return _JudgeLabels(gains, gains, failed, canaries, example_pairs(labels.setting))
 
 
 def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
     "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "samples", "sampled",
-    "nuggets", "assignments",
+    "nuggets", "assignments", "prompts",
 )  # fmt: skip
 
 

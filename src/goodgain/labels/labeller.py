@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
-from goodgain.labels.store import Setting, Store
+from goodgain.labels.store import Setting, Store, now
 from goodgain.labels.template import Prompt
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
         parameters["batch"] = batch
     if task := getattr(prompt, "task", ""):
         parameters["task"] = task
+    if prompt.examples:
+        parameters["examples"] = [[e.query, e.doc] for e in prompt.examples]
     return Setting(
         prompt=prompt.version,
         model=model_of(judge),
@@ -181,6 +184,12 @@ def setting_of(judge: Any, prompt: Prompt, batch: int = 1) -> Setting:
         low=prompt.low,
         high=prompt.high,
     )
+
+
+def add_prompt(store: Store, prompt: Prompt) -> None:
+    """Store the text of a prompt, which the judge's passport shows."""
+    text = json.dumps(prompt.to_dict(), ensure_ascii=False)
+    store.insert("prompts", [{"version": prompt.version, "text": text, "created": now()}])
 
 
 def retry_statuses(statuses: Iterable[str]) -> tuple[str, ...]:
@@ -279,6 +288,8 @@ def _plan(
     if batch > 1 and not template.takes_several:
         raise UsageError(f"prompt '{template.name}' shows one document, so batch must be 1")
     plan = Plan(store, setting_of(judge, template, batch), template, text_limit)
+    if record:
+        add_prompt(store, template)
     pairs = with_canaries(pairs_to_label(source, identity), canaries, template.high)
     plan.fill(pairs, replicates, retry_statuses(retry), record)
     return plan

@@ -12,6 +12,7 @@ from itertools import count, groupby, islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
+from goodgain.labels.examples import same_question
 from goodgain.labels.store import PairRow, ReplyRow
 from goodgain.labels.template import cut
 
@@ -140,6 +141,12 @@ class Plan:
 
     def _background(self, pair: Pair) -> tuple[str, str]:
         """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
+        for example in self.prompt.examples:
+            if example.query == pair.query and not same_question(example, pair.question):
+                raise InputError(
+                    f"query '{pair.query}' has another question as an example: '{example.question:.60}'",
+                    hint="examples of the query that is judged are left out by its question",
+                )
         texts = []
         for field in ("narrative", "answer"):
             text = str(getattr(pair, field))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.judges.replies import Verdict, loads
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
+    from goodgain.labels.examples import Example
+
 _NAMES = {
     "question": "question", "query": "question", "document": "document", "passage": "document",
     "doc": "document", "segment": "document", "text": "document", "narrative": "narrative",
-    "answer": "answer",
+    "answer": "answer", "examples": "examples",
 }  # fmt: skip
 _NAME = "|".join(_NAMES)
 _PLACEHOLDER = re.compile(rf"(\{{\{{\s*(?:{_NAME})\s*\}}\}}|\{{(?:{_NAME})\}})")
@@ -61,7 +62,14 @@ class RawPrompt(Prompt):
             )
         parted = _SYSTEM.fullmatch(text)
         system, user = (parted[1], parted[2]) if parted else ("", text)
-        prompt = cls(Path(path).stem, int(ends.low), int(ends.high), system, user, reply)
+        prompt = cls(
+            name=Path(path).stem,
+            low=int(ends.low),
+            high=int(ends.high),
+            system=system,
+            user=user,
+            reply=reply,
+        )
         for field in ("question", "document"):
             if field not in prompt.fields:
                 names = ", ".join(f"{{{name}}}" for name, role in _NAMES.items() if role == field)
@@ -104,7 +112,17 @@ class RawPrompt(Prompt):
     def version(self) -> str:
         """Its name and a hash of its text, scale and rule."""
         text = "\0".join((self.system, self.user, f"{self.low}-{self.high}", self.reply, "raw"))
-        return f"{self.name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"{self.name}@{self._hash(text)}"
+
+    def with_examples(self, examples: Sequence[Example], shots: int) -> Self:
+        """A published prompt shows examples only where it has a place for them."""
+        if "examples" not in self.fields:
+            raise UsageError(f"prompt '{self.name}' has no place for examples", hint="{examples}")
+        return super().with_examples(examples, shots)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of its text and its rule."""
+        return {**super().to_dict(), "raw": True, "reply": self.reply}
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -119,7 +137,9 @@ class RawPrompt(Prompt):
         self, question: str, documents: Sequence[str], narrative: str = "", answer: str = ""
     ) -> str:
         """The published text with its placeholders filled; the document stands as it is."""
-        values = dict(zip(FIELDS, (question, documents[0], narrative, answer), strict=True))
+        shown = self.examples_text(question) if self.shots else ""
+        listed = (question, documents[0], narrative, answer, shown)
+        values = dict(zip(FIELDS, listed, strict=True))
         pieces = self._pieces
         return "".join([values[_role(p)] if i % 2 else p for i, p in enumerate(pieces)])
 
@@ -129,7 +149,8 @@ class RawPrompt(Prompt):
 
     @cached_property
     def _fixed_tokens(self) -> int:
-        return tokens_of(self.system + self.user)
+        shown = "".join(e.question + e.text for e in self.examples)
+        return tokens_of(self.system + self.user + shown)
 
     def schema(self, count: int) -> dict[str, Any] | None:
         """No schema: it would change what is asked for."""

@@ -139,7 +139,10 @@ class Labels(AsFrames, Plottable):
 
     def to_qrels(self) -> Qrels:
         """The gains as judgments."""
-        return Qrels(self.to_dict(), name=f"labels of {self.setting.model}")
+        from goodgain.labels.passport import judge_facts
+
+        qrels = Qrels(self.to_dict(), name=f"labels of {self.setting.model}")
+        return qrels.judged_by(judge_facts(self))
 
     def rows(self, first: int | None = None) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for every label, or for the `first` ones."""

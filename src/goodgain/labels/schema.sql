@@ -11,6 +11,14 @@ CREATE TABLE settings (
   high INTEGER NOT NULL,
   checksum TEXT NOT NULL
 );
+-- The texts of prompts, for the passports of judges.
+CREATE TABLE prompts (
+  id INTEGER PRIMARY KEY,
+  version TEXT NOT NULL UNIQUE,
+  text TEXT NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
 CREATE TABLE questions (
   id INTEGER PRIMARY KEY,
   text TEXT NOT NULL UNIQUE,

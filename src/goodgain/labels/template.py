@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from goodgain.labels.examples import Example
     from goodgain.labels.judges.replies import Verdict
 
 FOLDER = Path(__file__).parent / "prompts"
 BUILT_IN = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 DEFAULT = "gain-0-4"
 
-FIELDS = ("question", "document", "narrative", "answer")
+FIELDS = ("question", "document", "narrative", "answer", "examples")
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(FIELDS) + r")\}")
 _FORM = re.compile(r"scale:\s*(\d+)\s*-\s*(\d+)\s*\n--- system\n(.*?)--- user\n(.*)", re.DOTALL)
 _ONE = (
@@ -47,6 +48,8 @@ class Prompt:
     high: int
     system: str
     user: str
+    examples: tuple[Example, ...] = ()  # labels of people that the judge is shown
+    shots: int = 0  # how many of them, without those of the query that is judged
 
     @classmethod
     def of(cls, value: Prompt | str | os.PathLike[str] | None = None) -> Prompt:
@@ -88,13 +91,29 @@ class Prompt:
             raise InputError(
                 f"the scale {low}-{high} must have at least two gains", where=str(path)
             )
-        return cls(path.stem, low, high, system.strip(), user.strip())
+        return cls(name=path.stem, low=low, high=high, system=system.strip(), user=user.strip())
+
+    def with_examples(self, examples: Sequence[Example], shots: int) -> Self:
+        """The prompt with examples, shown where it has {examples}, else before everything else."""
+        off = next((e for e in examples if not self.low <= e.gain <= self.high), None)
+        if off is not None:
+            raise InputError(
+                f"example {off.gain:g} of query '{off.query}', document '{off.doc}' is outside the scale "
+                f"{self.low}-{self.high} of prompt '{self.name}'"
+            )
+        return replace(self, examples=tuple(examples), shots=shots)
 
     @cached_property
     def version(self) -> str:
         """Its name and a hash of its text, so that any change makes a new version."""
         text = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
-        return f"{self.name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"{self.name}@{self._hash(text)}"
+
+    def _hash(self, text: str) -> str:
+        for example in self.examples:
+            text += "\0" + "\0".join(map(str, example))
+        text += f"\0{self.shots}" if self.shots else ""
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
     @property
     def takes_several(self) -> bool:
@@ -117,13 +136,25 @@ class Prompt:
         """The question and the documents, with narrative and gold answer where the template has them."""
         count = len(documents)
         blocks = [block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
-        return self._fill(question, "\n\n".join(blocks), narrative, answer)
+        shown = self.examples_text(question) if self.shots else ""
+        values = (question, "\n\n".join(blocks), narrative, answer, shown)
+        text = self._fill(dict(zip(FIELDS, values, strict=True)))
+        return text if not shown or "examples" in self.fields else f"{shown}\n\n{text}"
 
-    def _fill(self, question: str, document: str, narrative: str, answer: str) -> str:
+    def _fill(self, values: Mapping[str, str]) -> str:
         """Every placeholder is replaced once: text that is inserted is never searched for more."""
-        values = dict(zip(FIELDS, (question, document, narrative, answer), strict=True))
         pieces = self._pieces  # text and names of fields in turn
         return "".join([values[piece] if i % 2 else piece for i, piece in enumerate(pieces)])
+
+    def examples_text(self, question: str) -> str:
+        """The examples, without those of this question."""
+        from goodgain.labels.examples import shown_examples
+
+        shown = shown_examples(self.examples, question, self.shots)
+        texts = [
+            f"Question:\n{e.question}\n\n{block(e.text, None)}\n\nGain: {e.gain:g}" for e in shown
+        ]
+        return "How people judged other documents:\n\n" + "\n\n---\n\n".join(texts) + "\n\n---"
 
     @cached_property
     def _pieces(self) -> list[str]:
@@ -145,7 +176,15 @@ class Prompt:
 
     @cached_property
     def _fixed_tokens(self) -> int:
-        return tokens_of(self.system + _SEVERAL + self.user)
+        shown = sum(tokens_of(e.question + e.text) + _DELIMITERS for e in self.examples)
+        return tokens_of(self.system + _SEVERAL + self.user) + shown
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of its text, for the store and the judge's passport."""
+        facts = {"system": self.system_message(1), "user": self.user, "scale": [self.low, self.high]}
+        if self.examples:
+            facts["examples"] = [[e.query, e.doc, e.gain] for e in self.examples]
+        return facts
 
     def schema(self, count: int) -> dict[str, Any] | None:
         """The JSON schema of a reply about `count` documents; None if it is not JSON."""

@@ -11,6 +11,7 @@ from goodgain.labels.nuggets.bank import nugget_sources, read_nuggets
 from goodgain.labels.nuggets.scores import AnswerNuggets, Assigned, NuggetScores
 from goodgain.labels.nuggets.tasks import per_call, task_prompt
 from goodgain.labels.pairs import Pair
+from goodgain.labels.passport import judge_facts
 from goodgain.labels.result import Labels
 from goodgain.labels.store import Store
 from goodgain.labels.template import cut
@@ -108,6 +109,7 @@ def _scores(
         nugget_source=source if source is not None else next(iter(nugget_sources(store)), ""),
         assigned_by=annotator or (labels.setting.model if labels is not None else ""),
         notes=tuple(notes),
+        judge=None if labels is None else judge_facts(labels),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from goodgain.measures.grammar import make
 from goodgain.measures.registry import definitions
 from goodgain.results.frames import AsFrames
+from goodgain.results.judges import judge_notes
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 
@@ -83,6 +84,12 @@ class NuggetScores(SavedAsJson, AsFrames):
     nugget_source: str
     assigned_by: str
     notes: tuple[str, ...] = ()
+    judge: dict[str, Any] | None = None  # who assigned, if it was a model
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """What the scores rest on."""
+        facts = {"role": "nuggets", "name": self.nugget_source, "kind": "nuggets"}
+        return [{**facts, "judge": self.judge} if self.judge else facts]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -146,7 +153,7 @@ class NuggetScores(SavedAsJson, AsFrames):
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
-        messages = list(self.notes)
+        messages = [*judge_notes(self.inputs()), *self.notes]
         empty = sum(not a.nuggets for a in self.answers)
         if empty:
             messages.append(f"{_answers(empty)} to queries without nuggets: undefined")
@@ -166,7 +173,7 @@ class NuggetScores(SavedAsJson, AsFrames):
         """The result as plain data."""
         return {
             "goodgain": self.KIND, "format": self.FORMAT, "nugget_source": self.nugget_source,
-            "assigned_by": self.assigned_by, "notes": list(self.notes),
+            "assigned_by": self.assigned_by, "notes": list(self.notes), "judge": self.judge,
             "answers": [
                 {"system": a.system, "query": a.query, "repeat": a.repeat, "recorded": a.recorded,
                  "nuggets": [[int(n.vital), n.support] for n in a.nuggets]}
@@ -189,6 +196,7 @@ class NuggetScores(SavedAsJson, AsFrames):
             nugget_source=data["nugget_source"],
             assigned_by=data["assigned_by"],
             notes=tuple(data["notes"]),
+            judge=data["judge"],
         )  # fmt: skip
 
     def _of(self, system: str) -> list[AnswerNuggets]:
