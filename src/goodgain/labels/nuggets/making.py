@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goodgain.labels.result import Labels
 
 WINDOW = 10  # documents per call
-KEPT_NUGGETS = 20  # per query, vital ones first, as in TREC RAG
+STORED_NUGGETS = 20  # per query, vital ones first, as in TREC RAG
 _DOC = "nuggets"
 
 
@@ -43,7 +43,7 @@ def make_nuggets(
     qrels: Any = None,
     threshold: float = 2,
     window: int = WINDOW,
-    limit: int = KEPT_NUGGETS,
+    limit: int = STORED_NUGGETS,
     source: str | None = None,
     **options: Any,
 ) -> MadeNuggets:

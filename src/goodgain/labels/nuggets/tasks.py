@@ -84,7 +84,12 @@ def listed_nuggets(text: str) -> list[str] | None:
 
 def task_prompt(name: str) -> TaskPrompt:
     """The prompt of this name."""
-    plain = Prompt.read(FOLDER / f"{name}.txt")
     kind = MakingPrompt if name == "nugget-making" else TaskPrompt
+    return read_task(FOLDER / f"{name}.txt", name, kind)
+
+
+def read_task(path: Path, task: str, kind: type[TaskPrompt] = TaskPrompt) -> TaskPrompt:
+    """The prompt of a file, for a task."""
+    plain = Prompt.read(path)
     values = {field.name: getattr(plain, field.name) for field in fields(Prompt)}
-    return kind(**values, task=name)
+    return kind(**values, task=task)
