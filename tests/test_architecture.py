@@ -22,6 +22,7 @@ STAGES = (
     "results",
     "data",
     "traces",
+    "live",
     "identity",
     "measures",
     "ranking",
@@ -36,7 +37,9 @@ STAGES = (
     "spark",
     "experiment",
     "checks",
+    "serving",
     "reports",
+    "judging",
     "cli",
 )
 FREE = {
@@ -50,7 +53,9 @@ FREE = {
 }  # anyone may import these; "" is goodgain itself
 # The way back: every result can be turned into a page, and every saved file into a result, by functions that
 # import later stages when they are called.
-BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
+BACK = {
+    "results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels", "checks"}
+}
 ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {
     "numpy",
@@ -199,7 +204,7 @@ def test_exported_names_are_locked():
         "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "selftest", "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

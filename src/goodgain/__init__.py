@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goodgain.io.convert import convert
     from goodgain.labels import Judge, Labels, Store, label, pool
     from goodgain.labels.calibration import Calibration, calibrate
+    from goodgain.live import search_tool
     from goodgain.measures import (
         Measure,
         cg,
@@ -75,6 +76,7 @@ _MODULES = {
     "goodgain.io.convert": ("convert",),
     "goodgain.labels": ("Judge", "Labels", "Store", "label", "pool"),
     "goodgain.labels.calibration": ("Calibration", "calibrate"),
+    "goodgain.live": ("search_tool",),
     "goodgain.measures": (
         "Measure",
         "cg",
@@ -149,6 +151,7 @@ __all__ = [
     "record",
     "register",
     "report",
+    "search_tool",
     "selftest",
     "tune",
 ]

@@ -16,13 +16,19 @@ OURS = [command for command in COMMANDS if command != "trec-eval"]
 # Options that several commands have with different objects, and what those are.
 DIFFERENT_OBJECTS = {
     "--by": "a column that groups queries; what groups conversations",
-    "--system": "a column of score tables; a system to draw",
+    "--system": "a column of score tables; a system to draw; what to call a recorded system",
+    "-o": "a file to write; a file to append to",
+    "--output": "a file to write; a file to append to",
+    "--port": "of the page; of the proxy",
+    "--sample": "queries to recompute; share of conversations to record",
+    "--conversation": "one to compare; what to call a recorded one",
     "--query": "a column of score tables; a query to explain",
     "--model": "the judge to call; the labels to use",
     "--prompt": "the prompt to send; the labels to use",
     "--price": "of tokens; the measure on an axis",
     "--budget": "of labelling; the measure on an axis",
     "--qrels": "pairs that need no label; judgments of an experiment; judgments to start from",
+    "--sample": "how many queries to recompute; the name of a sample",
     "--baseline": "a system to compare with; a file of approved results",
 }
 

@@ -253,7 +253,7 @@ def _reply_text(fault: str, documents: list[str]) -> tuple[str, str, bool]:
         case "fraction":
             return '{"gain": 2.5, "reason": "between"}', "stop", False
         case "text":
-            return '{"gain": "3", "reason": "in words"}', "stop", False
+            return json.dumps({"gain": str(one), "reason": "in words"}), "stop", False
         case "boolean":
             return '{"gain": true, "reason": "yes"}', "stop", False
         case "empty":

@@ -12,7 +12,7 @@ from goodgain.data import Qrels, Run, Trace
 from goodgain.errors import GoodgainError
 from goodgain.labels import Labels, Pair, Request, Store, label, pool, with_gains
 from goodgain.labels.calibration import Calibration, calibrate
-from goodgain.labels.exchange import import_labels
+from goodgain.labels.imports import import_labels
 from goodgain.measures import nDCG
 
 HUMAN = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 0, "d": 3}}
@@ -380,5 +380,5 @@ def test_with_gains_takes_no_labels_at_all() -> None:
 @pytest.mark.parametrize("form", JUDGMENTS)
 def test_import_takes_judgments_in_every_form(form: str, tmp_path: Path) -> None:
     with Store() as store:
-        assert import_labels(store, JUDGMENTS[form](HUMAN, tmp_path), "human") == 5
+        assert import_labels(store, JUDGMENTS[form](HUMAN, tmp_path), "human").replies == 5
         assert Labels.of(store, model="human").to_dict() == HUMAN

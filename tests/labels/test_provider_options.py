@@ -206,7 +206,7 @@ def test_a_raw_prompt_shows_one_document(tmp_path: Path) -> None:
 
 def test_narrative_and_answer_are_shown_where_the_prompt_has_them(server: Server) -> None:
     pair = Pair("q", "d", "what?", "GAIN=4", narrative="only recent ones", answer="forty-two")
-    for prompt, shown in (("narrative-0-4", "only recent ones"), ("answer-0-4", "forty-two")):
+    for prompt, shown in (("narrative-0-4", "only recent ones"), ("gold-0-4", "forty-two")):
         label([pair], judge_of(server, "openai"), prompt=prompt)
         assert shown in server.bodies[-1]["messages"][1]["content"]
     label([pair], judge_of(server, "openai"))
@@ -235,7 +235,7 @@ def test_batches_do_not_mix_answers(server: Server) -> None:
         Pair("q", f"d{i}", "what?", f"GAIN={i} text {i}", answer=answer)
         for i, answer in enumerate(["a", "b", "a", "b"])
     ]
-    labels = label(pairs, judge_of(server, "openai"), prompt="answer-0-4", batch=4)
+    labels = label(pairs, judge_of(server, "openai"), prompt="gold-0-4", batch=4)
     assert labels.to_dict() == {"q": {"d0": 0, "d1": 1, "d2": 2, "d3": 3}}
     assert len(server.bodies) == 2
 
@@ -255,7 +255,7 @@ def test_pools_take_narratives_and_answers_from_the_queries(tmp_path: Path, form
 
 
 def test_placeholders_in_inserted_text_stay(tmp_path: Path) -> None:
-    prompt = Prompt.of("answer-0-4")
+    prompt = Prompt.of("gold-0-4")
     text = prompt.user_message("{document}?", ["{answer}"], answer="{question}")
     assert "{document}?" in text and "{answer}" in text and "{question}" in text
 

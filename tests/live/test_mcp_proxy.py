@@ -264,7 +264,7 @@ def test_a_server_that_dies_leaves_an_unanswered_call(log, tmp_path):
     alpha, die = trace.searches()
     assert [r.id for r in alpha.results] == ["alpha-0", "alpha-1", "alpha-2"]
     assert die.query == "die"
-    assert die.unread
+    assert die.error == "no response"
 
 
 @pytest.mark.parametrize("target", ["folder", "full"])

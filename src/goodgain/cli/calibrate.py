@@ -11,6 +11,7 @@ from goodgain.cli.options import (
     add_output,
     add_outside,
     add_report,
+    add_runs,
     add_save,
     add_seed,
     add_threshold,
@@ -48,9 +49,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("human", metavar="HUMAN", help="human judgments, in any format")
     p.add_argument("labels", metavar="LABELS", help="label store, or judgments in any format")
-    p.add_argument(
-        "--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems to rank"
-    )
+    add_runs(p)
     add_measures(p, DEFAULT_MEASURES)
     add_threshold(p)
     p.add_argument(

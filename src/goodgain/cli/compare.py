@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--gsb",
         metavar="FILE",
-        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]",
+        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]; or a store of: goodgain judge",
     )
     group = p.add_argument_group("comparison")
     add_baseline(group, "the first", action="append")
@@ -193,13 +193,29 @@ def _compare_labels(args: argparse.Namespace) -> int:
     if args.qrels or args.scores or args.traces:
         raise UsageError("--gsb cannot be combined with judgments, runs, --scores or --traces")
     result = gsb_labels(
-        args.gsb,
+        _preferences(args),
         columns={"query": args.query} if args.query else {},
         alpha=args.alpha,
         confidence=args.confidence,
     )
     write(args, result.render(args.format))
     return 0
+
+
+def _preferences(args: argparse.Namespace) -> Any:
+    """A table of labels, or the preferences in a label store, which `goodgain judge` writes."""
+    from goodgain.io.files import is_sqlite
+    from goodgain.labels.opening import is_url
+
+    if not (is_url(args.gsb) or is_sqlite(args.gsb)):
+        return args.gsb
+    from goodgain.labels import Store
+    from goodgain.labels.preferences import gsb_rows
+
+    if args.baseline and len(args.baseline) > 1:
+        raise UsageError("--gsb compares with one system")
+    with Store(args.gsb, read_only=True) as store:
+        return gsb_rows(store, args.baseline[0] if args.baseline else None)
 
 
 def _compare_trajectories(args: argparse.Namespace) -> int:

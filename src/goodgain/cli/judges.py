@@ -60,8 +60,8 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
     prompt = p.add_argument_group("prompt")
     prompt.add_argument(
         "--prompt", metavar="NAME|FILE", action="append",
-        help="gain-0-4, relevance-0-3, narrative-0-4, answer-0-4, or your own template; several are an "
-        "ensemble (default: gain-0-4)",
+        help="gain-0-4, relevance-0-3, narrative-0-4, gold-0-4, answer-0-1, answer-0-4, or your own "
+        "template; several are an ensemble (default: gain-0-4, with --answers answer-0-1)",
     )  # fmt: skip
     prompt.add_argument(
         "--template", metavar="FILE", help="published prompt, sent byte for byte (with --raw)"
@@ -78,6 +78,11 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
     prompt.add_argument(
         "--batch", type=int, default=1, metavar="N",
         help="documents of a question per call (default: 1)",
+    )  # fmt: skip
+    prompt.add_argument(
+        "--keep", choices=("hash", "text"), default="hash",
+        help="what the store keeps of a document for audit: the hash of its text, or also the text "
+        "(default: hash)",
     )  # fmt: skip
     prompt.add_argument(
         "--text-limit", type=int, default=24_000, metavar="N",

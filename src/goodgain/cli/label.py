@@ -13,6 +13,7 @@ from goodgain.cli.judges import (
     chosen_prompt,
 )
 from goodgain.cli.options import (
+    add_answers,
     add_concurrency,
     add_documents,
     add_output,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import argparse
 
     from goodgain.labels import Estimate, Labels
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
+    add_answers(p)
     add_trace_format(p)
     add_unit(p)
     add_judge(p)
@@ -107,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
     judge = chosen_judge(args)
     options: dict[str, Any] = {
-        "prompt": chosen_prompt(args),
+        "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
         "batch": args.batch,
         "text_limit": args.text_limit,
@@ -129,6 +131,7 @@ def run(args: argparse.Namespace) -> int:
         args.store,
         limits=limits,
         processes=args.processes,
+        keep=args.keep,
         progress=bar,
         **options,
     )
@@ -174,6 +177,14 @@ def _pairs(args: argparse.Namespace) -> Any:
     from goodgain.labels.labeller import pairs_to_label
     from goodgain.labels.pairs import holds_pairs
 
+    if args.answers:
+        from goodgain.labels import answer_pairs
+
+        if args.pool is not None:
+            raise UsageError(
+                "--answers labels the answers of traces; --pool labels documents of runs"
+            )
+        return answer_pairs(args.sources, args.answers, args.source_format)
     if args.pool is None:
         if args.queries or args.documents or args.qrels:
             raise UsageError("--queries, --documents and --qrels require --pool")
@@ -250,7 +261,7 @@ class Bar:
         if not self._live and now - self._last < 10 and self._last:
             return
         self._last = now
-        if not self._live and not progress.done:
+        if not self._live and not progress.done and not progress.planning:
             return
         text = line(progress)
         self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
@@ -265,13 +276,16 @@ class Bar:
 
 def line(p: Progress) -> str:
     """Progress in one line: share, rate, time left, tokens, cost, failures."""
+    if p.planning and not p.total:
+        return f"planning: {p.pairs:,} pairs read, {p.stored:,} labels in the store"
     share = p.done / p.total if p.total else 1.0
     filled = int(20 * share)
     left = "-" if p.left is None else _time(p.left)
     cost = "" if p.cost is None else f"  cost {p.cost:.4f}"
     failed = p.done - p.statuses["ok"]
     return (
-        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,} {int(100 * share)}%  "
+        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,}"
+        f"{'+ (planning)' if p.planning else f' {int(100 * share)}%'}  "
         f"{p.rate:.1f}/s  {left} left  {p.tokens_in + p.tokens_out:,} tokens{cost}"
         + (f"  {failed:,} failed" if failed else "")
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from goodgain.cli.options import add_search_tools
 from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def parser() -> argparse.ArgumentParser:
         "server", nargs="+", metavar="SERVER",
         help="-- COMMAND ARGUMENT ... of a server over standard streams, or the URL of one over HTTP",
     )  # fmt: skip
-    p.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="traces are appended to FILE"
-    )
+    p.add_argument("-o", "--output", metavar="FILE", required=True, help="append traces to FILE")
     p.add_argument(
         "--port", type=int, default=0, metavar="N",
         help="port of the proxy for a server over HTTP, on loopback (default: a free one)",
@@ -43,12 +42,24 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--conversation", metavar="NAME", help="name of the conversation (default: unique)"
     )
+    p.add_argument(
+        "--sample", type=float, default=1.0, metavar="SHARE",
+        help="share of conversations to record (default: 1)",
+    )  # fmt: skip
+    p.add_argument(
+        "--redact", choices=("drop", "hash"), help="drop or hash the texts of queries and results"
+    )
+    p.add_argument(
+        "--rotate", metavar="WHEN", help='begin a new file at a size or age: "100 MB", "1 day"'
+    )
+    add_search_tools(p)
     return p
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the proxy until the server or the client ends."""
     from goodgain.errors import UsageError
+    from goodgain.live import Capture
     from goodgain.live.mcp_proxy import proxy
 
     # argparse drops every `--`, also those that belong to the server's command
@@ -60,11 +71,20 @@ def run(args: argparse.Namespace) -> int:
             f"'{server[0]}' is neither a URL nor a command after --",
             hint=f"goodgain live mcp -o {args.output} -- {' '.join(server)}",
         )
-    return proxy(
-        server if is_command else server[0],
+    capture = Capture(
         args.output,
-        system=args.system,
-        conversation=args.conversation,
-        port=args.port,
-        show=lambda text: print(text, file=sys.stderr, flush=True),
+        sample=args.sample,
+        redact=args.redact,
+        rotate=args.rotate,
+        search_tools=args.search_tool,
+        not_search_tools=args.not_search_tool,
     )
+    with capture:
+        return proxy(
+            server if is_command else server[0],
+            capture,
+            system=args.system,
+            conversation=args.conversation,
+            port=args.port,
+            show=lambda text: print(text, file=sys.stderr, flush=True),
+        )

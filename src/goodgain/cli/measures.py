@@ -95,6 +95,7 @@ def _namesake(d: Definition) -> Definition | None:
 _LEVELS = {
     ("query", False): "query",
     ("conversation", False): "conversation",
+    ("system", False): "system",
     ("iteration", False): "single iteration",
     ("iteration", True): "conversation up to an iteration",
 }

@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
         "Measure what each search of an agent contributed: gain, redundancy and cost per iteration.",
         "examples:\n"
         "  goodgain trace traces.jsonl\n"
+        "  goodgain trace runs/ --labels evidence.tsv --threshold 1 --answers gold.jsonl\n"
         "  goodgain trace before.jsonl after.jsonl --by file --labels labels.tsv\n"
         "  goodgain trace langfuse.json --search-tool web_search --per-conversation --format csv\n",
     )
@@ -44,6 +45,11 @@ def parser() -> argparse.ArgumentParser:
         help="average over conversations still searching at an iteration, or carry finished ones "
         "forward (default: active)",
     )  # fmt: skip
+    group.add_argument(
+        "--evidence", choices=("any", "all"), default="any",
+        help="with --answers: count a conversation as having the evidence if any or all of it was "
+        "returned (default: any)",
+    )  # fmt: skip
     add_threads(group)
     add_identity(p)
     add_report(p, texts=False)
@@ -58,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Measure and print."""
     result = measure_traces(args, args.traces, args.by)
-    text = result.render(args.format, args.per_conversation)
+    text = result.render(args.format, args.per_conversation, args.evidence)
     if args.format == "table" and not args.per_conversation and not args.no_plot:
         text = "\n".join(filter(None, (text, result.sketch())))
     write(args, text, side_files(args, result))

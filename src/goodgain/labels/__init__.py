@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from goodgain.labels.answers import answer_pairs
 from goodgain.labels.ensemble import Ensemble
 from goodgain.labels.judges import (
     AnthropicJudge,
@@ -19,9 +20,10 @@ from goodgain.labels.judges import (
 from goodgain.labels.labeller import Estimate, estimate, label
 from goodgain.labels.limits import Limits
 from goodgain.labels.pairs import Pair
+from goodgain.labels.people import Vote
 from goodgain.labels.pooling import pool
 from goodgain.labels.raw import RawPrompt
-from goodgain.labels.result import Label, Labels
+from goodgain.labels.result import Label, Labels, PeopleLabels
 from goodgain.labels.store import Store
 from goodgain.labels.template import Prompt
 from goodgain.labels.traces import with_gains
@@ -37,6 +39,7 @@ __all__ = [
     "Limits",
     "OpenAIJudge",
     "Pair",
+    "PeopleLabels",
     "Price",
     "Prompt",
     "RawPrompt",
@@ -44,6 +47,8 @@ __all__ = [
     "Request",
     "Retry",
     "Store",
+    "Vote",
+    "answer_pairs",
     "create_judge",
     "estimate",
     "judge_for",

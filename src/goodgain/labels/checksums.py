@@ -11,6 +11,7 @@ from goodgain.labels.database import columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LARGEST = 2**63 - 1
 MODULUS = 2**62  # of the sums in `totals`
 
@@ -31,7 +32,7 @@ def storable(value: Any, kind: str) -> Any:
 
 def checksum(table: str, values: Sequence[Any]) -> str:
     """The checksum of a row from its values in the order of the schema."""
-    text = json.dumps([table, *values], ensure_ascii=False, separators=(",", ":"))
+    text = _encode([table, *values])
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

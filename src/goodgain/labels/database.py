@@ -21,9 +21,12 @@ FORMAT = 2  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
-    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "samples", "sampled",
-    "nuggets", "assignments", "prompts",
+    "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
+    "samples", "sampled", "nuggets", "assignments", "prompts",
 )  # fmt: skip
+
+
+_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter in messages about a damaged file
 
 
 class Cursor(Protocol):
@@ -66,6 +69,9 @@ class Database(Protocol):
     def rollback(self) -> None:
         """Undo it, if the database has not done so already."""
 
+    def sync_commits(self) -> None:
+        """From now on a commit returns when its rows are on disk, also if the power fails then."""
+
     def close(self) -> None:
         """Close the connection."""
 
@@ -83,14 +89,14 @@ class Sqlite:
         """Run one statement."""
         try:
             return self._db.execute(sql, values)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise self._translated(error) from None
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for many rows."""
         try:
             self._db.executemany(sql, rows)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise self._translated(error) from None
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
@@ -101,7 +107,7 @@ class Sqlite:
                 row = next(rows)
             except StopIteration:
                 return
-            except sqlite3.DatabaseError as error:
+            except _ERRORS as error:
                 raise self._translated(error) from None
             yield row
 
@@ -126,9 +132,17 @@ class Sqlite:
         """Close the file."""
         self._db.close()
 
+    def decode_with(self, errors: str) -> None:
+        """How bytes that are not UTF-8 are read."""
+        self._db.text_factory = lambda data: data.decode("utf-8", errors)
+
     def copy_from(self, other: Sqlite) -> None:
         """Take over the pages of another database."""
         other._db.backup(self._db)
+
+    def sync_commits(self) -> None:
+        """Write-ahead logging alone survives kills, but may lose the last commits with the power."""
+        self.execute("PRAGMA synchronous = FULL")
 
     def use_log(self) -> None:
         """Switch to write-ahead logging, so that readers and a writer do not wait for each other."""
@@ -145,10 +159,12 @@ class Sqlite:
         self.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each one waits for the disk
         self.execute("PRAGMA temp_store = FILE")
 
-    def _translated(self, error: sqlite3.DatabaseError) -> Exception:
+    def _translated(self, error: Exception) -> Exception:
         """What a user can do something about is an input error; a broken rule of ours is not."""
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             return error
+        if isinstance(error, UnicodeDecodeError):
+            return store_error("malformed text", self.name)
         return store_error(str(error), self.name)
 
 
@@ -200,6 +216,16 @@ def columns(table: str) -> dict[str, str]:
         if statement.startswith(f"CREATE TABLE {table} ("):
             fields = re.findall(r"^  ([a-z_]+) (TEXT|INTEGER|REAL)\b", statement, re.MULTILINE)
             return {name: kind for name, kind in fields if name not in ("id", "checksum")}
+    raise KeyError(table)
+
+
+@cache
+def references(table: str) -> dict[str, str]:
+    """The columns of a table that refer to the ids of another, and which."""
+    for statement in schema():
+        if statement.startswith(f"CREATE TABLE {table} ("):
+            pattern = r"^  ([a-z_]+) INTEGER NOT NULL REFERENCES (\w+) \(id\)"
+            return dict(re.findall(pattern, statement, re.MULTILINE))
     raise KeyError(table)
 
 

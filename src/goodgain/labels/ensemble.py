@@ -231,7 +231,7 @@ def _batches(store: Store, table: str) -> Iterator[list[PairRow]]:
 
 def _total(summaries: Sequence[Any]) -> Any:
     """The summaries of the members' runs as one."""
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
     first = summaries[0]
     total = Progress(total=0, pairs=first.pairs, cost=first.cost if first.cost is None else 0.0)

@@ -40,7 +40,7 @@ def open_database(path: str, *, create: bool, read_only: bool) -> tuple[str, Dat
             )
         version = 0
     else:
-        version = _version(path)
+        version = store_format(path)
     try:
         return path, _reading(path, version) if read_only else _writing(path)
     except (sqlite3.Error, OSError) as error:
@@ -74,7 +74,7 @@ def _create(db: Database) -> None:
 
 def _reading(path: str, version: int) -> Sqlite:
     """A connection that changes nothing; a store of format 1 is upgraded in a temporary copy."""
-    db = _open_read_only(path)
+    db = read_only_sqlite(path)
     if version == FORMAT:
         return db
     copy = Sqlite("", name=path)  # SQLite deletes an unnamed file when it is closed
@@ -89,7 +89,7 @@ def _reading(path: str, version: int) -> Sqlite:
     return copy
 
 
-def _open_read_only(path: str) -> Sqlite:
+def read_only_sqlite(path: str) -> Sqlite:
     """A connection that reads; where SQLite cannot create its files beside the store, a way without them.
 
     Nobody can write to a read-only file system, so that locks are not needed there. Elsewhere another
@@ -116,7 +116,7 @@ def _open_read_only(path: str) -> Sqlite:
         return db
 
 
-def _version(path: str) -> int:
+def store_format(path: str) -> int:
     """The format of a store; a file that is none, or one of a later version, is refused."""
     try:
         if Path(path).stat().st_size == 0:
@@ -126,7 +126,7 @@ def _version(path: str) -> int:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             db = Sqlite(uri, uri=True, name=path)
         else:
-            db = _open_read_only(path)
+            db = read_only_sqlite(path)
         try:
             db.execute("BEGIN")  # one snapshot: another process may be creating the file
             application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -139,6 +139,8 @@ def _version(path: str) -> int:
         raise InputError(f"not a label store: {reason}", where=path) from None
     if application != APPLICATION and not (empty and application == 0):
         raise InputError("not a label store, but another SQLite database", where=path)
+    if version < (0 if empty else 1):
+        raise InputError("not a label store: its header is damaged", where=path)
     if version > FORMAT:
         raise InputError(
             f"the label store has format {version}; this version supports up to {FORMAT}",

@@ -12,7 +12,7 @@ from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
 from goodgain.io.files import is_text, plain_descriptor, read_head
 from goodgain.io.naming import display_name, format_of
-from goodgain.io.tables import load_table
+from goodgain.io.tables import Table, load_table
 
 _FORMS = '(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}'
 
@@ -36,15 +36,15 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     """
     rows: Iterable[tuple[str, Any]]
     if isinstance(source, str | os.PathLike):
-        rows = _file_rows(os.fspath(source))
+        rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
-        rows = _table_rows(source)
+        rows = table_rows(load_table(source))
     elif isinstance(source, Iterable):
         rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
     else:
         raise InputError(f"cannot read pairs from {source!r:.80}", hint=f"rows are {_FORMS}")
     for where, row in rows:
-        yield row if isinstance(row, Pair) else _pair(row, where)
+        yield row if isinstance(row, Pair) else pair_of(row, where)
 
 
 def holds_pairs(path: str) -> bool:
@@ -52,7 +52,7 @@ def holds_pairs(path: str) -> bool:
     if path == "-":
         return True
     try:
-        _, first = next(_file_rows(path), ("", {"question": ""}))
+        _, first = next(file_rows(path), ("", {"question": ""}))
         columns = find_columns(first, "pairs", path)
     except InputError:
         return False
@@ -70,7 +70,24 @@ def text_of(fields: Mapping[str, str]) -> str:
     return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))
 
 
-def _pair(row: Any, where: str) -> Pair:
+def pair_of_fields(fields: Mapping[str, str]) -> Pair:
+    """A pair from its fields by role; an id that is missing is the question, or a hash of the text."""
+    from goodgain.labels.store import digest
+
+    text = text_of(fields)
+    question = fields.get("question", fields.get("query", ""))
+    return Pair(
+        query=fields.get("query", question),
+        doc=fields["doc"] if "doc" in fields else digest(text)[:12],
+        question=question,
+        text=text,
+        narrative=fields.get("narrative", ""),
+        answer=fields.get("answer", ""),
+    )
+
+
+def pair_of(row: Any, where: str) -> Pair:
+    """The pair of a row."""
     from goodgain.labels.store import digest
 
     if isinstance(row, tuple | list) and len(row) in (2, 4):
@@ -79,15 +96,7 @@ def _pair(row: Any, where: str) -> Pair:
     if isinstance(row, Mapping):
         fields = row_fields(row, "pairs", where)
         if "question" in fields:
-            text = text_of(fields)
-            return Pair(
-                query=fields.get("query", fields["question"]),
-                doc=fields["doc"] if "doc" in fields else digest(text)[:12],
-                question=fields["question"],
-                text=text,
-                narrative=fields.get("narrative", ""),
-                answer=fields.get("answer", ""),
-            )
+            return pair_of_fields(fields)
     raise InputError(
         f"not a pair of a question and a document: {row!r:.60}",
         where=where,
@@ -95,15 +104,15 @@ def _pair(row: Any, where: str) -> Pair:
     )
 
 
-def _file_rows(path: str) -> Iterator[tuple[str, Any]]:
+def file_rows(path: str) -> Iterator[tuple[str, Any]]:
     """The rows of a file with their places: JSON lines are streamed, other tables are loaded."""
     if path == "-" or has_json_lines(path):
         return read_objects(path)
-    return _table_rows(path)
+    return table_rows(load_table(path))
 
 
-def _table_rows(source: Any) -> Iterator[tuple[str, Any]]:
-    table = load_table(source)
+def table_rows(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table with their places."""
     names = list(table.columns)
     for number, values in enumerate(zip(*table.columns.values(), strict=True)):
         yield table.where(number), dict(zip(names, values, strict=True))

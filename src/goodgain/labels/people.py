@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Method = Literal["majority", "mean", "median", "dawid-skene"]
 VOTE_STATUSES = ("label", "skipped", "withdrawn")
+ADJUDICATION = "adjudication"  # how the source of a vote starts that settles a disagreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def add_votes(store: Store, votes: Iterable[Vote]) -> int:
             if not created:  # the last vote counts, whatever the clock says
                 created = now()
                 if earlier and earlier >= created:
-                    created = _just_after(earlier)
+                    created = just_after(earlier)
             row = {name: getattr(vote, name) for name in vote.__slots__}
             rows.append({**row, "question": store.question(vote.question), "created": created})
             store.insert("votes", rows[-1:])
@@ -115,7 +116,8 @@ def _place(vote: Vote) -> tuple[str, str, str]:
     return query, doc, annotator
 
 
-def _just_after(created: str) -> str:
+def just_after(created: str) -> str:
+    """The next time that sorts after another."""
     from datetime import datetime, timedelta
 
     form = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -147,29 +149,57 @@ def read_votes(store: Store, annotator: str | None = None, history: bool = False
     return votes if history else [vote for vote in votes if vote.status != "withdrawn"]
 
 
+def annotators_of(store: Store) -> list[str]:
+    """The names of all who have voted."""
+    rows = store.db.execute("SELECT DISTINCT annotator FROM votes ORDER BY annotator")
+    return [name for (name,) in rows]
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown way to aggregate votes."""
+    if method not in METHODS:
+        raise UsageError(
+            f"unknown way to aggregate votes: '{method}'", hint=f"choose from: {', '.join(METHODS)}"
+        )
+
+
 def aggregate(votes: Iterable[Vote], method: str = "majority") -> Aggregated:
     """One gain per query and document; skipped ones count nowhere.
 
     majority: the most frequent gain, and of equally frequent ones the lowest. median: the lower one of
     two, so that it stays on the scale. dawid-skene: the most probable gain, with the confusion matrix of
-    each annotator estimated by EM (Dawid & Skene, 1979).
+    each annotator estimated by EM (Dawid & Skene, 1979). By any rule, the last adjudicated vote of a pair
+    settles it, and counts as nobody's label otherwise.
     """
-    if method not in METHODS:
-        raise UsageError(
-            f"unknown way to aggregate votes: '{method}'", hint=f"choose from: {', '.join(METHODS)}"
-        )
+    check_method(method)
+    scales: dict[tuple[float, float], str] = {}  # the first annotator of each
     by_pair: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    settled: dict[tuple[str, str], tuple[str, float]] = {}
     for vote in votes:
-        if vote.gain is None:
+        if vote.low is not None and vote.high is not None:
+            scales.setdefault((vote.low, vote.high), vote.annotator)
+        if vote.source.startswith(ADJUDICATION):
+            if vote.gain is not None:
+                before = settled.get((vote.query, vote.doc), ("", 0.0))
+                settled[vote.query, vote.doc] = max(before, (vote.created, float(vote.gain)))
+        elif vote.gain is None:
             by_pair.get((vote.query, vote.doc), {}).pop(vote.annotator, None)
         else:
             by_pair[vote.query, vote.doc][vote.annotator] = float(vote.gain)
+    if len(scales) > 1:
+        names = ", ".join(f"{low:g} to {high:g} ({who})" for (low, high), who in scales.items())
+        raise InputError(
+            f"votes on different scales cannot be aggregated: {names}",
+            hint="choose an annotator, or import them on one scale",
+        )
     labelled = {pair: own for pair, own in by_pair.items() if own}
     gains: Gains = {}
     counts: dict[str, dict[str, int]] = {}
-    for (query, doc), gain in METHODS[method](labelled).items():
+    results = METHODS[method](labelled) if labelled else {}
+    results |= {pair: gain for pair, (_, gain) in settled.items()}
+    for (query, doc), gain in results.items():
         gains.setdefault(query, {})[doc] = gain
-        counts.setdefault(query, {})[doc] = len(labelled[query, doc])
+        counts.setdefault(query, {})[doc] = len(labelled.get((query, doc), ())) or 1
     return Aggregated(gains, method, counts)
 
 

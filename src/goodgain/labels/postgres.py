@@ -155,6 +155,10 @@ class Postgres:
         if not self._db.closed:
             self._db.execute("ROLLBACK")
 
+    def sync_commits(self) -> None:
+        """Whatever the server's default is."""
+        self.execute("SET synchronous_commit = on")
+
     def close(self) -> None:
         """Close the connection."""
         self._db.close()

@@ -67,10 +67,12 @@ CREATE TABLE replies (
 CREATE UNIQUE INDEX replies_one_gain ON replies (key) WHERE status = 'ok';
 CREATE INDEX replies_key ON replies (key, id);
 -- Which process is paying for a key just now; a claim that has expired may be taken over.
+-- `reserved` is the part of the budget that a process may still spend, in a row of its own.
 CREATE TABLE claims (
   key TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
-  until REAL NOT NULL
+  until REAL NOT NULL,
+  reserved REAL NOT NULL
 );
 CREATE INDEX claims_holder ON claims (holder);
 -- Every paid call, also if its label is not used; the budget is the sum of the costs.
@@ -108,20 +110,31 @@ CREATE TABLE votes (
 );
 CREATE INDEX votes_pair ON votes (query, doc, annotator);
 -- Side by side: which of two systems, lists or answers a person prefers; `sides` says what was shown where.
+-- The last row of an annotator, query and pair of systems counts.
 CREATE TABLE preferences (
   id INTEGER PRIMARY KEY,
   annotator TEXT NOT NULL,
   query TEXT NOT NULL,
   first TEXT NOT NULL,
   second TEXT NOT NULL,
-  choice TEXT NOT NULL CHECK (choice IN ('first', 'same', 'second', 'skipped')),
+  choice TEXT NOT NULL CHECK (choice IN ('first', 'same', 'second', 'skipped', 'withdrawn')),
   sides TEXT NOT NULL,
+  reason TEXT NOT NULL,
   note TEXT NOT NULL,
   seconds REAL,
+  source TEXT NOT NULL,
   created TEXT NOT NULL,
   checksum TEXT NOT NULL
 );
 CREATE INDEX preferences_query ON preferences (query, annotator);
+-- People on the judging page. A role never changes: an adjudicator has seen the labels of others.
+CREATE TABLE annotators (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
 -- What was drawn for people to judge, and with which probability; `doc` is null where a whole query was drawn.
 CREATE TABLE samples (
   id INTEGER PRIMARY KEY,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from goodgain.labels.judges.protocol import Status
     from goodgain.labels.people import Vote
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
 
 
@@ -78,10 +80,7 @@ class PairRow(NamedTuple):
 
 def digest(*values: Any) -> str:
     """A hash of plain data."""
-    import hashlib
-
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
+    return sha256(_encode(values).encode()).hexdigest()[:40]
 
 
 def now() -> str:
@@ -90,8 +89,8 @@ def now() -> str:
 
 
 def document_hash(text: str) -> str:
-    """The hash by which the store knows a document's text."""
-    return digest(storable(text, "TEXT"))
+    """The SHA-256 of a document's text in UTF-8, by which the store knows it."""
+    return sha256(storable(text, "TEXT").encode()).hexdigest()
 
 
 class Store:
@@ -255,7 +254,7 @@ class Store:
             last = self._last_keys(number, rows)
             new = []
             for row in rows:
-                place = tuple(storable(v, "TEXT") for v in (row.query, row.doc)), row.replicate
+                place = storable(row.query, "TEXT"), storable(row.doc, "TEXT"), row.replicate
                 key, document, created = last.get(place, ("", None, ""))
                 if key == row.key and document in (row.document, *[None] * (not row.document)):
                     continue
@@ -269,19 +268,21 @@ class Store:
 
     def _last_keys(
         self, setting: int, rows: Sequence[PairRow]
-    ) -> dict[tuple[tuple[str, ...], int], tuple[str, str | None, str]]:
+    ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
         """The key, document and time that count now for each of these pairs and replicates."""
         places = list({(storable(r.query, "TEXT"), storable(r.doc, "TEXT")) for r in rows})
-        last: dict[tuple[tuple[str, ...], int], tuple[str, str | None, str]] = {}
+        last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
         for chunk in _chunks(places, _MAX_VALUES // 2):
             marks = ",".join(["(?,?)"] * len(chunk))
             cursor = self.db.execute(
-                "SELECT query, doc, replicate, key, document, created FROM asked WHERE setting = ? "
-                f"AND (query, doc) IN (VALUES {marks}) ORDER BY created, id",
-                (setting, *(value for place in chunk for value in place)),
+                f"WITH places (query, doc) AS (VALUES {marks}) "  # CROSS: or SQLite reads all rows
+                "SELECT a.query, a.doc, a.replicate, a.key, a.document, a.created "
+                "FROM places p CROSS JOIN asked a WHERE a.setting = ? AND a.query = p.query "
+                "AND a.doc = p.doc ORDER BY a.created, a.id",
+                (*(value for place in chunk for value in place), setting),
             )
             for query, doc, replicate, key, document, created in cursor:
-                last[(query, doc), replicate] = key, document, created
+                last[query, doc, replicate] = key, document, created
         return last
 
     def add_documents(self, texts: Iterable[str], *, text: bool = True) -> list[str]:
@@ -313,16 +314,36 @@ class Store:
 
         return add_votes(self, votes)
 
-    def done(self, keys: Sequence[str], retry: Iterable[str] = ()) -> set[str]:
-        """The keys that need no further call: with a gain, or with a failure that is not in `retry`."""
-        last: dict[str, str] = {}  # status by key: ok, or else that of the last failure
+    def last_replies(self, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """The status and the id of the reply that counts for each key: ok, or else the last failure."""
+        last: dict[str, tuple[str, int]] = {}
         for chunk in _chunks(keys):
             marks = ",".join("?" * len(chunk))
-            last |= self.db.execute(
-                f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
+            cursor = self.db.execute(
+                f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
                 chunk,
             )
-        return {key for key, status in last.items() if status not in retry}
+            for key, status, number in cursor:
+                last[key] = status, number
+        return last
+
+    def done(
+        self, keys: Sequence[str], retry: Iterable[str] = (), after: int | None = None
+    ) -> set[str]:
+        """The keys that need no further call: with a gain, or with a failure that is not in `retry`.
+
+        Failures that were stored after the reply of id `after` are not retried either.
+        """
+        retried = tuple(retry)
+        return {
+            key
+            for key, (status, number) in self.last_replies(keys).items()
+            if status not in retried or (after is not None and number > after)
+        }
+
+    def last_reply(self) -> int:
+        """The id of the last reply, or 0."""
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
 
     def done_keys(self, setting: Setting, retry: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
@@ -332,8 +353,22 @@ class Store:
         return list(self.done([key for (key,) in keys], tuple(retry)))
 
     def cost(self) -> float:
-        """The cost of all replies that had a price."""
-        return float(self.db.execute("SELECT coalesce(sum(cost), 0) FROM replies").fetchone()[0])
+        """The cost of all calls that had a price, also of those whose labels are not used."""
+        return float(self.db.execute("SELECT coalesce(sum(cost), 0) FROM spending").fetchone()[0])
+
+    def cost_after(self, number: int) -> tuple[float, int]:
+        """The cost of the calls after a row of `spending`, and the id of the last one."""
+        sql = "SELECT coalesce(sum(cost), 0), coalesce(max(id), 0) FROM spending WHERE id > ?"
+        cost, last = self.db.execute(sql, (number,)).fetchone()
+        return float(cost), int(last)
+
+    def add_spending(self, setting: Setting, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add calls to what the store has cost: calls, tokens_in, tokens_out, cost, estimated."""
+        with self.transaction():
+            number, time_of = self.setting(setting), now()
+            self.insert(
+                "spending", ({"setting": number, "created": time_of, **row} for row in rows)
+            )
 
     def close(self) -> None:
         """Close the file or the connection."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from goodgain.errors import InputError, MissingExtraError, UsageError
-from goodgain.live.mcp_messages import MAX_MESSAGE, Lines, Observer
+from goodgain.live.mcp_messages import MAX_MESSAGE, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goodgain.traces.recorder import Conversation, Recorder
+    from goodgain.live.mcp_messages import Observer
 
 _CHUNK = 1 << 16
 _SESSION = b"mcp-session-id"
@@ -29,9 +29,8 @@ class HttpProxy:
     a session; servers without sessions have one conversation for each run of the proxy.
     """
 
-    def __init__(
-        self, url: str, recorder: Recorder, start: Callable[[str | None], Conversation]
-    ) -> None:
+    def __init__(self, url: str, start: Callable[[], Observer]) -> None:
+        """`start` makes the observer of a new session."""
         try:
             import h11
         except ImportError:
@@ -45,7 +44,6 @@ class HttpProxy:
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._authority = parts.netloc.rpartition("@")[2].encode()
-        self._recorder = recorder
         self._start = start
         self._sessions: dict[bytes, Observer] = {}
         self._numbers = count()
@@ -70,7 +68,7 @@ class HttpProxy:
     def observer(self, session: bytes) -> Observer:
         """The one of a session."""
         if session not in self._sessions:
-            self._sessions[session] = Observer(self._start, self._recorder)
+            self._sessions[session] = self._start()
         return self._sessions[session]
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

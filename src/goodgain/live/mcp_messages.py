@@ -4,54 +4,58 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goodgain.live.positions import new_id
+from goodgain.traces.spans import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from goodgain.traces.recorder import Conversation, Iteration, Recorder
+    from goodgain.live.capturing import Capture
 
+_METHODS = ("tools/call", "resources/read", "tools/list", "initialize", "server/discover")
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"  # in the protocol without a handshake
 Key = tuple[int | None, type, Any]  # channel, and the id: 1 and "1" differ
 MAX_MESSAGE = 64 << 20  # bytes; longer ones pass, but their content is not recorded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """A request that waits for its response."""
 
     method: str
     params: dict[str, Any]
-    iteration: Iteration
-    started: float
+    started: int
 
 
 class Observer:
-    """Records the calls of one session. Nothing that it meets is raised: recording must not stop a message.
+    """Captures the calls of one session. Nothing that it meets is raised: that must not stop a message."""
 
-    Calls that overlap in time belong to one iteration; a call that starts when none is under way starts
-    the next one.
-    """
-
-    def __init__(self, start: Callable[[str | None], Conversation], recorder: Recorder) -> None:
-        """`start` starts the conversation, for a server of this name."""
-        self._start = start
-        self._recorder = recorder
-        self._conversation: Conversation | None = None
-        self._iteration: Iteration | None = None
-        self._pending: dict[Key, Request | str] = {}
+    def __init__(self, capture: Capture, *, system: str | None, conversation: str | None) -> None:
+        self._capture = capture
+        self._system = system
+        self._conversation = conversation or new_id()
+        self._pending: dict[Key, Request] = {}
         self._descriptions: dict[str, str] = {}
         self._server: str | None = None
         self._lock = threading.Lock()
+
+    @contextmanager
+    def _safe(self) -> Iterator[None]:
+        try:
+            with self._lock:
+                yield
+        except Exception as error:
+            self._capture.report(error)
 
     def from_client(self, data: bytes, channel: int | None = None) -> None:
         """A message, or a batch of them, on its way to the server.
 
         Ids are those of the session, or of a `channel` of it where several clients share it.
         """
-        with self._recorder.writer.problems(), self._lock:
+        with self._safe():
             for message in _messages(data):
                 method, number, params = (message.get(k) for k in ("method", "id", "params"))
                 params = params if isinstance(params, dict) else {}
@@ -62,7 +66,7 @@ class Observer:
 
     def from_server(self, data: bytes, channel: int | None = None) -> None:
         """A message, or a batch of them, on its way to the client."""
-        with self._recorder.writer.problems(), self._lock:
+        with self._safe():
             for message in _messages(data):
                 number = message.get("id")
                 if "method" not in message and _is_id(number):
@@ -71,7 +75,7 @@ class Observer:
 
     def fail(self, data: bytes, channel: int | None, reason: str) -> None:
         """The server refused a message of the client without a response to it."""
-        with self._recorder.writer.problems(), self._lock:
+        with self._safe():
             for message in _messages(data):
                 if _is_id(number := message.get("id")):
                     request = self._pending.pop(_key(channel, number), None)
@@ -79,7 +83,7 @@ class Observer:
 
     def close(self, channel: int | None = None) -> None:
         """The session, or a channel of it, has ended: calls without a response are recorded as such."""
-        with self._recorder.writer.problems(), self._lock:
+        with self._safe():
             for key in list(self._pending):
                 if channel in (None, key[0]):
                     self._give_up(key)
@@ -87,50 +91,50 @@ class Observer:
     def _give_up(self, key: Key) -> None:
         """Nobody waits for this response any more."""
         request = self._pending.pop(key, None)
-        if isinstance(request, Request):
-            self._record(request, {})
+        if request is not None and request.method == "tools/call":
+            self._add(request, None, "no response")
 
     def _request(self, method: str, key: Key, params: dict[str, Any]) -> None:
-        if method in ("tools/call", "resources/read"):
-            is_first = not any(isinstance(r, Request) for r in self._pending.values())
-            if is_first or self._iteration is None:
-                if self._conversation is None:
-                    self._conversation = self._start(self._server)
-                self._iteration = self._conversation.iteration()
-            self._pending[key] = Request(
-                method=method, params=params, iteration=self._iteration, started=monotonic()
-            )
-        elif method in ("tools/list", "initialize", "server/discover"):
-            self._pending[key] = method
+        if method in _METHODS:
+            self._pending[key] = Request(method, params, time.time_ns())
 
-    def _response(self, request: Request | str | None, message: dict[str, Any]) -> None:
+    def _response(self, request: Request | None, message: dict[str, Any]) -> None:
         result = message.get("result")
-        if isinstance(request, Request):
-            if not (isinstance(result, dict) and result.get("resultType") == "input_required"):
-                self._record(request, message)  # else the client calls again
-        elif request == "tools/list" and isinstance(result, dict):
+        if request is None or _needs_input(result):  # then the client calls again
+            return
+        if request.method in ("tools/call", "resources/read"):
+            self._add(request, *_outcome(message))
+        elif request.method == "tools/list" and isinstance(result, dict):
             for tool in result.get("tools") or ():
                 self._descriptions[str(tool["name"])] = str(tool.get("description") or "")
-        elif request and isinstance(result, dict):
+        elif isinstance(result, dict):
             meta = result.get("_meta")
             server = result.get("serverInfo") or (meta or {}).get(_SERVER_INFO)
             name = server.get("name") if isinstance(server, dict) else None
             self._server = str(name) if name else None
 
-    def _record(self, request: Request, message: dict[str, Any]) -> None:
-        output, error = _outcome(message)
-        if request.method == "resources/read":
-            if message and error is None and request.params.get("uri"):
-                request.iteration.open({"url": str(request.params["uri"])}, tool="resources/read")
-            return
-        tool = str(request.params.get("name", ""))
-        request.iteration.call(
-            tool,
-            request.params.get("arguments"),
-            output,
-            description=self._descriptions.get(tool) or None,
-            latency=round(monotonic() - request.started, 6) if message else None,
-            error=error,
+    def _add(self, request: Request, output: Any, error: str | None) -> None:
+        is_read = request.method == "resources/read"
+        tool = request.method if is_read else str(request.params.get("name", ""))
+        self._capture.add(
+            Span(
+                kind="tool",
+                trace=self._conversation,
+                session=self._conversation,
+                system=self._system or self._server,
+                start=request.started,
+                end=time.time_ns(),
+                where="",
+                id=new_id(),
+                name=tool,
+                description=self._descriptions.get(tool) or None,
+                query={"uri": request.params.get("uri")}
+                if is_read
+                else request.params.get("arguments"),
+                output=None if is_read else output,
+                error=error,
+                said="open" if is_read and error is None else None,
+            )
         )
 
 
@@ -185,6 +189,10 @@ def _outcome(message: dict[str, Any]) -> tuple[Any, str | None]:
         texts = [b.get("text", "") for b in result.get("content") or () if isinstance(b, dict)]
         return content, " ".join(filter(None, map(str, texts))) or "the tool reported an error"
     return content, None
+
+
+def _needs_input(result: Any) -> bool:
+    return isinstance(result, dict) and result.get("resultType") == "input_required"
 
 
 def _is_id(value: Any) -> bool:

@@ -6,15 +6,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
-    from goodgain.traces.recorder import Conversation, Recorder
+    from goodgain.live.capturing import Capture
+    from goodgain.live.mcp_messages import Observer
 
 
 def proxy(
     server: str | Sequence[str],
-    path: str | os.PathLike[str],
+    capture: Capture,
     *,
     system: str | None = None,
     conversation: str | None = None,
@@ -24,33 +24,23 @@ def proxy(
     """Stand between a client and a server until either ends; returns the server's exit status.
 
     `server` is a command, which then speaks over our own standard streams, or a URL, for which the proxy
-    serves at a port on loopback; `show` is told its URL. Calls are appended to `path`; whatever goes wrong
-    with that is logged and does not touch the messages.
+    serves at a port on loopback; `show` is told its URL. Whatever goes wrong with the capture does not touch
+    the messages.
     """
-    from goodgain.traces import recorder as recording
+    from goodgain.live.mcp_messages import Observer
 
-    recorder = recording.Recorder(path, append=True, strict=False)
+    def observer() -> Observer:
+        return Observer(capture, system=system, conversation=conversation)
 
-    def start(server_name: str | None) -> Conversation:
-        started = recording.Conversation(recorder, conversation, system=system or server_name)
-        started.turn()
-        return started
+    if isinstance(server, str):
+        return _serve(server, observer, port, show or print)
+    from goodgain.live.mcp_stdio import run_stdio
 
-    with recorder:
-        if isinstance(server, str):
-            return _serve(server, recorder, start, port, show or print)
-        from goodgain.live.mcp_messages import Observer
-        from goodgain.live.mcp_stdio import run_stdio
-
-        return run_stdio(server, Observer(start, recorder))
+    return run_stdio(server, observer())
 
 
 def _serve(
-    url: str,
-    recorder: Recorder,
-    start: Callable[[str | None], Conversation],
-    port: int,
-    show: Callable[[str], None],
+    url: str, observer: Callable[[], Observer], port: int, show: Callable[[str], None]
 ) -> int:
     """Serve until interrupted."""
     import asyncio
@@ -59,7 +49,7 @@ def _serve(
     from goodgain.live.mcp_http import HttpProxy
 
     async def serve() -> None:
-        work = asyncio.ensure_future(HttpProxy(url, recorder, start).serve(port, announce))
+        work = asyncio.ensure_future(HttpProxy(url, observer).serve(port, announce))
         loop = asyncio.get_running_loop()
         with suppress(
             NotImplementedError, ValueError, RuntimeError

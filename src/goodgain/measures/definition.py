@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Function = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
     Namespace = Literal["ranked", "agentic", "cost", "spans", "answers", "custom", "column"]
-    Level = Literal["query", "conversation", "iteration"]
+    Level = Literal["query", "conversation", "iteration", "system"]
     Direction = Literal["higher", "lower"]
     Aggregate = Literal["mean", "sum", "geometric", "stat"]
     Cutoff = Literal["required", "optional", "none", "recall"]

@@ -12,7 +12,7 @@ from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
-    from goodgain.agentic.system import Figure
+    from goodgain.agentic.runs import Figure
     from goodgain.comparison import Comparison, Pair
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents

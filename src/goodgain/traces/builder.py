@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from goodgain.traces.context import Context
     from goodgain.traces.ledger import Account, Kind
+    from goodgain.traces.results import Finding
 
 
 @dataclass(slots=True)
@@ -132,14 +133,16 @@ class Builder:
         error: Any = None,
         seconds: float | None = None,
         results: list[dict[str, Any]] | None = None,
+        finding: Finding | None = None,
     ) -> None:
-        """Add what a call returned, or its error; `results` where the format itself holds them."""
+        """Add what a call returned, or its error; `results` or a `finding` where the format holds them."""
         output = Output(
             value=value,
             where=where,
             error=None if error in (None, "", False) else str(error),
             seconds=seconds,
             results=results,
+            finding=finding,
         )
         self.context.ledger.meet("output")
         record = call if isinstance(call, CallRecord) else self._by_id.get(str(call))
@@ -186,6 +189,11 @@ class Builder:
     def has_turns(self) -> bool:
         """Whether a turn has begun."""
         return bool(self._turns)
+
+    @property
+    def calls(self) -> list[CallRecord]:
+        """The calls reported so far, in order."""
+        return list(self._records)
 
     def lacks_output(self, call: str | None) -> bool:
         """Whether this is a call of which no output is known so far."""

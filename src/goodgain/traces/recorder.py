@@ -318,32 +318,6 @@ class Iteration:
             search = {k: v for k, v in facts.items() if v is not None}
             self._conversation.write({"iteration": self.number}, "search", search)
 
-    def call(
-        self,
-        tool: str,
-        arguments: Any = None,
-        output: Any = None,
-        *,
-        description: str | None = None,
-        latency: float | None = None,
-        error: Any = None,
-    ) -> None:
-        """Record a call of a tool as it is: readers decide whether it was a search, and what it returned.
-
-        Without an `output` or an `error` it is a call that was never answered.
-        """
-        with self._conversation._writer.problems():
-            facts = {
-                "tool": tool,
-                "description": description,
-                "arguments": plain(arguments),
-                "output": plain(output),
-                "latency": plain_number("latency", latency),
-                "error": None if error is None else str(error) or type(error).__name__,
-            }
-            content = {k: v for k, v in facts.items() if v is not None}
-            self._conversation.write({"iteration": self.number}, "call", content)
-
     def open(self, document: Any, *, tool: str | None = None) -> None:
         """Record that the agent read a document."""
         with self._conversation._writer.problems():
@@ -371,8 +345,6 @@ def _shared_key(name: str, system: str | None, repeat: int | None) -> str:
 
 def _check(kind: str, content: Any) -> None:
     """Let the core validate an event as the conversation that it will be part of."""
-    if kind == "call":  # may hold anything
-        return
     from goodgain._core import check_trace
 
     iteration: dict[str, Any] = {"searches": []}

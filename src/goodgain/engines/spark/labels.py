@@ -16,7 +16,8 @@ from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.errors import GoodgainError, InputError
 from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
-from goodgain.labels.exchange import export, import_labels
+from goodgain.labels.exchange import export
+from goodgain.labels.imports import import_labels
 from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
 from goodgain.labels.labeller import label as label_here

@@ -19,6 +19,8 @@ class AnthropicJudge(ClientJudge):
     client_class = "AsyncAnthropic"
     path = "/v1/messages"
     key_name = "ANTHROPIC_API_KEY"
+    url_name = "ANTHROPIC_BASE_URL"
+    default_url = "https://api.anthropic.com"
 
     input_tokens = (
         "input_tokens",

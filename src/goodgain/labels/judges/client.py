@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.failures import error_in, reported_error
+from goodgain.labels.judges.identity import plain_url
 from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
 from goodgain.labels.judges.protocol import Price, Reply, Request, Retry
 from goodgain.labels.judges.replies import loads
@@ -53,6 +54,8 @@ class ClientJudge:
     client_class = ""
     path = ""
     key_name = ""
+    url_name = ""  # the variable from which the client takes the server's address
+    default_url = ""
     input_tokens: ClassVar[tuple[str, ...]] = ()  # names in the usage of a reply
     output_tokens: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[dict[str, Any]] = {}  # of each call, in addition to those of all services
@@ -87,6 +90,9 @@ class ClientJudge:
         self.headers = dict(headers or {})
         self.parameters |= option_parameters(seed, reasoning_effort, self.extra_body, self.headers)
         self._check_options()
+        server = plain_url(base_url or os.environ.get(self.url_name) or self.default_url)
+        if server != self.default_url:
+            self.parameters["base_url"] = server
         self._frames: dict[tuple[Prompt, int], Frame] = {}
         self._client: Any = None
         self._module: Any = None
@@ -116,7 +122,7 @@ class ClientJudge:
                 f"the key in {self.key_name} contains a line break or another invisible character",
                 hint=f"export {self.key_name}=... without it",
             )
-        if not key and self.base_url is None:
+        if not key and "base_url" not in self.parameters:
             raise UsageError(
                 f"no API key for model '{self.model}'",
                 hint=f"export {self.key_name}=..., or pass base_url= (--base-url) for your own server",

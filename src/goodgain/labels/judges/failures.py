@@ -1,7 +1,8 @@
 """What a server's error means: try again later, end the run, or a failure of this document alone.
 
-Codes are those that the services document. Text is searched only where a service has no code for it: a message
-may link to anything, so a 429 that mentions billing is a rate limit unless its code says that no money is left.
+Codes are those that the services document. Text is searched only where a service has no code for it: a
+message may link to anything, so a 429 that mentions billing is a rate limit unless its code says that no
+money is left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodgain.labels.judges.protocol import Fatal, Reply, Retry
-from goodgain.labels.judges.replies import clean, loads
+from goodgain.labels.judges.replies import loads
 
 _LONGEST_WAIT = 600.0  # seconds, whatever Retry-After says
 _TRANSIENT = (408, 409, 425, 429)
@@ -121,7 +122,7 @@ def error_in(status: int, text: str, data: Any = None) -> ServerError:
             (int(name) for name in names if re.fullmatch(r"[45]\d\d", name)),
             next((_STATUS_BY_NAME[name] for name in names if name in _STATUS_BY_NAME), 500),
         )
-    return ServerError(status, names, clean(" ".join(message.split()))[:300], clean(text))
+    return ServerError(status, names, " ".join(message.split())[:300], text)
 
 
 def reported_error(data: Any) -> Any:

@@ -1,9 +1,9 @@
 """Who judged: what tells one judge from another, so that no two share labels.
 
-A judge that has a `model` is identified by that name and its `parameters`. Any other is identified by a hash of
-its code and of all that the code refers to: defaults, closure, globals, the state of the object it is bound to.
-The hash is the same in every process of one version of Python. What cannot be known, such as the state of a
-client, is refused: the user then has to name the judge.
+A judge that has a `model` is identified by that name and its `parameters`. Any other is identified by a hash
+of its code and of all that the code refers to: defaults, closure, globals, the state of the object it is
+bound to. The hash is the same in every process of one version of Python. What cannot be known, such as the
+state of a client, is refused: the user then has to name the judge.
 """
 
 from __future__ import annotations
@@ -44,12 +44,15 @@ _DESCRIPTORS = (
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )  # fmt: skip
 _CLASS_NAMES = frozenset({
-    "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__abstractmethods__", "_abc_impl",
-    "__slots__", "__firstlineno__", "__static_attributes__", "__qualname__", "__annotate__", "__annotate_func__",
-    "__annotations_cache__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__",
-    "__parameters__", "__protocol_attrs__", "__non_callable_proto_members__", "__hash__",
+    "__dict__", "__weakref__", "__module__", "__doc__", "__annotations__", "__abstractmethods__",
+    "_abc_impl", "__slots__", "__firstlineno__", "__static_attributes__", "__qualname__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__dataclass_fields__", "__dataclass_params__",
+    "__match_args__", "__orig_bases__", "__parameters__", "__protocol_attrs__",
+    "__non_callable_proto_members__", "__hash__",
 })  # fmt: skip
-_SECRET = re.compile(r"key|token|secret|password|pwd|auth|credential|signature|\bsig\b", re.IGNORECASE)
+_SECRET = re.compile(
+    r"key|token|secret|password|pwd|auth|credential|signature|\bsig\b", re.IGNORECASE
+)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -57,9 +60,9 @@ class _UnknownError(Exception):
     """A value that cannot be told from another one."""
 
 
-def model_of(judge: Any) -> str:
-    """The name under which its labels are stored: its `model`, or its qualified name."""
-    model = getattr(judge, "model", None)
+def model_of(judge: Any, name: str | None = None) -> str:
+    """The name under which its labels are stored: `name`, its `model`, or its qualified name."""
+    model = name or getattr(judge, "model", None)
     if model:
         return str(model)
     while isinstance(judge, functools.partial):
@@ -68,11 +71,11 @@ def model_of(judge: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def parameters_of(judge: Any) -> dict[str, Any]:
-    """What else tells it from other judges: its `parameters`, or a hash of its code."""
+def parameters_of(judge: Any, name: str | None = None) -> dict[str, Any]:
+    """What else tells it from other judges: its `parameters`, and a hash of its code if it has no name."""
     parameters = getattr(judge, "parameters", None)
     settings = dict(parameters) if isinstance(parameters, Mapping) else {}
-    if not getattr(judge, "model", None):
+    if not (name or getattr(judge, "model", None)):
         settings["code"] = code_digest(judge)
     return settings
 
@@ -182,7 +185,9 @@ class _Digest:
     def _contents(self, value: Any, name: str) -> bytes | None:
         """The hash of what a container or a subclass of a plain type holds; None for other objects."""
         if isinstance(value, dict | types.MappingProxyType):
-            return _hash(*sorted(self.of(k) + self.of(v, f"{name}[{k!r:.20}]") for k, v in value.items()))
+            return _hash(
+                *sorted(self.of(k) + self.of(v, f"{name}[{k!r:.20}]") for k, v in value.items())
+            )
         if isinstance(value, set | frozenset):
             return _hash(*sorted(map(self.of, value)))
         if isinstance(value, list | tuple | deque):
@@ -199,7 +204,9 @@ class _Digest:
         if _is_installed(function.__module__, function.__code__.co_filename):
             return _hash("function", _qualified(function), _version(function.__module__))
         closure = []
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             try:
                 closure.append(self.of(cell.cell_contents, name))
             except ValueError:  # not assigned yet
@@ -308,7 +315,9 @@ def _qualified(value: Any) -> str:
 @functools.cache
 def _installed_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    return tuple({os.path.realpath(paths[name]) + os.sep for name in ("stdlib", "purelib", "platlib")})
+    return tuple(
+        {os.path.realpath(paths[name]) + os.sep for name in ("stdlib", "purelib", "platlib")}
+    )
 
 
 def _is_installed(module: str | None, file: str | None = None) -> bool:

@@ -27,6 +27,8 @@ class OpenAIJudge(ClientJudge):
     client_class = "AsyncOpenAI"
     path = "/chat/completions"
     key_name = "OPENAI_API_KEY"
+    url_name = "OPENAI_BASE_URL"
+    default_url = "https://api.openai.com/v1"
     input_tokens = ("prompt_tokens",)
     output_tokens = ("completion_tokens",)
     options: ClassVar = {"security": {"bearer_auth": True}, "idempotency_key": ""}  # as by default

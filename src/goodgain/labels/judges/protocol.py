@@ -64,6 +64,7 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     detail: str = ""
+    estimated: bool = False  # whether tokens are the runner's estimate
 
 
 class Retry(Exception):  # noqa: N818 - says what to do, not what went wrong

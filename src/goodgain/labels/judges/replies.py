@@ -27,7 +27,8 @@ _FENCE = re.compile(r"(?:```|~~~)[\w-]*[^\S\n]*\n(.*)\n\s*(?:```|~~~)", re.DOTAL
 _INTEGER = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
 _STATED = re.compile(
     r"(?<![\w-])(?:gain|label|grade|score|rating)s?[*_`\"')\]]*\s*(?::|=|is|of|->|→)?\s*[*_`\"'(\[]*"
-    r"(?P<number>[+-]?\d+(?:\.\d+)?)(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)",
+    r"(?P<number>[+-]?\d+(?:\.\d+)?)"
+    r"(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)",
     re.IGNORECASE,
 )
 _OF = re.compile(r"\W*(?:/|out of)\s*(\d+)", re.IGNORECASE)
@@ -90,9 +91,10 @@ def _by_own_rule(reply: Reply, prompt: Prompt) -> Verdict:
 def parsed_whole(text: str) -> Any:
     """The JSON that makes up all of a text, or all of its only fenced block; None if it is not JSON."""
     text = text.strip()
-    fenced = _FENCE.fullmatch(text)
+    if text.startswith(("`", "~")) and (fenced := _FENCE.fullmatch(text)):
+        text = fenced[1].strip()
     try:
-        return _DECODER.decode(fenced[1].strip() if fenced else text)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -171,18 +173,21 @@ def _stated(text: str, sources: Sequence[str], prompt: Prompt) -> Iterator[Verdi
 
 def _verdicts(data: Any, count: int, prompt: Prompt) -> list[Verdict]:
     """The verdicts of parsed JSON."""
-    if isinstance(data, list) and count == 1 and len(data) == 1:
+    if count > 1:
+        rows = _value(data, "labels") if isinstance(data, dict) else data
+        return _batch_verdicts(data if rows is None else rows, count, prompt)
+    if isinstance(data, list) and len(data) == 1:
         data = data[0]
-    rows = _value(data, "labels") if isinstance(data, dict) else data
-    if count > 1 or (isinstance(data, dict) and _value(data, "gain") is None and rows is not None):
-        return _batch_verdicts(rows, count, prompt)
     if not isinstance(data, dict):
         return [_verdict(data, prompt)]
     gain = _value(data, "gain")
-    if gain is None:
-        return [Verdict("invalid", None, "the reply has no 'gain'")]
-    reason = _value(data, "reason")
-    return [_verdict(gain, prompt, reason if isinstance(reason, str) else "")]
+    if gain is not None:
+        reason = _value(data, "reason")
+        return [_verdict(gain, prompt, reason if isinstance(reason, str) else "")]
+    rows = _value(data, "labels")
+    if rows is not None:
+        return _batch_verdicts(rows, count, prompt)
+    return [Verdict("invalid", None, "the reply has no 'gain'")]
 
 
 def _batch_verdicts(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
@@ -221,7 +226,9 @@ def _numbered(rows: Any) -> Iterator[tuple[int | None, Any]]:
 
 
 def _value(data: dict[str, Any], name: str) -> Any:
-    """A value by name, in any case of its letters; two different ones are no value."""
+    """A value by name, or by its name in other letters if there is only one of these."""
+    if name in data:
+        return data[name]
     values = [value for key, value in data.items() if key.lower() == name]
     return _TWICE if len(values) > 1 else values[0] if values else None
 
@@ -281,12 +288,3 @@ def loads(text: str) -> Any:
         return _DECODER.decode(text.strip())
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def clean(text: str) -> str:
-    """Text that any database accepts: lone surrogates and null characters are escaped."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "backslashreplace").decode()
-    return text.replace("\0", "\\0") if "\0" in text else text

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goodgain.agentic.result import SUMMARY
+from goodgain.agentic.tables import SUMMARY
 from goodgain.comparison import compare
 from goodgain.comparison.render import header
 from goodgain.errors import GoodgainError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.system import Figure
+    from goodgain.agentic.runs import Figure
     from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
     from goodgain.reports.contents import PageContents

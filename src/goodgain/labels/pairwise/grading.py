@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.preferences.records import Preference
+from goodgain.labels.pairwise.records import Choice
 from goodgain.labels.result import gains_of
 from goodgain.labels.scale import Scale
 from goodgain.results.frames import AsFrames
@@ -129,7 +129,7 @@ class PreferenceGrades(AsFrames):
 
 
 def grade_preferences(
-    preferences: Iterable[Preference],
+    preferences: Iterable[Choice],
     *,
     scale: str | tuple[float, float] = (0, 4),
     anchors: Any = None,
@@ -193,7 +193,7 @@ def grade_preferences(
     )
 
 
-def _checked(preference: Preference) -> Preference:
+def _checked(preference: Choice) -> Choice:
     if preference.choice not in OUTCOMES:
         raise InputError(
             f"unknown choice '{preference.choice}' for query '{preference.query}'",
@@ -207,10 +207,10 @@ def _checked(preference: Preference) -> Preference:
 
 
 def _groups(
-    preferences: list[Preference],
+    preferences: list[Choice],
 ) -> tuple[list[tuple[str, list[str]]], list[Group], list[tuple[str, str]]]:
     """The comparisons by query; only the largest connected set of documents has comparable strengths."""
-    by_query: dict[str, list[Preference]] = {}
+    by_query: dict[str, list[Choice]] = {}
     for preference in preferences:
         by_query.setdefault(preference.query, []).append(preference)
     names, groups, left_out = [], [], []
@@ -316,7 +316,7 @@ def _rising(values: list[float], weights: list[int]) -> list[float]:
     return [mean for mean, _, length in blocks for _ in range(length)]
 
 
-def _contradictions(preferences: list[Preference]) -> tuple[int, int]:
+def _contradictions(preferences: list[Choice]) -> tuple[int, int]:
     """Pairs that one source saw in both orders, and how many of them got opposite answers."""
     winners: dict[tuple[str, str, str, str], dict[int, str]] = {}
     for p in preferences:

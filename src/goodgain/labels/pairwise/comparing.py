@@ -16,7 +16,8 @@ from goodgain.errors import InputError, UsageError
 from goodgain.labels.labeller import TEXT_LIMIT, label, pairs_to_label
 from goodgain.labels.nuggets.tasks import TaskPrompt, read_task
 from goodgain.labels.pairs import Pair
-from goodgain.labels.preferences.records import Preference
+from goodgain.labels.pairwise.records import Choice
+from goodgain.labels.preferences import read_preferences
 from goodgain.labels.store import Store
 from goodgain.labels.template import block, cut
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from goodgain.labels.result import Labels
 
 PER_DOCUMENT = 6  # comparisons of each document, in each order
-_CHOICES = {0: "second", 1: "same", 2: "first"}
 
 
 def preference_prompt() -> TaskPrompt:
@@ -45,7 +45,7 @@ def compare_documents(
     per_document: int = PER_DOCUMENT,
     seed: int = 0,
     **options: Any,
-) -> list[Preference]:
+) -> list[Choice]:
     """Ask a judge which of two documents of a query is better, for a random design of pairs.
 
     `per_document` is the number of other documents that each is compared with, or of all others if there
@@ -72,14 +72,14 @@ def compare_documents(
     return list(judged_preferences(labels))
 
 
-def judged_preferences(labels: Labels) -> Iterator[Preference]:
+def judged_preferences(labels: Labels) -> Iterator[Choice]:
     """The preferences of a judge; those whose calls failed are missing, not ties."""
     for row in labels:
         if row.gain is None:
             continue
         first, second = (unquote(name) for name in row.doc.split("|"))
         choice = "first" if row.gain > 1 else "second" if row.gain < 1 else "same"
-        yield Preference(row.query, first, second, choice, 1, labels.setting.model)
+        yield Choice(row.query, first, second, choice, 1, labels.setting.model)
 
 
 def design(documents: Sequence[str], per_document: int, seed: str) -> list[tuple[str, str]]:
@@ -99,24 +99,13 @@ def design(documents: Sequence[str], per_document: int, seed: str) -> list[tuple
     return list(chosen)
 
 
-def read_preferences(store: Store, annotator: str | None = None) -> list[Preference]:
-    """What people said side by side; the last choice of a person on a pair counts.
-
-    Skipped and withdrawn ones are no preferences.
-    """
-    where = "" if annotator is None else "WHERE annotator = ? "
-    rows = store.db.execute(
-        "SELECT annotator, query, first, second, choice, sides FROM preferences "
-        f"{where}ORDER BY created, id",
-        () if annotator is None else (annotator,),
-    ).fetchall()
-    last: dict[tuple[str, str, str, str], Preference | None] = {}
-    for person, query, first, second, choice, sides in rows:
-        stated = choice in _CHOICES.values()
-        last[person, query, first, second] = (
-            Preference(query, first, second, choice, _place(sides), person) if stated else None
-        )
-    return [preference for preference in last.values() if preference is not None]
+def people_choices(store: Store, annotator: str | None = None) -> list[Choice]:
+    """What people said side by side; skipped ones are no preferences."""
+    return [
+        Choice(one.query, one.first, one.second, one.choice, _place(one.sides), one.annotator)
+        for one in read_preferences(store)
+        if one.choice != "skipped" and annotator in (None, one.annotator)
+    ]
 
 
 def _place(sides: str) -> int:

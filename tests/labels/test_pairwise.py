@@ -10,14 +10,14 @@ import pytest
 
 from goodgain.errors import GoodgainError
 from goodgain.labels import Labels, Pair, Store
-from goodgain.labels.preferences import (
-    Preference,
+from goodgain.labels.pairwise import (
+    Choice,
     compare_documents,
     grade_preferences,
-    read_preferences,
+    people_choices,
 )
-from goodgain.labels.preferences.comparing import design
-from goodgain.labels.store import now
+from goodgain.labels.pairwise.comparing import design
+from goodgain.labels.preferences import Preference, add_preferences
 from goodgain.stats.bradley_terry import Group, components, fit, has_finite_estimate, win_shares
 
 
@@ -111,8 +111,8 @@ def test_win_shares_are_expected_shares() -> None:
     assert shares.mean() == pytest.approx(0.5)
 
 
-def preferences(wins: list[tuple[str, str]], query: str = "q") -> list[Preference]:
-    return [Preference(query, a, b, "first") for a, b in wins]
+def preferences(wins: list[tuple[str, str]], query: str = "q") -> list[Choice]:
+    return [Choice(query, a, b, "first") for a, b in wins]
 
 
 def test_a_document_that_wins_all_needs_a_prior() -> None:
@@ -167,7 +167,7 @@ def test_anchors_fix_the_scale() -> None:
 
 def test_a_preference_for_the_place_is_measured_and_cancels() -> None:
     rows = [
-        Preference("q", a, b, "first", 1, "m") for a in "abc" for b in "abc" if a != b
+        Choice("q", a, b, "first", 1, "m") for a in "abc" for b in "abc" if a != b
     ] * 4  # always whatever is shown first
     result = grade_preferences(rows)
     assert result.position_low > 0
@@ -222,37 +222,34 @@ def test_a_judge_compares_documents(tmp_path: Path) -> None:
 
 
 def test_preferences_of_people(tmp_path: Path) -> None:
-    def row(first: str, second: str, choice: str, sides: str, person: str = "ann") -> dict[str, Any]:
-        return {
-            "annotator": person, "query": "q", "first": first, "second": second, "choice": choice,
-            "sides": sides, "note": "", "seconds": 1.0, "created": now(), "reason": "", "source": "",
-        }  # fmt: skip
+    def row(first: str, second: str, choice: str, sides: str, person: str = "ann") -> Preference:
+        return Preference(
+            annotator=person, query="q", first=first, second=second, choice=choice, sides=sides
+        )
 
     with Store(tmp_path / "s.db") as store:
-        from goodgain.labels.database import columns
-
         rows = [
             row("a", "b", "second", "first second"), row("a", "b", "first", "second first"),
             row("b", "c", "same", ""), row("a", "c", "skipped", "first second"),
             row("a", "c", "first", "first second", "bob"),
         ]  # fmt: skip
-        for r in rows:
-            store.insert("preferences", [{k: r[k] for k in columns("preferences")}])
-        assert read_preferences(store) == [
+        for one in rows:
+            add_preferences(store, [one])
+        assert people_choices(store) == [
             ("q", "a", "b", "first", -1, "ann"),
             ("q", "b", "c", "same", 0, "ann"),
             ("q", "a", "c", "first", 1, "bob"),
         ]
-        grades = grade_preferences(read_preferences(store)).to_dict()["q"]
+        grades = grade_preferences(people_choices(store)).to_dict()["q"]
         assert grades["a"] > grades["b"] > 0
-        assert len(read_preferences(store, "bob")) == 1
+        assert len(people_choices(store, "bob")) == 1
 
 
 def test_what_is_refused() -> None:
     for rows, problem in (
         ([], "no preferences"),
-        ([Preference("q", "a", "a", "first")], "compared with itself"),
-        ([Preference("q", "a", "b", "left")], "unknown choice 'left'"),
+        ([Choice("q", "a", "a", "first")], "compared with itself"),
+        ([Choice("q", "a", "b", "left")], "unknown choice 'left'"),
     ):
         with pytest.raises(GoodgainError, match=problem):
             grade_preferences(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Preference(NamedTuple):
+class Choice(NamedTuple):
     """Which of two documents, or systems, is better for a query.
 
     `choice` is first, same or second; `place` is +1 if the first was shown first, -1 if it was shown
