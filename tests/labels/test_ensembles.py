@@ -12,7 +12,8 @@ from server import Server
 from goodgain.errors import GoodgainError
 from goodgain.labels import Ensemble, Labels, OpenAIJudge, Pair, Price, Store, estimate, label
 from goodgain.labels.ensemble import Opinion, combine
-from goodgain.labels.exchange import export, import_labels, statistics
+from goodgain.labels.exchange import export, statistics
+from goodgain.labels.imports import import_labels
 
 PAIRS = [Pair("q", f"d{i}", "what?", f"text {i}") for i in range(4)]
 

@@ -114,7 +114,9 @@ def test_a_judge_assigns_nuggets_to_answers(tmp_path: Path) -> None:
         assert result.mean("a", "NuggetVital") == pytest.approx(0.5)
         again = nugget_scores(ANSWERS, store)
         assert again == result
-        assert result.warnings() == []
+        assert [w.partition(":")[0] for w in result.warnings()] == [
+            "judged by test_nuggets.words without a passport"
+        ]
 
 
 def test_a_second_run_pays_nothing_and_gains_stay_apart(tmp_path: Path) -> None:
@@ -155,7 +157,7 @@ def test_a_failed_assignment_is_not_none(server: Server, tmp_path: Path, fault: 
         (row,) = result.answers
         assert [n.support for n in row.nuggets] == [2, None]
         assert math.isnan(row.score("NuggetAll")) and row.score("NuggetVital") == 1
-        assert "1 nugget of 1 answer without an assignment" in result.warnings()[0]
+        assert "1 nugget of 1 answer without an assignment" in result.warnings()[1]
         texts = [body["messages"][1]["content"] for body in server.bodies]
         assert all("it does" in text for text in texts)
         assert any("GAIN=2 one" in text for text in texts)
@@ -172,7 +174,7 @@ def test_empty_answers_contain_nothing_and_missing_ones_are_undefined(tmp_path: 
         assert result.answers[0].score("NuggetAll") == 0
         assert math.isnan(result.answers[1].score("NuggetAll"))
         assert math.isnan(result.answers[2].score("NuggetAll"))
-        assert len(result.warnings()) == 2
+        assert len(result.warnings()) == 3
 
 
 def test_answers_of_traces_and_of_the_tracks_files(tmp_path: Path) -> None:

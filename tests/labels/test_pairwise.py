@@ -38,7 +38,9 @@ def simulated(
     return Group(len(strengths), *zip(*rows, strict=True))
 
 
-def negative_log_likelihood(parameters: Any, group: Group, prior: float | None, tied: bool) -> float:
+def negative_log_likelihood(
+    parameters: Any, group: Group, prior: float | None, tied: bool
+) -> float:
     """The definition, written out for one group; the strengths of the last item close the sum."""
     *free, d, t = parameters
     s = [*free, -sum(free)] if prior is None else list(free)
@@ -144,7 +146,7 @@ def test_grades_are_on_the_scale_and_their_intervals_contain_them() -> None:
         for a, b in [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")] * 6
     ]
     result = grade_preferences(preferences(wins), scale="0..4")
-    assert [g.doc for g in result.grades][0] == "a"
+    assert result.grades[0].doc == "a"
     for g in result.grades:
         assert 0 <= g.low <= g.grade <= g.high <= 4
         assert g.strength_low < g.strength < g.strength_high

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.cli.options import add_timeout
+from goodgain.cli.options import add_seed, add_timeout
 
 if TYPE_CHECKING:
     import argparse
 
-    from goodgain.labels import Ensemble, Judge, Prompt
+    from goodgain.labels import Ensemble, Judge, Pair, Prompt
 
 RULES = ("vote", "mean", "median")
 
@@ -75,6 +75,15 @@ def add_prompt(p: argparse.ArgumentParser) -> None:
         help="where the reply to --template has the gain: a regular expression or a JSON path such as $.O",
     )  # fmt: skip
     prompt.add_argument("--grades", metavar="LOW..HIGH", help="scale of --template, e.g. 0..3")
+    prompt.add_argument(
+        "--examples", metavar="HUMAN",
+        help="show the judge labels of people, in any format, but never of the query it judges; "
+        "calibrate leaves them out",
+    )  # fmt: skip
+    prompt.add_argument(
+        "--shots", type=int, default=4, metavar="N", help="number of examples (default: 4)"
+    )
+    add_seed(prompt)
     prompt.add_argument(
         "--batch", type=int, default=1, metavar="N",
         help="documents of a question per call (default: 1)",
@@ -155,6 +164,20 @@ def chosen_prompt(args: argparse.Namespace) -> Prompt | str | None:
     if not args.grades:
         raise UsageError("--template requires its scale", hint="for example --grades 0..3")
     return RawPrompt.read_file(args.template, scale=args.grades, reply=args.reply)
+
+
+def with_examples(
+    args: argparse.Namespace, prompt: Prompt | str | None, pairs: list[Pair]
+) -> Prompt:
+    """The prompt with examples drawn from people's labels."""
+    from goodgain.errors import UsageError
+    from goodgain.labels import Prompt
+    from goodgain.labels.examples import choose_examples
+
+    if len(args.prompt or ()) > 1:
+        raise UsageError("--examples takes one prompt, not several")
+    examples = choose_examples(args.examples, pairs, args.shots, seed=args.seed)
+    return Prompt.of(prompt).with_examples(examples, args.shots)
 
 
 def _judge(args: argparse.Namespace, model: str | None, kind: str | None) -> Judge:

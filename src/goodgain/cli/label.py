@@ -11,7 +11,9 @@ from goodgain.cli.judges import (
     add_provider,
     chosen_judge,
     chosen_prompt,
+    with_examples,
 )
+from goodgain.cli.label_tasks import TASKS, add_task, run_task
 from goodgain.cli.options import (
     add_answers,
     add_concurrency,
@@ -20,6 +22,7 @@ from goodgain.cli.options import (
     add_queries,
     add_trace_format,
     add_unit,
+    listing,
 )
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
@@ -40,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
         "JSONL files with query_id, doc_id, question and text; or, with --pool, runs. Labels already in the\n"
         "store are not requested again: after Ctrl-C, a crash or kill -9 the same command continues.\n"
         "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
-        "examples:\n"
+        listing("tasks", TASKS) + "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
         "      --labelled-traces labelled.jsonl\n"
@@ -59,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     add_answers(p)
     add_trace_format(p)
     add_unit(p)
+    add_task(p)
     add_judge(p)
     add_prompt(p)
     add_provider(p)
@@ -108,6 +112,13 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.results.text import render
 
     judge = chosen_judge(args)
+    limits = Limits(
+        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
+    )
+    bar = Bar(sys.stderr) if not args.quiet else None
+    if args.task != "gains":
+        task_options = {"limits": limits, "processes": args.processes, "progress": bar}
+        return run_task(args, judge, task_options, lambda: _pairs(args))
     options: dict[str, Any] = {
         "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
@@ -117,16 +128,16 @@ def run(args: argparse.Namespace) -> int:
         "identity": args.unit,
         "retry": [*filter(None, args.retry.split(","))],
     }
+    pairs = _pairs(args)
+    if args.examples:
+        pairs = list(pairs)
+        options["prompt"] = with_examples(args, options["prompt"], pairs)
     if args.dry_run:
-        estimated = estimate(_pairs(args), judge, args.store, **options)
+        estimated = estimate(pairs, judge, args.store, **options)
         write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
         return 0
-    limits = Limits(
-        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
-    )
-    bar = Bar(sys.stderr) if not args.quiet else None
     labels = label(
-        _pairs(args),
+        pairs,
         judge,
         args.store,
         limits=limits,
@@ -186,7 +197,7 @@ def _pairs(args: argparse.Namespace) -> Any:
             )
         return answer_pairs(args.sources, args.answers, args.source_format)
     if args.pool is None:
-        if args.queries or args.documents or args.qrels:
+        if args.task == "gains" and (args.queries or args.documents or args.qrels):
             raise UsageError("--queries, --documents and --qrels require --pool")
         if args.source_format or not any(map(holds_pairs, args.sources)):
             from goodgain.labels.traces import trace_pairs

@@ -176,9 +176,7 @@ class Plan:
                 if empty:
                     self.store.add_replies(self.setting, empty)
                 if self.keep == "text":
-                    self.store.add_documents(
-                        call.text for call in calls if not call.replicate
-                    )
+                    self.store.add_documents(call.text for call in calls if not call.replicate)
 
     def _background(self, pair: Pair) -> tuple[str, str]:
         """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""

@@ -152,7 +152,8 @@ class Prompt:
 
         shown = shown_examples(self.examples, question, self.shots)
         texts = [
-            f"Question:\n{e.question}\n\n{block(e.text, None)}\n\nGain: {e.gain:g}" for e in shown
+            f"Question:\n{e.question}\n\n{block(e.text, None, 'example')}\n\nGain: {e.gain:g}"
+            for e in shown
         ]
         return "How people judged other documents:\n\n" + "\n\n---\n\n".join(texts) + "\n\n---"
 
@@ -181,7 +182,11 @@ class Prompt:
 
     def to_dict(self) -> dict[str, Any]:
         """All of its text, for the store and the judge's passport."""
-        facts = {"system": self.system_message(1), "user": self.user, "scale": [self.low, self.high]}
+        facts = {
+            "system": self.system_message(1),
+            "user": self.user,
+            "scale": [self.low, self.high],
+        }
         if self.examples:
             facts["examples"] = [[e.query, e.doc, e.gain] for e in self.examples]
         return facts
@@ -204,11 +209,11 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def block(text: str, number: int | None) -> str:
+def block(text: str, number: int | None, tag: str = "document") -> str:
     """The document between marks derived from its hash, so it cannot contain its own end mark."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     count = "" if number is None else f" {number}"
-    return f"<document{count} mark={mark}>\n{text}\n</document mark={mark}>"
+    return f"<{tag}{count} mark={mark}>\n{text}\n</{tag} mark={mark}>"
 
 
 def cut(text: str, limit: int) -> tuple[str, int | None]:

@@ -159,7 +159,9 @@ class _Model:
         import numpy as np
 
         a, b, place, _ = self.groups[number]
-        tie = (strengths[a] + strengths[b]) / 2 + shared[1] if self.tied else np.full(len(a), -np.inf)
+        tie = (
+            (strengths[a] + strengths[b]) / 2 + shared[1] if self.tied else np.full(len(a), -np.inf)
+        )
         half = place * shared[0] / 2
         return np.stack([strengths[a] + half, tie, strengths[b] - half], axis=1)
 

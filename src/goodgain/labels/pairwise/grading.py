@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.data.qrels import Qrels
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.pairwise.records import Choice
 from goodgain.labels.result import gains_of
 from goodgain.labels.scale import Scale
 from goodgain.results.frames import AsFrames
@@ -27,6 +26,8 @@ from goodgain.stats.bradley_terry import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from goodgain.labels.pairwise.records import Choice
 
     import numpy as np
     from numpy.typing import NDArray
@@ -62,7 +63,9 @@ class PreferenceGrades(AsFrames):
     position: float  # log-odds that being shown first adds; undefined if places are not known
     position_low: float
     position_high: float
-    inconsistent: tuple[int, int]  # pairs asked in both orders whose answers contradict, of how many
+    inconsistent: tuple[
+        int, int
+    ]  # pairs asked in both orders whose answers contradict, of how many
     preferences: int
     ties: int
     left_out: tuple[tuple[str, str], ...]  # documents that no comparison connects with most others
@@ -98,7 +101,9 @@ class PreferenceGrades(AsFrames):
             odds = math.exp(min(self.position, 50.0))
             interval = f"[{math.exp(self.position_low):.2f}, {math.exp(min(self.position_high, 50.0)):.2f}]"
             excludes = self.position_low > 0 or self.position_high < 0
-            verdict = "a preference for the place" if excludes else "no preference for the place shown"
+            verdict = (
+                "a preference for the place" if excludes else "no preference for the place shown"
+            )
             messages.append(
                 f"position: being shown first multiplies the odds by {odds:.2f} {interval}: {verdict}"
             )
@@ -115,7 +120,9 @@ class PreferenceGrades(AsFrames):
             )
         undefined = sum(g.grade != g.grade for g in self.grades)
         if undefined:
-            messages.append(f"{undefined:,} documents have a strength but no grade: too few anchors")
+            messages.append(
+                f"{undefined:,} documents have a strength but no grade: too few anchors"
+            )
         return messages
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -167,7 +174,9 @@ def grade_preferences(
     grades = [
         grade
         for number, (query, docs) in enumerate(names)
-        for grade in _grades(query, docs, fitted, number, groups[number], ends, known, confidence, seed)
+        for grade in _grades(
+            query, docs, fitted, number, groups[number], ends, known, confidence, seed
+        )
     ]
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * fitted.position_error
     placed = fitted.position_error == fitted.position_error
@@ -271,7 +280,9 @@ def _grades(
     reach = NormalDist().inv_cdf(tails[1])
     errors = np.sqrt(np.maximum(np.diag(covariance), 0))
     lows, highs = (
-        np.quantile(drawn, tail, axis=0) if not np.isnan(values).any() else np.full(len(docs), np.nan)
+        np.quantile(drawn, tail, axis=0)
+        if not np.isnan(values).any()
+        else np.full(len(docs), np.nan)
         for tail in tails
     )
     return [
