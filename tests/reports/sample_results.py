@@ -87,7 +87,7 @@ def good_gain(
 
 
 def calibration() -> gg.Calibration:
-    qrels, runs = collection(20)
+    qrels, runs = collection(40)
     chance = random.Random(3)
     judged = {
         q: {d: min(3, max(0, g + chance.choice((0, 0, 0, 1, -1)))) for d, g in docs.items()}
@@ -95,7 +95,7 @@ def calibration() -> gg.Calibration:
     }
     human = {q: docs for q, docs in qrels.items() if q not in ("q0", "q1")}
     named_runs = [gg.Run(run, name=name) for name, run in runs.items()]
-    return gg.calibrate(human, judged, named_runs, resamples=50)
+    return gg.calibrate(human, judged, named_runs, resamples=50, design="queries")
 
 
 def labels(path: Any) -> Labels:
@@ -131,6 +131,7 @@ def every_result(folder: Any) -> dict[str, Any]:
         "Evaluation": evaluated,
         "Comparison": comparison(),
         "GoodGain": good_gain(),
+        "Stopping": gg.stopping(good_gain(count=20)),
         "ExperimentResult": experiment(),
         "Calibration": calibration(),
         "Labels": labels(folder / "labels.db"),

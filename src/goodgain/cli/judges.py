@@ -33,6 +33,10 @@ def add_judge(p: argparse.ArgumentParser) -> None:
         help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
     )  # fmt: skip
     judge.add_argument(
+        "--judge-name", metavar="NAME",
+        help="store the labels under this name (default: the model, its server and parameters)",
+    )  # fmt: skip
+    judge.add_argument(
         "--temperature", metavar="T", default="",
         help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
     )  # fmt: skip

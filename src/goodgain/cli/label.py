@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from goodgain.cli.judges import (
     add_judge,
@@ -29,6 +29,7 @@ from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from goodgain.labels import Estimate, Labels
     from goodgain.labels.progress import Progress
@@ -42,7 +43,10 @@ def parser() -> argparse.ArgumentParser:
         "SOURCE is traces of agents in any format, whose unique results are labelled once per question;\n"
         "JSONL files with query_id, doc_id, question and text; or, with --pool, runs. Labels already in the\n"
         "store are not requested again: after Ctrl-C, a crash or kill -9 the same command continues.\n"
-        "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
+        "Several processes may label into one store: none pays for another's, and they share --budget.\n"
+        "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.\n\n"
+        "Exit status: 0 if every document with a text has a label, 3 if some labels failed, 1 at the\n"
+        "budget, 130 after Ctrl-C, 2 if the run could not go on.",
         listing("tasks", TASKS) + "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
@@ -55,7 +59,10 @@ def parser() -> argparse.ArgumentParser:
         usage="goodgain label SOURCE [SOURCE ...] --model NAME --store FILE [options]",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
-    p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
+    p.add_argument(
+        "--store", required=True, metavar="FILE",
+        help="label store: a SQLite file, or postgresql://USER@HOST/DATABASE for a team",
+    )  # fmt: skip
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
@@ -100,6 +107,10 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
         help="retry earlier failures, e.g. invalid,refused; errors are always retried",
     )  # fmt: skip
     limits.add_argument(
+        "--failure-share", type=float, default=0.5, metavar="P",
+        help="stop when more than this share of the last labels failed; 1 to never stop (default: 0.5)",
+    )  # fmt: skip
+    limits.add_argument(
         "--dry-run",
         action="store_true",
         help="print calls, tokens and cost without calling the model",
@@ -108,18 +119,24 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Label and print a summary."""
+    from goodgain.errors import Interrupted
     from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
     judge = chosen_judge(args)
     limits = Limits(
-        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
+        concurrency=args.concurrency,
+        requests=args.rpm,
+        tokens=args.tpm,
+        budget=args.budget,
+        failure_share=args.failure_share,
     )
     bar = Bar(sys.stderr) if not args.quiet else None
     if args.task != "gains":
         task_options = {"limits": limits, "processes": args.processes, "progress": bar}
         return run_task(args, judge, task_options, lambda: _pairs(args))
     options: dict[str, Any] = {
+        "name": args.judge_name,
         "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
         "batch": args.batch,
@@ -136,36 +153,62 @@ def run(args: argparse.Namespace) -> int:
         estimated = estimate(pairs, judge, args.store, **options)
         write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
         return 0
-    labels = label(
-        pairs,
-        judge,
-        args.store,
-        limits=limits,
-        processes=args.processes,
-        keep=args.keep,
-        progress=bar,
-        **options,
-    )
+    try:
+        labels = label(
+            pairs,
+            judge,
+            args.store,
+            limits=limits,
+            processes=args.processes,
+            keep=args.keep,
+            progress=bar,
+            **options,
+        )
+    except Interrupted as interrupted:
+        labels = cast("Labels", interrupted.result)
+    finally:
+        if bar:
+            bar.end()
     summary = labels.summary
     assert summary is not None
-    if bar:
-        bar.end()
     if args.labelled_traces:
         _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
+    warn(args, _warnings(summary, args))
     if summary.stopped == "budget":
-        warn(args, [f"stopped at the budget of {args.budget:g}; continue with a larger --budget"])
         return 1
     if summary.stopped == "interrupted":
-        warn(args, ["interrupted; run the same command to continue"])
         return 130
-    failed = summary.done - summary.statuses["ok"]
-    if failed:
-        warn(
-            args,
-            [f"{failed:,} labels failed and have no gain; see: goodgain labels show {args.store}"],
+    return 3 if summary.failures or (summary.pairs and not summary.ok) else 0
+
+
+def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
+    """What a user should know or do: estimates, failures and how to retry them, why the run stopped."""
+    if p.estimated:
+        yield (
+            f"the server did not report the tokens of {p.estimated:,} of {p.calls:,} calls; their cost is "
+            "an estimate"
         )
-    return 0
+    if p.without_text:
+        yield f"{p.without_text:,} documents have no text, and so no label"
+    failures, earlier = p.failures, p.stored_to_retry
+    if failures:
+        listed = ", ".join(f"{count:,} {status}" for status, count in failures.most_common())
+        what = f"{failures.total():,} labels" if p.ok else f"all {failures.total():,} labels"
+        last = f"; the last: {p.last_failure}" if p.last_failure else ""
+        yield f"{what} failed and have no gain ({listed}){last}"
+    if earlier:
+        which = "they" if earlier == failures else f"{earlier.total():,} of them"
+        yield (
+            f"{which} failed in an earlier run and were not requested again; to retry them: "
+            f"--retry {','.join(sorted(earlier))}"
+        )
+    if failures:
+        yield f"see: goodgain labels show {args.store} --failed"
+    if p.stopped == "budget":
+        yield f"stopped at the budget of {args.budget:g}; continue with a larger --budget"
+    if p.stopped == "interrupted":
+        yield "interrupted; run the same command to continue"
 
 
 def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
@@ -243,6 +286,7 @@ def summary_rows(p: Progress) -> list[list[Any]]:
         ["input tokens", p.tokens_in],
         ["output tokens", p.tokens_out],
         ["cost", _UNKNOWN_COST if p.cost is None else round(p.cost, 4)],
+        *([["calls with estimated tokens", p.estimated]] if p.estimated else []),
         ["seconds", round(p.seconds, 1)],
     ]
 

@@ -109,7 +109,8 @@ class _Suggested:
     def _settle(self) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str], str]:
         from goodgain.labels.next_label import settling_labels
 
-        settling = settling_labels(self._judgments(), *self._runs, self._measure)
+        first, second = self._runs
+        settling = settling_labels(self._judgments(), first, second, self._measure)
         return list(settling.pairs), {}, settling.sentence
 
     def _judgments(self) -> dict[str, dict[str, float]]:

@@ -226,10 +226,11 @@ def calibrate(
 
     `human` and `labels` are judgments in any form that `evaluate` takes, `Labels`, a `Store` or its
     path; the labels of people in a store are its votes, if it has any. With `runs`, in any form that
-    `evaluate` takes, the result also says whether both rank the systems alike, and has means of measures and differences of systems, corrected by the human judgments.
-    That needs their `design`: a sample of the store, or "queries" or "pairs" if you know that they are a
-    random sample of these; without one nothing is corrected unless people judged everything. Intervals are
-    for the mean over these queries, or with `generalise` over queries like these.
+    `evaluate` takes, the result also says whether both rank the systems alike, and has means of measures
+    and differences of systems, corrected by the human judgments. That needs their `design`: a sample of
+    the store, or "queries" or "pairs" if you know that they are a random sample of these; without one
+    nothing is corrected unless people judged everything. Intervals are for the mean over these queries,
+    or with `generalise` over queries like these.
     A gain of at least `threshold` is good. `scale` declares the lowest and highest gain ("0..4"): a label
     outside it is an error, or with `outside="clip"` counts as the nearest end and is counted. Intervals of
     agreement come from resampling queries, since the labels of one query are not independent.

@@ -182,7 +182,7 @@ class _OfMeasure:
         fields = {
             "run": run, "measure": self.measure.label, "labels": _mean(judge[run]),
             "queries": len(self.queries),
-            "units": "queries" if self.design.unit in ("queries", "unknown") else "pairs",
+            "units": "pairs" if self.design.unit in ("pairs", "steps") else "queries",
         }  # fmt: skip
         return CorrectedMean(**{**fields, **values})  # type: ignore[arg-type]
 
@@ -229,7 +229,10 @@ class _OfMeasure:
         np = self.np
         whole = np.logical_and.reduce([self.wholly(name) for name in self.ranked])
         people, judge = self._values(self._human()), self._values(self.evidence.judge)
-        return np.stack([np.stack([people[n][whole], judge[n][whole]]) for n in self.ranked])
+        both: Floats = np.stack(
+            [np.stack([people[n][whole], judge[n][whole]]) for n in self.ranked]
+        )
+        return both
 
     def _by_queries(
         self, judge: dict[str, Floats], names: list[str]
@@ -283,7 +286,21 @@ class _OfMeasure:
             possible=possible,
         )
         plan = _Plan(units, missing, list(range(len(self.queries))))
-        return self._finish(blank, plan, possible, estimate_total)
+        return self._finish(blank, plan, possible, self._estimator(len(drawn)))
+
+    def _estimator(self, reached: int) -> Callable[[Units, float], Estimate]:
+        """How to estimate a total from what was drawn: within strata, or one by one."""
+        if not self.design.unit.endswith("steps"):
+            return estimate_total
+        probabilities = self.np.array(self.design.probabilities[:reached])
+
+        def estimate(own: Units, confidence: float) -> Estimate:
+            return estimate_from_steps(
+                Steps(own.weights, own.predictions, own.sampled, own.values, probabilities),
+                confidence,
+            )
+
+        return estimate
 
     def _drawn_queries(self, whole: NDArray[np.bool_]) -> list[int]:
         """The queries that were reached, in order; those after the last judged one are still to come."""
@@ -370,17 +387,7 @@ class _OfMeasure:
             possible=possible,
         )
         plan = _Plan(units, missing, [self.number[query] for query, _ in pairs])
-        if not steps:
-            return self._finish(blank, plan, possible, estimate_total, mean=True)
-        probabilities = np.array(self.design.probabilities[: len(chosen)])
-
-        def estimate(own: Units, confidence: float) -> Estimate:
-            return estimate_from_steps(
-                Steps(own.weights, own.predictions, own.sampled, own.values, probabilities),
-                confidence,
-            )
-
-        return self._finish(blank, plan, possible, estimate, mean=True)
+        return self._finish(blank, plan, possible, self._estimator(len(chosen)), mean=True)
 
     # --- both ---
 

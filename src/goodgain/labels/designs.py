@@ -32,11 +32,11 @@ class Design:
     """What could be drawn, what was drawn, and with which probability."""
 
     name: str
-    unit: str  # queries, pairs, steps; or unknown
+    unit: str  # of a sample, or unknown
     documents: Mapping[str, Sequence[str]]  # of every query
     strata: Mapping[Unit, int]
     drawn: tuple[Unit, ...] | None  # in order; None: whatever people judged
-    probabilities: tuple[float, ...] = ()  # of steps
+    probabilities: tuple[float, ...] = ()  # of what was drawn
 
     def sentence(self) -> str:
         """How people's labels were chosen."""
@@ -96,7 +96,7 @@ def of_sample(sample: Sample) -> Design:
     """The design of a stored sample."""
     strata: dict[Unit, int] = {}
     for number, query, docs in sample.frame:
-        if sample.unit == "queries":
+        if sample.unit in ("queries", "query-steps"):
             strata[query, None] = number
         else:
             strata |= {(query, doc): number for doc in docs}
@@ -106,5 +106,5 @@ def of_sample(sample: Sample) -> Design:
         documents=sample.documents,
         strata=strata,
         drawn=tuple((unit.query, unit.doc) for unit in sample.units),
-        probabilities=tuple(u.probability for u in sample.units) if sample.unit == "steps" else (),
+        probabilities=tuple(u.probability for u in sample.units),
     )

@@ -147,8 +147,13 @@ def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for where, row in read_objects(path, tabs=True):
         fields = row_fields(row, "texts", where)
-        if fields["id"] in ids:
-            texts[fields["id"]] = text_of(fields) or fields.get("question", "")
+        key = fields["id"]
+        if key in ids:
+            text = text_of(fields) or fields.get("question", "")
+            if texts.setdefault(key, text) != text:
+                raise InputError(
+                    f"id '{key}' has two different texts", where=where, hint="one id is one text"
+                )
     return texts
 
 

@@ -22,6 +22,7 @@ _TYPES = (
     (r"\bREAL\b", "DOUBLE PRECISION"),
     (r"(?<!AS )\bTEXT\b", 'TEXT COLLATE "C"'),  # the order of bytes, as in SQLite
 )
+_SECRET = ("password", "sslpassword", "passfile")  # parameters of a URL
 _KEEP = """CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END $$"""
 
@@ -40,12 +41,13 @@ class Postgres:
         self._errors = psycopg.Error
         self._own_errors = (psycopg.IntegrityError, psycopg.ProgrammingError)
         address, self._schema, self.name = _split(url)
+        self._secrets = _secrets(url)
         self._numbers = count()
         try:
             self._db = psycopg.connect(address, autocommit=True, application_name="goodgain")
         except psycopg.Error as error:
             raise InputError(
-                f"cannot connect to the label store: {_first_line(error, address)}", where=self.name
+                f"cannot connect to the label store: {self._first_line(error)}", where=self.name
             ) from None
         try:
             self._db.adapters.register_loader("numeric", FloatLoader)
@@ -166,7 +168,14 @@ class Postgres:
     def _translated(self, error: Exception) -> Exception:
         if isinstance(error, self._own_errors):
             return error
-        return InputError(f"cannot use the label store: {_first_line(error, '')}", where=self.name)
+        return InputError(f"cannot use the label store: {self._first_line(error)}", where=self.name)
+
+    def _first_line(self, error: Exception) -> str:
+        """What the server says, without the password if the message repeats it."""
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
 
 
 def _split(url: str) -> tuple[str, str, str]:
@@ -181,19 +190,18 @@ def _split(url: str) -> tuple[str, str, str]:
         )
     rest = urlencode([(name, value) for name, value in query if name != "schema"])
     address = urlunsplit(split_url._replace(query=rest))
-    public = [(n, v) for n, v in query if n not in ("password", "sslpassword", "passfile")]
+    public = [(n, v) for n, v in query if n not in _SECRET]
     host = split_url.netloc.rpartition("@")[2]
     name = f"{split_url.scheme}://{host}{split_url.path}"
     return address, chosen, f"{name}?{urlencode(public, safe='/')}" if public else name
 
 
-def _first_line(error: Exception, address: str) -> str:
-    """What the server says, without the password if the message repeats it."""
-    text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    password = urlsplit(address).password if address else None
-    for secret in filter(None, (password, unquote(password or ""))):
-        text = text.replace(secret, "***")
-    return text
+def _secrets(url: str) -> list[str]:
+    """The passwords in a URL, as they are written and as they are meant."""
+    address = urlsplit(url)
+    values = [address.password, unquote(address.password or "")]
+    values += [value for name, value in parse_qsl(address.query) if name in _SECRET]
+    return [value for value in values if value]
 
 
 def _marked(sql: str) -> str:

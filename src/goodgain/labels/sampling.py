@@ -56,7 +56,7 @@ class Sample:
     """What was drawn, from what, and how; `steps` are units drawn one by one (see `next_label`)."""
 
     name: str
-    unit: str  # pairs, queries, steps
+    unit: str  # pairs, queries, steps (pairs, one by one), query-steps
     seed: int
     by: tuple[str, ...]
     allocation: str
@@ -76,7 +76,7 @@ class Sample:
 
     def pairs(self) -> list[Pair]:
         """What to judge, in the order in which to judge it; a whole query is all its documents."""
-        if self.unit != "queries":
+        if self.unit not in ("queries", "query-steps"):
             return [(unit.query, unit.doc) for unit in self.units if unit.doc is not None]
         documents = self.documents
         pairs = []
@@ -98,7 +98,7 @@ class Sample:
 
     def sentences(self) -> list[str]:
         """What was drawn, and what is out of its reach."""
-        noun = "whole queries" if self.unit == "queries" else "pairs"
+        noun = "whole queries" if self.unit in ("queries", "query-steps") else "pairs"
         total = sum(s.units for s in self.strata)
         lines = [
             f"sample '{self.name}': {len(self.units):,} of {total:,} {noun}, "

@@ -11,6 +11,38 @@ CREATE TABLE settings (
   high INTEGER NOT NULL,
   checksum TEXT NOT NULL
 );
+-- Batches of calls that a provider makes later: written before they are submitted, so that none is submitted twice.
+CREATE TABLE batches (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  setting INTEGER NOT NULL REFERENCES settings (id),
+  calls INTEGER NOT NULL,
+  reserved REAL NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE TABLE batch_calls (
+  id INTEGER PRIMARY KEY,
+  batch TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  replicate INTEGER NOT NULL,
+  cut INTEGER,
+  checksum TEXT NOT NULL
+);
+CREATE UNIQUE INDEX batch_calls_number ON batch_calls (batch, number);
+CREATE INDEX batch_calls_key ON batch_calls (key);
+-- What became of a batch: submitted (with the provider's id), then collected; or abandoned, if it was never accepted.
+CREATE TABLE batch_events (
+  id INTEGER PRIMARY KEY,
+  batch TEXT NOT NULL,
+  event TEXT NOT NULL CHECK (event IN ('submitted', 'collected', 'abandoned')),
+  remote TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE UNIQUE INDEX batch_events_once ON batch_events (batch, event);
 -- The texts of prompts, for the passports of judges.
 CREATE TABLE prompts (
   id INTEGER PRIMARY KEY,

@@ -11,7 +11,8 @@ from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.conversations import Conversation, CountedResult
+    from goodgain.agentic.conversations import Conversation, CountedResult, CountedSearch
+    from goodgain.agentic.settings import GainSettings
 
 MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
 MAX_BYTES = 10_000_000
@@ -116,18 +117,24 @@ def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, A
 def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     system = result[c.system]
     rows = system.values[system.rows_of(c.name, c.repeat)][: len(c.iterations)]
-    columns = [system.column(m) for m in ("G", "CG", "GR", "Dup")]
+    columns = [system.column(m) for m in ("G", "CG", "GR")]
     return {
         "place": (c.system, c.name, c.repeat),
         "system": cut(c.system),
         "name": cut(f"{c.name}, repeat {c.repeat}" if system.is_repeated else c.name),
         "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
         "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
+        "labelled": any(r.gain is not None for i in c.iterations for s in i for r in s.results),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
+                "spent": {
+                    name: value_of(float(row[system.column(name.capitalize())]))
+                    for name in ("seconds", "tokens", "cost")
+                },
                 "searches": [
                     {
+                        **_brought(s, result.settings),
                         "query": _prose(s.search.query),
                         "tool": cut(s.search.tool or ""),
                         "latency": s.search.latency,
@@ -144,6 +151,14 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
             for searches, row in zip(c.iterations, rows, strict=True)
         ],
     }
+
+
+def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
+    """How many results of a search are new, how many of them are good, and the gain that they add."""
+    new = [r.gain for r in search.results if r.first is None]
+    good = [gain for gain in new if gain is not None and gain >= settings.threshold]
+    added = sum(good) if settings.gain == "linear" else sum(2**gain - 1 for gain in good)
+    return {"fresh": len(new), "good": len(good), "added": added}
 
 
 def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:

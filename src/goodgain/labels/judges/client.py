@@ -16,7 +16,7 @@ from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.failures import error_in, reported_error
 from goodgain.labels.judges.identity import plain_url
 from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
-from goodgain.labels.judges.protocol import Price, Reply, Request, Retry
+from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
 from goodgain.labels.judges.replies import loads
 
 if TYPE_CHECKING:
@@ -168,6 +168,23 @@ class ClientJudge:
             detail = "the server's reply does not follow its API"
             reply = Reply(text, "invalid", detail=detail)
         return replace(reply, tokens_in=tokens_in, tokens_out=tokens_out)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The body of a call, for APIs that take many at once."""
+        frame = self._frame(request.prompt, len(request.documents))
+        user = _dumps(request.user_message())
+        body: dict[str, Any] = json.loads(f"{frame.before}{user}{frame.after}")
+        return body
+
+    def read_result(self, text: str, status: int = 200) -> Reply:
+        """What a call of a batch returned; a failure that might pass later is an error here."""
+        text = self._redact(text)
+        try:
+            if status >= 400:
+                return error_in(status, text).handle({}, self.key_name)
+            return self._answer(text, {})
+        except (Retry, Fatal) as error:
+            return Reply("", "error", 0, 0, detail=str(error))
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""

@@ -52,6 +52,8 @@ KINDS = {
         Kind("marginal", "agentic.marginal", ("GoodGain",), "marginal gain per search, by iteration"),
         Kind("efficiency", "agentic.efficiency", ("GoodGain",), "SRE and SRR by iteration"),
         Kind("budget", "agentic.budget", ("GoodGain",), "gain vs searches, seconds, tokens or cost"),
+        Kind("stopping", "stopping.trade_off", ("Stopping", "GoodGain"),
+             "gain vs cost of stopping rules, with the best that hindsight allows"),
         Kind("confusion", "labels.confusion", ("Calibration",), "confusion matrix of judge and human labels"),
         Kind("reliability", "labels.reliability", ("Calibration",),
              "share of documents that people label good, by the judge's gain"),

@@ -156,10 +156,11 @@ def corrected_measures(calibration: Calibration) -> list[Measure]:
 def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     """The mean of each run by judge labels, by human labels, and corrected with its interval."""
     alt = altair()
-    if not calibration.corrected:
+    if not any(c.corrected == c.corrected for c in calibration.corrected):
+        why = "people's labels have no known design" if calibration.corrected else "it had no runs"
         raise InputError(
-            "the calibration has no corrected means, because it had no runs",
-            hint="calibrate(..., runs=...)",
+            f"the calibration has no corrected means, because {why}",
+            hint="calibrate(..., runs=..., design=...)",
         )
     label = choose_measure(corrected_measures(calibration), measure).label
     means = [c for c in calibration.corrected if c.measure == label]
@@ -199,9 +200,9 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     return make_chart(
         key="corrected",
         title=f"{cut(label)} corrected with human labels",
-        description="Means corrected by prediction-powered inference, with "
-        f"{100 * calibration.confidence:g}% intervals, and the means of the judge labels and of the "
-        "human labels alone.",
+        description="Means corrected with a designed sample of human labels, with "
+        f"{100 * calibration.confidence:g}% intervals where enough was judged, and the means of the judge "
+        "labels and of the human labels alone.",
         view=view,
         columns=["run", "corrected", "low", "high", "human labels", "judge labels"],
         rows=[[c.run, c.corrected, c.low, c.high, c.human, c.labels] for c in means],
