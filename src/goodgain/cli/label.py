@@ -111,6 +111,14 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
         help="stop when more than this share of the last labels failed; 1 to never stop (default: 0.5)",
     )  # fmt: skip
     limits.add_argument(
+        "--batch-api", action="store_true",
+        help="submit the calls to the provider's batch API at half the price, and collect them",
+    )  # fmt: skip
+    limits.add_argument(
+        "--no-wait", action="store_true",
+        help="with --batch-api, submit and collect what is done, but do not wait for the rest",
+    )  # fmt: skip
+    limits.add_argument(
         "--dry-run",
         action="store_true",
         help="print calls, tokens and cost without calling the model",
@@ -162,6 +170,8 @@ def run(args: argparse.Namespace) -> int:
             processes=args.processes,
             keep=args.keep,
             progress=bar,
+            batch_api=args.batch_api,
+            wait=not args.no_wait,
             **options,
         )
     except Interrupted as interrupted:
@@ -179,7 +189,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     if summary.stopped == "interrupted":
         return 130
-    return 3 if summary.failures or (summary.pairs and not summary.ok) else 0
+    waiting = args.batch_api and summary.done < summary.total
+    return 3 if summary.failures or (summary.pairs and not summary.ok and not waiting) else 0
 
 
 def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
@@ -203,6 +214,9 @@ def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
             f"{which} failed in an earlier run and were not requested again; to retry them: "
             f"--retry {','.join(sorted(earlier))}"
         )
+    waiting = p.total - p.done
+    if args.batch_api and waiting > 0 and not p.stopped:
+        yield f"{waiting:,} labels are in batches; run the same command to collect them"
     if failures:
         yield f"see: goodgain labels show {args.store} --failed"
     if p.stopped == "budget":

@@ -79,13 +79,11 @@ class BatchRunner:
         budget: float | None = None,
         wait: bool = True,
         price: Price | None = None,
-        poll: float = POLL,
-        grace: float = GRACE,
         show: Callable[[Progress], None] | None = None,
     ) -> None:
         self.plan, self.judge, self.store = plan, judge, plan.store
         self.api = batch_api(judge)
-        self.budget, self.wait, self.poll, self.grace, self.show = budget, wait, poll, grace, show
+        self.budget, self.wait, self.show = budget, wait, show
         own: Price | None = judge.price
         self.price = price or (own and Price(own.tokens_in * DISCOUNT, own.tokens_out * DISCOUNT))
         if budget is not None and self.price is None:
@@ -113,7 +111,7 @@ class BatchRunner:
             if not undecided:
                 self._submit()
             while self.wait and open_batches(self.store, self.plan.setting):
-                self._pause(self.poll)
+                self._pause(POLL)
                 self._resolve()
                 self._collect_ended()
         except KeyboardInterrupt:
@@ -144,14 +142,14 @@ class BatchRunner:
             age = (datetime.now(UTC) - datetime.fromisoformat(batch.created)).total_seconds()
             if remote is not None:
                 self._event(batch.name, "submitted", remote)
-            elif decided and age > self.grace:
+            elif decided and age > GRACE:
                 self._event(batch.name, "abandoned", "", "the provider does not have it")
             else:
                 undecided = True
         if undecided and not self.wait:
             raise JudgeError(
                 "it is not yet known whether a batch of an earlier run was submitted",
-                hint=f"run the same command again; after {self.grace / 60:.0f} minutes it is known",
+                hint=f"run the same command again; after {GRACE / 60:.0f} minutes it is known",
             )
         return undecided
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from itertools import count
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -89,7 +90,9 @@ class Ensemble:
             )
         self.name = name
 
-    def setting(self, members: Sequence[Setting], replicates: int) -> Setting:
+    def setting(
+        self, members: Sequence[Setting], replicates: int, name: str | None = None
+    ) -> Setting:
         """The setting of the ensemble, with its members; they must be different and have one scale."""
         twice = [s for s, n in Counter(s.digest for s in members).items() if n > 1]
         if twice:
@@ -107,7 +110,7 @@ class Ensemble:
         facts = [{"model": s.model, "prompt": s.prompt, "digest": s.digest} for s in members]
         return Setting(
             prompt=prompts.pop() if len(prompts) == 1 else "several prompts",
-            model=self.name or f"{self.rule}({names})",
+            model=name or self.name or f"{self.rule}({names})",
             parameters={
                 "ensemble": {
                     "rule": self.rule, "minimum": self.minimum, "replicates": replicates,
@@ -178,6 +181,7 @@ def label_ensemble(
     store: Store,
     label_one: Callable[..., Labels],
     *,
+    name: str | None,
     prompt: Prompt | str | None,
     replicates: int,
     **options: Any,
@@ -202,7 +206,7 @@ def label_ensemble(
     summary = _total([labels.summary for labels in results])
     if len(results) < len(ensemble.members):  # the others are asked when the command runs again
         return Labels(store, settings[-1], results[-1].pairs_table, summary)
-    setting = ensemble.setting(settings, replicates)
+    setting = ensemble.setting(settings, replicates, name)
     table = f"plan_ensemble_{next(_numbers)}"
     store.db.create(
         f"CREATE TEMPORARY TABLE {table} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
@@ -237,9 +241,13 @@ def _total(summaries: Sequence[Any]) -> Any:
     total = Progress(total=0, pairs=first.pairs, cost=first.cost if first.cost is None else 0.0)
     total.started = first.started
     for summary in summaries:
-        total.statuses.update(summary.statuses)
-        for name in ("total", "stored", "calls", "retries", "cut", "tokens_in", "tokens_out"):
-            setattr(total, name, getattr(total, name) + getattr(summary, name))
+        for field in fields(Progress):
+            value = getattr(summary, field.name)
+            if isinstance(value, Counter):
+                getattr(total, field.name).update(value)
+            elif type(value) is int and field.name != "pairs":
+                setattr(total, field.name, getattr(total, field.name) + value)
+        total.last_failure = summary.last_failure or total.last_failure
         if summary.cost is not None:
             total.cost = (total.cost or 0.0) + summary.cost
         total.stopped = total.stopped or summary.stopped

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goodgain.cores import available_cores
 from goodgain.errors import Interrupted, UsageError
+from goodgain.labels.batches import BatchRunner, refuse_open_batches
 from goodgain.labels.canaries import with_canaries
 from goodgain.labels.ensemble import Ensemble, label_ensemble
 from goodgain.labels.judges.identity import model_of, parameters_of
@@ -87,6 +88,8 @@ def label(
     retry: Iterable[str] = RETRIED,
     keep: str = "hash",
     progress: Callable[[Progress], None] | None = None,
+    batch_api: bool = False,
+    wait: bool = True,
 ) -> Labels:
     """Label pairs of a question and a document, or the unique results of traces.
 
@@ -104,15 +107,18 @@ def label(
     the "hash" of its text, or also the "text". `canaries` is the number of questions for which decoy
     documents are added; `calibrate` reports how many fooled the judge.
 
+    `batch_api` submits the calls to the provider's batch API, at its lower price, and collects what
+    earlier runs have submitted; without `wait` it returns at once, and a later call collects.
+
     Ctrl-C, or interrupting the cell of a notebook, lets calls in flight finish and raises `Interrupted`,
     a KeyboardInterrupt whose `result` has the labels so far; a second one aborts the calls.
     """
     if isinstance(judge, Ensemble):
         return label_ensemble(
-            judge, source, Store.of(store), label, prompt=prompt, replicates=replicates, batch=batch,
+            judge, source, Store.of(store), label, name=name, prompt=prompt, replicates=replicates, batch=batch,
             concurrency=concurrency, processes=processes, budget=budget, limits=limits,
             text_limit=text_limit, canaries=canaries, identity=identity, retry=retry, keep=keep,
-            progress=progress,
+            progress=progress, batch_api=batch_api, wait=wait,
         )  # fmt: skip
     judge = judge_of(judge)
     statuses = retry_statuses(retry)
@@ -124,17 +130,14 @@ def label(
         source, judge, Store.of(store), record=True, name=name, prompt=prompt, replicates=replicates,
         batch=batch, text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses, keep=keep,
     )  # fmt: skip
-    plan.advance(_PLAN_AHEAD)
-    calls = plan.todo // batch if plan.complete else sys.maxsize
-    runner = Runner(
-        plan,
-        _distributed(judge, processes, chosen_limits.concurrency, calls),
-        limits=chosen_limits,
-        batch=batch,
-        retry=statuses,
-        show=progress,
-    )
-    summary = runner.run()
+    if batch_api:
+        if batch > 1:
+            raise UsageError("calls of a batch API show one document each, so batch must be 1")
+        limit = chosen_limits.budget
+        summary = BatchRunner(plan, judge, budget=limit, wait=wait, show=progress).run()
+    else:
+        refuse_open_batches(plan.store, plan.setting)
+        summary = _run(plan, judge, chosen_limits, batch, statuses, processes, progress)
     labels = Labels(plan.store, plan.setting, plan.pairs_table, summary)
     if summary.stopped == "interrupted":
         raise Interrupted(
@@ -142,6 +145,29 @@ def label(
             labels,
         )
     return labels
+
+
+def _run(
+    plan: Plan,
+    judge: Any,
+    limits: Limits,
+    batch: int,
+    retry: tuple[str, ...],
+    processes: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> Progress:
+    """Make the calls of a plan one by one."""
+    plan.advance(_PLAN_AHEAD)
+    calls = plan.todo // batch if plan.complete else sys.maxsize
+    runner = Runner(
+        plan,
+        _distributed(judge, processes, limits.concurrency, calls),
+        limits=limits,
+        batch=batch,
+        retry=retry,
+        show=progress,
+    )
+    return runner.run()
 
 
 def estimate(

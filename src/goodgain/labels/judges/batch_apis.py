@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from goodgain.errors import JudgeError, UsageError
 from goodgain.labels.judges.anthropic import AnthropicJudge
 from goodgain.labels.judges.openai import OpenAIJudge
-from goodgain.labels.judges.replies import clean, loads
+from goodgain.labels.judges.replies import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -244,5 +244,5 @@ def _lines(text: str, read: Callable[[dict[str, Any]], Result]) -> Iterator[Resu
 
 def _reason(error: Any) -> str:
     if isinstance(error, dict):
-        return clean(f"{error.get('code', 'error')}: {error.get('message', '')}")[:300]
-    return clean(str(error or "the call was not made"))[:300]
+        return f"{error.get('code', 'error')}: {error.get('message', '')}"[:300]
+    return str(error or "the call was not made")[:300]

@@ -27,10 +27,10 @@ from goodgain.stats.bradley_terry import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from goodgain.labels.pairwise.records import Choice
-
     import numpy as np
     from numpy.typing import NDArray
+
+    from goodgain.labels.pairwise.records import Choice
 
     Floats = NDArray[np.float64]
 
