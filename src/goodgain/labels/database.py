@@ -22,7 +22,8 @@ APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
     "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
-    "samples", "sampled", "nuggets",
+    "samples", "sampled", "nuggets", "assignments", "prompts", "batches",
+    "batch_calls", "batch_events",
 )  # fmt: skip
 
 
