@@ -23,7 +23,8 @@ _CACHE = 16_000  # kibibytes for pages, in each of the store and its temporary t
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
     "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
-    "samples", "sampled", "nuggets",
+    "samples", "sampled", "nuggets", "assignments", "prompts", "batches",
+    "batch_calls", "batch_events",
 )  # fmt: skip
 
 
