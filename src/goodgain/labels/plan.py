@@ -121,7 +121,9 @@ class Plan:
         self.pairs += len(batch)
         for pair in batch:
             text, length = cut(pair.text, self.text_limit)
-            question = pair.question.encode("utf-8", "replace").decode("utf-8")
+            question = pair.question
+            if not question.isascii():
+                question = question.encode("utf-8", "replace").decode("utf-8")
             if not question.strip():
                 raise InputError(
                     f"query '{pair.query}' has no text",
@@ -281,4 +283,6 @@ def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def _escaped(name: str) -> str:
     """An id that SQLite accepts: bytes that are not valid UTF-8 are escaped."""
+    if name.isascii():
+        return name
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
