@@ -75,7 +75,7 @@ soak: $(VENV)/tested-with
 	$(BIN)/python scripts/error_rates.py --check
 	$(BIN)/python scripts/stopping_rates.py --check
 	GOODGAIN_CONVERSATIONS=5000 $(BIN)/python -m pytest -n 2 tests/agentic/test_stopping.py
-	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k random_kills
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 
