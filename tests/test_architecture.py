@@ -263,6 +263,7 @@ def test_every_command_module_is_listed():
         "__init__",
         "conversations",
         "crash",
+        "label_samples",
         "options",
         "output",
         "parser",

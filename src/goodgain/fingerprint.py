@@ -23,7 +23,10 @@ import types
 import uuid
 from collections import deque
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MAX_VALUES = 2_000_000
 _SIMPLE = (str, bytes, int, float, complex, type(None), type(...), range)
@@ -33,15 +36,7 @@ _AS_TEXT = (
 )  # fmt: skip
 _CONTAINERS = (str, bytes, int, float, complex, dict, list, tuple, set, frozenset, BaseException)
 # They order or report calls, but do not decide what is returned.
-_IRRELEVANT_MODULES = (
-    "_thread",
-    "threading",
-    "asyncio",
-    "logging",
-    "warnings",
-    "queue",
-    "_queue",
-)
+_IRRELEVANT_MODULES = ("_thread", "threading", "asyncio", "logging", "warnings", "queue", "_queue")
 _DESCRIPTORS = (
     types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
@@ -60,35 +55,36 @@ class _TooMuchError(Exception):
 
 
 class Fingerprint(NamedTuple):
-    """A hash, and what it could not cover: names of values whose state cannot be read."""
+    """A hash, and what it does not cover: "it uses 'client', a Client, whose state cannot be read"."""
 
     digest: str
     unknown: tuple[str, ...] = ()
 
 
-def fingerprint(value: Any) -> Fingerprint:
-    """The fingerprint of a function, an object that can be called, or plain data."""
-    digest = _Digest()
+def fingerprint(value: Any, stand_in: Callable[[Any], Any] | None = None) -> Fingerprint:
+    """The fingerprint of a function, an object that can be called, or plain data.
+
+    `stand_in` returns what an object is known by instead of its state, or None.
+    """
+    digest = _Digest(stand_in)
     try:
         return Fingerprint(digest.of(value).hex()[:20], tuple(digest.unknown))
     except RecursionError:
-        return Fingerprint(
-            _hash("deep", _qualified(type(value))).hex()[:20], ("it is nested too deeply",)
-        )
+        problem = "its state is nested too deeply"
     except _TooMuchError:
-        return Fingerprint(
-            _hash("large", _qualified(type(value))).hex()[:20], ("it refers to too much data",)
-        )
+        problem = "it refers to too much data"
+    return Fingerprint(_hash("unread", _qualified(type(value))).hex()[:20], (problem,))
 
 
 class _Digest:
     """One computation: an object inside itself is replaced by its distance."""
 
-    def __init__(self) -> None:
+    def __init__(self, stand_in: Callable[[Any], Any] | None) -> None:
+        self.unknown: list[str] = []
+        self._stand_in = stand_in
         self._open: list[int] = []  # ids of the objects around the current one
         self._done: dict[int, tuple[Any, bytes]] = {}  # functions and classes, which many refer to
         self._values = 0
-        self.unknown: list[str] = []
 
     def of(self, value: Any, name: str = "") -> bytes:
         """The hash of a value; `name` is where it was found, for the error."""
@@ -227,9 +223,12 @@ class _Digest:
 
     def _object(self, value: Any, name: str, contents: bytes) -> bytes:
         kind = type(value)
+        if self._stand_in is not None and (known := self._stand_in(value)) is not None:
+            return _hash("known", _qualified(kind), self.of(known))
         if any(map(_has_hidden_state, kind.__mro__)):
             what = f"{kind.__module__}.{kind.__qualname__}"
-            self.unknown.append(f"'{name}', a {what}" if name else f"a {what}")
+            what = f"it uses '{name}', a {what}" if name else f"it is a {what}"
+            self.unknown.append(f"{what}, whose state cannot be read")
             return _hash("hidden", _qualified(kind))
         prefix = f"{name}." if name else ""
         state = dict(getattr(value, "__dict__", {}))

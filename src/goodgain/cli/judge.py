@@ -15,6 +15,7 @@ from goodgain.cli.options import (
     add_runs,
     add_seed,
     add_server,
+    add_settle,
 )
 from goodgain.cli.output import warn
 from goodgain.cli.parser import command_parser
@@ -62,10 +63,7 @@ def parser() -> argparse.ArgumentParser:
         "--next", action="store_true", dest="by_effect",
         help="with --runs: first the labels that shrink the interval of their means fastest",
     )  # fmt: skip
-    source.add_argument(
-        "--settle", action="store_true",
-        help="with two --runs: only the labels that decide which of them is better",
-    )  # fmt: skip
+    add_settle(source)
     add_measures(source, "nDCG@10")
     add_queries(source)
     add_documents(source)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cli.label_samples import add_sampling, draw, next_labels
+from goodgain.cli.label_tasks import show_grades, show_nuggets
 from goodgain.cli.options import add_output
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
@@ -12,7 +14,9 @@ from goodgain.cli.parser import command_parser
 if TYPE_CHECKING:
     import argparse
 
-ACTIONS = ("show", "export", "import", "merge", "stats", "verify")
+ACTIONS = (
+    "show", "export", "import", "merge", "stats", "verify", "sample", "next", "nuggets", "grades",
+)  # fmt: skip
 FORMS = ("quepid", "label-studio", "argilla", "doccano", "phoenix", "langfuse")
 RULES = ("majority", "mean", "median", "dawid-skene")
 
@@ -28,7 +32,9 @@ def parser() -> argparse.ArgumentParser:
         "          labels of people are stored as votes, with the names of --annotator or of the file\n"
         "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
         "  stats   labels, failures, tokens and cost of the store\n"
-        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n\n"
+        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n"
+        "  nuggets the nuggets of --annotator, or import those of each FILE under that name\n"
+        "  grades  grades of documents from the preferences of people, or of a judge (--model)\n\n"
         f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
@@ -37,7 +43,12 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain labels import labels.db human.txt --annotator ann\n"
         "  goodgain labels import labels.db label-studio.json --gains relevant=1,irrelevant=0\n"
         "  goodgain labels merge labels.db colleague.db\n"
-        "  goodgain labels verify labels.db\n",
+        "  goodgain labels verify labels.db\n"
+        "  goodgain labels sample labels.db --count 50 --whole-queries --runs bm25.run knn.run -o list.csv\n"
+        "  goodgain labels sample labels.db --count 300 --by label --sample second --allocation neyman \\\n"
+        "      --earlier first\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run -m P@10 --count 5\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run --settle\n",
     )
     p.add_argument("action", choices=ACTIONS, help="what to do")
     p.add_argument("store", metavar="STORE", help="label store: a SQLite file, or postgresql://...")
@@ -60,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--question", metavar="NAME", help="question or score to import, of several")
     p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains of labels that are words")
     p.add_argument("--failed", action="store_true", help="show only labels that failed")
+    add_sampling(p)
     add_output(p, per_query=False)
     return p
 
@@ -74,14 +86,17 @@ def run(args: argparse.Namespace) -> int:
     """Show, export, import, merge, count or verify."""
     from goodgain.errors import UsageError
 
-    takes_files = args.action in ("import", "merge")
-    if takes_files and not args.files:
+    takes_files = args.action in ("import", "merge", "nuggets")
+    if takes_files and not args.files and args.action != "nuggets":
         raise UsageError(
             f"{args.action} needs a FILE", hint=f"goodgain labels {args.action} STORE FILE"
         )
     if args.files and not takes_files:
         raise UsageError(f"{args.action} does not take a FILE, got '{args.files[0]}'")
-    actions = {"import": _import, "merge": _merge, "verify": _verify}
+    actions = {
+        "import": _import, "merge": _merge, "verify": _verify, "sample": draw, "next": next_labels,
+        "nuggets": show_nuggets, "grades": show_grades,
+    }  # fmt: skip
     return actions.get(args.action, _read)(args)
 
 

@@ -72,6 +72,14 @@ def add_runs(parser: Any) -> None:
     parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems")
 
 
+def add_settle(parser: Any) -> None:
+    """--settle."""
+    parser.add_argument(
+        "--settle", action="store_true",
+        help="with two --runs: only the labels that decide which of them is better",
+    )  # fmt: skip
+
+
 def add_server(parser: Any) -> None:
     """--port, --open."""
     parser.add_argument(

@@ -50,8 +50,8 @@ class Session:
     def notes(self) -> tuple[str, ...]:
         """What was made again, and why."""
         return tuple(
-            f"{name}: its calls were made again, because it uses {what}, whose state cannot be read; name "
-            f"its version to reuse them: versions={{'{name}': '1'}}"
+            f"{name}: its calls were made again, because {what}; name its version to reuse them: "
+            f"versions={{'{name}': '1'}}"
             for name, what in self.remade.items()
         )
 
