@@ -15,12 +15,25 @@ constexpr Bytes cite_open =
                     "\xee\x88\x80"
                     "cite",
                 cite_next = "\xee\x88\x82", cite_close = "\xee\x88\x81";
-constexpr size_t longest_link_text = 200, longest_marker = 60, longest_number = 3;
+constexpr size_t longest_link_text = 200, longest_marker = 60, longest_number = 3, shortest_id = 5;
 constexpr Bytes prefixes[] = {"docid", "document", "doc", "source", "reference", "ref", "id", "result", "citation"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_number(Bytes text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
+
+/// A long number, or one word with letters and digits: an id rather than a remark, a year or a date.
+bool looks_like_id(Bytes text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (is_number(text)) return text.size() >= shortest_id;
+  bool letters = false, digits = false;
+  for (const char c : text) {
+    letters |= is_letter(c);
+    digits |= is_digit(c);
+    if (!is_letter(c) && !is_digit(c) && Bytes("._:/#-").find(c) == Bytes::npos) return false;
+  }
+  return letters && digits && text.size() <= longest_marker;
+}
 
 Bytes trimmed(Bytes text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -159,9 +172,9 @@ class Scanner {
   }
 
   bool is_marker(Bytes name) const {
-    if (is_ordinal(name) || references_.contains(std::string(name)) || names_(name)) return true;
+    if (is_ordinal(name) || looks_like_id(name) || references_.contains(std::string(name)) || names_(name)) return true;
     const Bytes rest = without_prefix(name);
-    return !rest.empty() && (is_number(rest) || names_(rest));
+    return !rest.empty() && (is_number(rest) || looks_like_id(rest) || names_(rest));
   }
 
   /// [text](https://...), with parentheses in the URL as long as they are balanced.

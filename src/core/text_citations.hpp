@@ -12,9 +12,8 @@ struct TextCitation {
   std::string url, marker;  // at least one of them
 };
 
-/// The citations of an answer, each once. `names` says whether a text is the id of a document: [d7] is then a marker,
-/// as is a number of any length; without it only short numbers are. A marker has the URL that a list of references in
-/// the same text gives for it.
+/// The citations of an answer, each once. In brackets are markers: short numbers, what looks like an id, and whatever
+/// `names` says is one. A marker has the URL that a list of references in the same text gives for it.
 std::vector<TextCitation> text_citations(Bytes text, const std::function<bool(Bytes)>& names);
 
 /// What a marker names: 7 for [7], [^7] and 【7†source】.

@@ -79,7 +79,7 @@ void UseFinder::cite(const Turn& turn) {
   std::vector<TextCitation> in_text;
   std::vector<Cited> from_text;
   if (!turn.has_citations) {
-    in_text = text_citations(turn.answer, [&](Bytes name) { return names().contains(std::string(name)); });
+    in_text = text_citations(turn.answer, [&](Bytes name) { return is_name(std::string(name)); });
     for (const TextCitation& citation : in_text) {
       Cited& cited = from_text.emplace_back();
       cited.result.url = citation.url;
@@ -134,6 +134,18 @@ void UseFinder::add_name(Names& names, const std::string& name, uint32_t place) 
   if (name.empty()) return;
   const auto [known, is_new] = names.try_emplace(name, place);
   if (!is_new && known->second != place) known->second = several;
+}
+
+/// Whether this is the id of anything that the conversation or its labels know.
+bool UseFinder::is_name(const std::string& name) {
+  if (names().contains(name) || outside_names_.contains(name)) return true;
+  read_earlier();
+  return earlier_names_.contains(name) || is_label(name);
+}
+
+bool UseFinder::is_label(const std::string& name) const {
+  return !is_ordinal(name) && scored_->judged &&
+         scored_->judged->find(name, hash_bytes(name)) != QueryJudgments::unjudged;
 }
 
 const UseFinder::Names& UseFinder::names() {
@@ -233,8 +245,7 @@ UseFinder::Target UseFinder::locate_marker(Bytes marker) {
   if (uint32_t number = none; take(earlier_names_, number))
     return number == none ? target : locate_outside(*earlier_results_[number], true);
   for (const std::string& name : forms) {
-    if (is_ordinal(name) || !scored_->judged) continue;
-    if (scored_->judged->find(name, hash_bytes(name)) == QueryJudgments::unjudged) continue;
+    if (!is_label(name)) continue;
     Result named;
     named.id = name;
     return locate_outside(named, true);

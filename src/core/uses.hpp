@@ -81,6 +81,8 @@ class UseFinder {
   Target locate_marker(Bytes marker);
   void add(const Target& target, const Use& use);
   void cite(const Turn& turn);
+  bool is_name(const std::string& name);
+  bool is_label(const std::string& name) const;
   const Names& names();
   const Names& titles();
   void add_name(Names& names, const std::string& name, uint32_t place);

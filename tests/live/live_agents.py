@@ -162,7 +162,7 @@ def functions(capture):
         return gg.search_tool(tools.web_search), gg.live.open_tool(tools.fetch_page)
 
     async def run(tools, nested):
-        search, fetch = build(tools)
+        fetch = build(tools)[1]
 
         @gg.search_tool(name="web_search")
         async def search_later(query):
@@ -210,17 +210,18 @@ FRAMEWORKS = {
 def main(framework, mode, path, log):
     import goodgain as gg
 
-    capture = None if path == "-" else gg.live.capture(path, system=framework)
+    redact = os.environ.get("REDACT")
+    capture = None
+    if path != "-":
+        capture = gg.live.capture(path, system=framework, redact=redact)
     run, run_sync = FRAMEWORKS[framework](capture)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def one(number, nested=False):
         tools = LoggedTools(f" #{number}", file)
-        if run_sync is not None:
-            answer = run_sync(tools, nested)
-        else:
-            answer = asyncio.run(run(tools, nested))
-        return finish(tools, answer)
+        if run_sync is None:
+            return finish(tools, asyncio.run(run(tools, nested)))
+        return finish(tools, run_sync(tools, nested))
 
     async def one_task(number):
         tools = LoggedTools(f" #{number}", file)
@@ -230,16 +231,19 @@ def main(framework, mode, path, log):
         tools.write({"tag": tools.tag, "tool": "answer", "answer": answer})
         return answer
 
-    async def tasks(number):
-        return await asyncio.gather(*map(one_task, range(number)))
+    async def tasks(numbers):
+        return await asyncio.gather(*map(one_task, numbers))
 
-    if mode == "once":
+    if mode == "all":
         answers = [one(0), one(1, nested=True)]
-    elif mode == "threads":
         with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(one, range(16)))
-    elif mode == "tasks":
-        answers = asyncio.run(tasks(50))
+            answers += pool.map(one, range(100, 116))
+        answers += asyncio.run(tasks(range(200, 250)))
+    elif mode == "decorated":
+        LoggedTools.web_search = gg.search_tool(LoggedTools.web_search)
+        answers = [one(0), one(1, nested=True)]
+    elif mode == "once":
+        answers = [one(0), one(1, nested=True)]
     else:
         number = 0
         while True:

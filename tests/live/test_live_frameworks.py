@@ -28,7 +28,7 @@ NEEDS = {
     "openinference": "openinference.instrumentation.langchain",
     "openllmetry": "opentelemetry.instrumentation.langchain",
 }
-WRAPPED = {"langchain", "llama_index", "haystack", "openinference", "openllmetry"}
+NESTED = {"functions", "langchain", "llama_index", "haystack", "openinference", "openllmetry"}
 
 
 def is_installed(module):
@@ -59,9 +59,12 @@ ENVIRONMENT = {
 }
 
 
-def run(framework, mode, path, log):
+def run(framework, mode, path, log, **environment):
     done = subprocess.run(
-        command(framework, mode, path, log), capture_output=True, text=True, env=ENVIRONMENT
+        command(framework, mode, path, log),
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT | environment,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done
@@ -116,36 +119,63 @@ def check(path, log, number):
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_what_is_captured_is_what_happened(framework, tmp_path):
+    """One conversation after another, on 8 threads, and in 50 asyncio tasks."""
     path, log = tmp_path / "t.jsonl", tmp_path / "log"
-    done = run(framework, "once", path, log)
-    assert json.loads(done.stdout) == [ANSWER, ANSWER]
+    done = run(framework, "all", path, log)
+    assert json.loads(done.stdout) == [ANSWER] * 68
     assert json.loads(done.stderr.splitlines()[-1]) == [0, 0]
-    traces = check(path, log, 2)
-    searching = [i for i in traces[" #0"].turns[0].iterations if i.searches]
-    assert [len(i.searches) for i in searching] == [2, 1, 1]
-    assert {s.tool for t in traces.values() for s in t.searches()} >= {"web_search"}
-    first = searching[0].searches[0].results[0]
-    assert (first.url, first.title) == ("https://example.org/seine", "Seine")
-    assert first.content or first.snippet
-    assert all(s.latency is not None for s in traces[" #0"].searches())
-    if framework in WRAPPED:  # a tool around a retriever is one search
-        assert [len(i.searches) for i in traces[" #1"].turns[0].iterations if i.searches] == [2]
-    assert all(t.system == framework for t in traces.values())
+    traces = check(path, log, 68)
+    for tag, trace in traces.items():
+        sizes = [len(i.searches) for i in trace.turns[0].iterations if i.searches]
+        is_nested = tag == " #1" and framework in NESTED  # a tool around a retriever is one search
+        assert sizes == ([2] if is_nested else [2, 1, 1])
+        assert trace.system == framework
+        assert all(s.latency is not None for s in trace.searches())
+        first = next(r for s in trace.searches() for r in s.results if "Source-Seine" in r.content)
+        assert (first.url, first.title) == ("https://example.org/seine", "Seine")
     used = [i.tokens for i in traces[" #1"].turns[0].iterations]
     assert used and set(used) == {120}, used
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-@pytest.mark.parametrize(("mode", "number"), [("threads", 16), ("tasks", 50)])
-def test_conversations_at_the_same_time(framework, mode, number, tmp_path):
+@pytest.mark.parametrize("framework", FRAMEWORKS[1:-2])  # those two do not set the current span
+def test_a_decorated_function_inside_a_tool_is_one_search(framework, tmp_path):
     path, log = tmp_path / "t.jsonl", tmp_path / "log"
-    done = run(framework, mode, path, log)
+    done = run(framework, "decorated", path, log)
     assert json.loads(done.stderr.splitlines()[-1]) == [0, 0]
-    traces = check(path, log, number)
-    for trace in traces.values():
-        sizes = [len(i.searches) for i in trace.turns[0].iterations if i.searches]
-        assert sizes == [2, 1, 1]
+    check(path, log, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_redaction(framework, tmp_path):
+    path, log = tmp_path / "t.jsonl", tmp_path / "log"
+    done = run(framework, "once", path, log, REDACT="drop")
+    assert json.loads(done.stderr.splitlines()[-1]) == [0, 0]
+    text = path.read_text()
+    secrets = (
+        "Seine source",
+        "rises at",
+        "Langres",
+        QUESTION,
+        "777 km",
+        "Burgundy",
+        "kilometres",
+        "Rivers",
+    )
+    assert not [s for s in secrets if s in text]
+    logged = read_log(log)
+    traces = list(gg.read_traces(path))
+    assert len(traces) == 2
+    captured = Counter(outcome(s) for t in traces for s in t.searches())
+    expected = sum((logged_searches(entries) for entries in logged.values()), Counter())
+    assert captured == Counter(x for (_, x), n in expected.items() for _ in range(n))
+    urls = {r.url for t in traces for s in t.searches() for r in s.results}
+    assert "https://example.org/langres" in urls and None not in urls
+    opens = [o.url for t in traces for turn in t.turns for i in turn.iterations for o in i.opens]
+    assert Counter(opens) == Counter(
+        e["url"] for entries in logged.values() for e in entries if e["tool"] == "fetch_page"
+    )
 
 
 @pytest.mark.slow
@@ -186,6 +216,6 @@ def test_an_unwritable_target_changes_nothing(framework, tmp_path):
     if framework != "functions":  # it needs the capture for its conversations
         plain = run(framework, "once", "-", plain_log)
         assert plain.stdout == done.stdout
-        assert [
-            sorted(map(str, entries)) for entries in read_log(log).values()
-        ] == [sorted(map(str, entries)) for entries in read_log(plain_log).values()]
+        assert [sorted(map(str, entries)) for entries in read_log(log).values()] == [
+            sorted(map(str, entries)) for entries in read_log(plain_log).values()
+        ]

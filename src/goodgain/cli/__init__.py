@@ -54,7 +54,7 @@ GROUPS = {
     },
 }
 # Options and arguments that name files to write.
-OUTPUTS = ("output", "save", "report", "summary", "junit")
+OUTPUTS = ("output", "save", "report", "summary", "junit", "unjudged")
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 

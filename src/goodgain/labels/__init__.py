@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goodgain.labels.answers import answer_pairs
+from goodgain.labels.ensemble import Ensemble
 from goodgain.labels.judges import (
     AnthropicJudge,
     Fatal,
@@ -22,6 +23,7 @@ from goodgain.labels.next_label import next_pairs, settling_labels
 from goodgain.labels.pairs import Pair
 from goodgain.labels.people import Vote
 from goodgain.labels.pooling import pool
+from goodgain.labels.raw import RawPrompt
 from goodgain.labels.result import Label, Labels, PeopleLabels
 from goodgain.labels.sampling import Sample, draw_sample, read_sample
 from goodgain.labels.store import Store
@@ -30,6 +32,7 @@ from goodgain.labels.traces import with_gains
 
 __all__ = [
     "AnthropicJudge",
+    "Ensemble",
     "Estimate",
     "Fatal",
     "Judge",
@@ -41,6 +44,7 @@ __all__ = [
     "PeopleLabels",
     "Price",
     "Prompt",
+    "RawPrompt",
     "Reply",
     "Request",
     "Retry",

@@ -41,9 +41,25 @@ class Progress:
         return sum(self.statuses.values())
 
     @property
+    def ok(self) -> int:
+        """Labels with a gain, of this run and of earlier ones."""
+        return self.stored - self.stored_failures.total() + self.statuses["ok"]
+
+    @property
+    def without_text(self) -> int:
+        """Documents without a text, for which no call was made in this run or an earlier one."""
+        return self.stored_failures["no_text"] + self.statuses["no_text"]
+
+    @property
+    def stored_to_retry(self) -> Counter[str]:
+        """Labels that failed in an earlier run and were not requested again, by status."""
+        return Counter({s: n for s, n in self.stored_failures.items() if s != "no_text"})
+
+    @property
     def failures(self) -> Counter[str]:
-        """Labels without a gain by status, of this run and of earlier ones that it did not retry."""
-        return self.stored_failures + Counter({s: n for s, n in self.statuses.items() if s != "ok"})
+        """Labels that failed, by status, of this run and of earlier ones that it did not retry."""
+        new = Counter({s: n for s, n in self.statuses.items() if s not in ("ok", "no_text") and n})
+        return self.stored_to_retry + new
 
     @property
     def seconds(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import re
 import threading
 import time
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import GoodgainError, UsageError
 from goodgain.live.encoding import encode
 from goodgain.live.joining import Joining
-from goodgain.live.positions import Turn, current_turn
+from goodgain.live.positions import Turn, current_function, current_turn
 from goodgain.live.recent import Recent
 from goodgain.live.redaction import Redaction
 from goodgain.traces.captured import finding_of, span_fields
@@ -22,6 +21,7 @@ from goodgain.traces.searching import EXCLUDED, SearchRules
 from goodgain.traces.writer import Rotation, TraceWriter
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
@@ -67,6 +67,7 @@ class Capture:
         self._errors: dict[int, int] = {}  # by thread, so that counting needs no lock
         self._dropped: dict[int, int] = {}
         self._sessions: Recent[str] = Recent()  # by trace
+        self._turns: Recent[Turn] = Recent()  # by trace
         self._choices: Recent[bool] = Recent()  # whether a conversation is in the sample
         self._heads: Recent[dict[str, Any]] = Recent()
         self._parents: Recent[bool] = Recent()  # spans that written ones are inside of
@@ -158,11 +159,22 @@ class Capture:
         """Whether something inside this span was written, so that it links that to what is around it."""
         return span_id is not None and self._parents.get(span_id) is not None
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether this code runs inside a captured function."""
+        return current_function(self) is not None
+
     def has_call(self, call: str | None) -> bool:
         """Whether a call has a span of its own, so that its output need not be written again."""
         return call is not None and self._calls.get(call) is not None
 
     def _add(self, span: Span, more: dict[str, Any] | None) -> None:
+        function = current_function(self)
+        if (
+            function is not None and function[1] != span.id
+        ):  # a framework inside a captured function
+            span.trace = function[0]
+            span.parent = span.parent or function[1]
         head = self._head(span)
         if head is None:
             return
@@ -177,21 +189,29 @@ class Capture:
         elif span.kind == "tool" and span.said is None:
             self._strip(span)
         fields = span_fields(span)
-        if more:
+        if more and span.said is None:
             fields |= more
         self._write(encode({**head, "span": fields}))
 
     def _head(self, span: Span) -> dict[str, Any] | None:
         """What a line begins with; None if its conversation is not in the sample."""
         turn = current_turn(self)
+        if turn is None:  # a thread that does not inherit it
+            turn = self._turns.get(span.trace)
+        elif not turn.is_implicit:
+            self._turns[span.trace] = turn
         if turn is not None and not turn.is_implicit:
-            trace, session, system = turn.trace, turn.name, turn.system
+            return self._sampled_head(turn.trace, turn.name, turn.system or self.system)
+        session = span.session
+        if session:
+            self._sessions[span.trace] = session
         else:
-            trace, session, system = span.trace, span.session, span.system
-            if session:
-                self._sessions[trace] = session
-            else:
-                session = self._sessions.get(trace)
+            session = self._sessions.get(span.trace)
+        return self._sampled_head(span.trace, session, self.system or span.system)
+
+    def _sampled_head(
+        self, trace: str, session: str | None, system: str | None
+    ) -> dict[str, Any] | None:
         if self.sample < 1 and not self._is_sampled(trace, session):
             return None
         head = self._heads.get(trace)
@@ -202,7 +222,6 @@ class Capture:
             if session is not None and session == trace:  # nobody has named it
                 head["implicit"] = True
             self._heads[trace] = head
-        system = self.system or system
         return head if system is None else {**head, "system": system}
 
     def _is_sampled(self, trace: str, session: str | None) -> bool:
@@ -330,8 +349,8 @@ def capture(
 ) -> Capture:
     """Start capturing into a file, which is appended to; the functions of `search_tool` write there, too.
 
-    `sample` is the share of conversations that are captured, `redact` says what becomes of texts ("drop", "hash",
-    or a function of a text and its field), `rotate` when a new file is begun ("100 MB", "1 day").
+    `sample` is the share of conversations that are captured, `redact` says what becomes of texts ("drop",
+    "hash", or a function of a text and its field), `rotate` when a new file is begun ("100 MB", "1 day").
     """
     global _default
     _default = Capture(
@@ -376,7 +395,8 @@ def parse_rotation(rotate: str | int | Rotation | None) -> Rotation | None:
             age = number * _PERIODS[unit.removesuffix("s")]
         else:
             raise UsageError(
-                f"invalid rotation {rotate!r}", hint='a size or a time: "100 MB", "1 day", "50 MB, 1 day"'
+                f"invalid rotation {rotate!r}",
+                hint='a size or a time: "100 MB", "1 day", "50 MB, 1 day"',
             )
     return Rotation(size=size, age=age)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from goodgain.traces.objects import document_fields, plain, table_rows, type_name
@@ -19,14 +20,14 @@ def encode(event: dict[str, Any]) -> bytes:
 
 def _default(value: Any) -> Any:
     """An object that JSON does not know: a document, a table, a number of numpy, a set."""
-    rows = table_rows(value)
-    if rows is not None:
-        return rows
-    fields = document_fields(value)
-    if fields is not None:
-        return fields
     try:
-        return plain(value)
+        if isinstance(value, Mapping):
+            return dict(value)
+        rows = table_rows(value)
+        if rows is not None:
+            return rows
+        fields = document_fields(value)
+        return plain(value) if fields is None else fields
     except Exception:
         return f"<{type_name(value)}>"
 

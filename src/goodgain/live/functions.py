@@ -10,7 +10,13 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from goodgain.live.capturing import Capture, default_capture
-from goodgain.live.positions import implicit_turn, new_id
+from goodgain.live.positions import (
+    current_function,
+    enter_function,
+    implicit_turn,
+    leave_function,
+    new_id,
+)
 from goodgain.traces.objects import type_name
 from goodgain.traces.opens import DOCUMENT_NAMES
 from goodgain.traces.results import Finding
@@ -18,7 +24,8 @@ from goodgain.traces.spans import Span
 from goodgain.traces.values import query_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable, Generator
+    from contextvars import Token
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -88,7 +95,7 @@ def _decorated(function: Any, options: _Options) -> Any:
     if isinstance(function, staticmethod | classmethod):
         return type(function)(_decorated(function.__func__, options))
     names = _parameter_names(function)
-    tool = options.name or getattr(function, "__name__", type(function).__name__)
+    tool = options.name or str(getattr(function, "__name__", type(function).__name__))
 
     def start(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Running | None:
         capture = options.capture or default_capture()
@@ -113,23 +120,25 @@ def _decorated(function: Any, options: _Options) -> Any:
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
             running = start(args, kwargs)
-            try:
-                value = await function(*args, **kwargs)
-            except BaseException as error:
-                _fail(running, error)
-                raise
-            return _finish(running, value)
+            if running is None:
+                return await function(*args, **kwargs)
+            return await _awaited(function(*args, **kwargs), running)
 
         return coroutine
 
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
         running = start(args, kwargs)
+        if running is None:
+            return function(*args, **kwargs)
+        token = running.enter()
         try:
             value = function(*args, **kwargs)
         except BaseException as error:
+            leave_function(token)
             _fail(running, error)
             raise
+        leave_function(token)
         return _finish(running, value)
 
     return plain
@@ -144,10 +153,12 @@ def _parameter_names(function: Any) -> tuple[str, ...]:
 
 
 class _Unread:
-    """Stands for a return value that can be read only once, by the application."""
+    """Stands for a return value whose results cannot be known."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
 
 
 class _Running:
@@ -158,7 +169,9 @@ class _Running:
     def __init__(
         self, capture: Capture, tool: str, options: _Options, arguments: dict[str, Any]
     ) -> None:
-        place = next((p for probe in capture.surroundings if (p := probe()) is not None), None)
+        place = current_function(capture)
+        if place is None:
+            place = next((p for probe in capture.surroundings if (p := probe()) is not None), None)
         parent: str | None = None
         session = None
         if place is not None:
@@ -176,25 +189,35 @@ class _Running:
             id=new_id(),
             parent=parent,
             name=tool,
-            query=_content(options, arguments),
             said=options.said,
         )
+        try:
+            self.span.query = _content(options, arguments)
+        except Exception as error:
+            capture.report(error)
+
+    def enter(self) -> Token[Any]:
+        """What runs now, runs inside this call."""
+        return enter_function(self.capture, self.span.trace, self.span.id or "")
 
     def finish(self, value: Any) -> None:
         self.span.end = time.time_ns()
         if self.options.said:
             self.capture.add(self.span)
             return
+        try:
+            if self.options.results is not None:
+                value = self.options.results(value)
+            elif isinstance(value, list | tuple) and any(hasattr(v, "_asdict") for v in value):
+                value = [v._asdict() if hasattr(v, "_asdict") else v for v in value]
+        except Exception as error:
+            self.capture.report(error)
+            value = _Unread(f"results that could not be taken out: {error!r}")
         if isinstance(value, _Unread):
-            self.span.output = None
-            self.span.finding = Finding([], "unread", f"an iterator of type '{value.name}'")
+            self.span.finding = Finding([], "unread", value.reason)
             self.capture.add(self.span)
-            return
-        if self.options.results is not None:
-            value = self.options.results(value)
-        elif isinstance(value, list | tuple) and any(hasattr(v, "_asdict") for v in value):
-            value = [v._asdict() if hasattr(v, "_asdict") else v for v in value]
-        self.capture.add_returned(self.span, value)
+        else:
+            self.capture.add_returned(self.span, value)
 
     def fail(self, error: BaseException) -> None:
         self.span.end = time.time_ns()
@@ -222,8 +245,14 @@ def _finish(running: _Running | None, value: Any) -> Any:
         return _watched_async(value, running)
     if inspect.iscoroutine(value):
         return _awaited(value, running)
-    if isinstance(value, Iterator | AsyncIterator):  # reading it here would take it from the application
-        value = _Unread(type_name(value))
+    if isinstance(
+        value, Iterator | AsyncIterator
+    ):  # reading it here would take it from the application
+        try:
+            running.finish(_Unread(f"an iterator of type '{type_name(value)}'"))
+        except Exception as error:
+            running.capture.report(error)
+        return value
     try:
         running.finish(value)
     except Exception as error:
@@ -241,15 +270,18 @@ def _fail(running: _Running | None, error: BaseException) -> None:
 
 
 async def _awaited(inner: Any, running: _Running) -> Any:
+    token = running.enter()
     try:
         value = await inner
     except BaseException as error:
+        leave_function(token)
         _fail(running, error)
         raise
+    leave_function(token)
     return _finish(running, value)
 
 
-def _watched(inner: Any, running: _Running | None) -> Iterator[Any]:
+def _watched(inner: Any, running: _Running | None) -> Generator[Any, Any, Any]:
     """A generator as it was, captured when it ends or is closed."""
     values: list[Any] = []
     step, sent = inner.send, None
@@ -274,7 +306,7 @@ def _watched(inner: Any, running: _Running | None) -> Iterator[Any]:
             step, sent = inner.throw, error
 
 
-async def _watched_async(inner: Any, running: _Running | None) -> AsyncIterator[Any]:
+async def _watched_async(inner: Any, running: _Running | None) -> AsyncGenerator[Any, Any]:
     values: list[Any] = []
     step, sent = inner.asend, None
     while True:

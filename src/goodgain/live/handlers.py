@@ -56,7 +56,8 @@ def latest(capture: Capture, messages: Sequence[Message]) -> list[Message]:
     recent.reverse()
     return [
         replace(
-            m, outputs=[replace(o, value=None) if capture.has_call(o.call) else o for o in m.outputs]
+            m,
+            outputs=[replace(o, value=None) if capture.has_call(o.call) else o for o in m.outputs],
         )
         if m.outputs
         else m

@@ -191,7 +191,11 @@ def _query(inputs: Any) -> Any:
 
 def _add_exchange(span: Span, tags: dict[str, Any]) -> None:
     """What a generator was given and what it said."""
-    prefix = "haystack.agent.step.llm" if "haystack.agent.step.llm.input" in tags else "haystack.component"
+    prefix = (
+        "haystack.agent.step.llm"
+        if "haystack.agent.step.llm.input" in tags
+        else "haystack.component"
+    )
     inputs, outputs = tags.get(f"{prefix}.input") or {}, tags.get(f"{prefix}.output") or {}
     messages = inputs.get("messages") or inputs.get("prompt") or ()
     if isinstance(messages, str):

@@ -22,6 +22,10 @@ _DOCUMENT = ("page_content", "metadata", "id")
 _MESSAGE = ("type", "content", "tool_calls", "tool_call_id", "artifact", "status", "usage_metadata")
 
 
+# The retriever that runs: LangChain itself tells its code only of the tools and chains around it.
+_retriever: ContextVar[str] = ContextVar("retriever", default="")
+
+
 def install(capture: Capture) -> LangChainHandler:
     """Add a handler to every run of this process, without passing it to any."""
     from langchain_core.tracers.context import register_configure_hook
@@ -47,14 +51,21 @@ class LangChainHandler(BaseCallbackHandler):
         """The run inside which this code is called."""
         from langchain_core.runnables.config import var_child_runnable_config
 
-        config = var_child_runnable_config.get()
-        manager = (config or {}).get("callbacks")
-        run_id = getattr(manager, "parent_run_id", None)
-        run = None if run_id is None else self._runs.get(run_id.hex)
+        run = self._runs.get(_retriever.get())
+        if run is None:
+            manager = (var_child_runnable_config.get() or {}).get("callbacks")
+            run_id = getattr(manager, "parent_run_id", None)
+            run = None if run_id is None else self._runs.get(run_id.hex)
         return None if run is None else (run["trace_id"], run["id"])
 
     def _start(
-        self, kind: str, name: Any, inputs: Any, run_id: UUID, parent_run_id: UUID | None, facts: Any
+        self,
+        kind: str,
+        name: Any,
+        inputs: Any,
+        run_id: UUID,
+        parent_run_id: UUID | None,
+        facts: Any,
     ) -> None:
         parent = (None if parent_run_id is None else self._runs.get(parent_run_id.hex)) or {}
         metadata = facts.get("metadata")
@@ -67,7 +78,8 @@ class LangChainHandler(BaseCallbackHandler):
             "inputs": inputs,
             "start_time": time.time_ns(),
             "extra": {"metadata": metadata} if metadata else {},
-            "is_inside": bool(parent) and (parent["run_type"] != "chain" or parent["is_inside"]),
+            "is_inside": (bool(parent) and (parent["run_type"] != "chain" or parent["is_inside"]))
+            or self.capture.is_inside,
         }
 
     def _end(self, run_id: UUID, outputs: Any = None, error: BaseException | None = None) -> None:
@@ -88,7 +100,13 @@ class LangChainHandler(BaseCallbackHandler):
 
     @guarded
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **facts: Any
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **facts: Any,
     ) -> None:
         """A chain, graph or node starts: what runs inside is linked through it."""
         self._start("chain", None, None, run_id, parent_run_id, facts)
@@ -139,11 +157,18 @@ class LangChainHandler(BaseCallbackHandler):
 
     @guarded
     def on_retriever_start(
-        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **facts: Any
+        self,
+        serialized: Any,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **facts: Any,
     ) -> None:
         """A retriever is called."""
         name = facts.get("name") or (serialized or {}).get("name")
         self._start("retriever", name, {"query": query}, run_id, parent_run_id, facts)
+        _retriever.set(run_id.hex)
 
     @guarded
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **facts: Any) -> None:
@@ -189,7 +214,9 @@ class LangChainHandler(BaseCallbackHandler):
         """A model has generated."""
         first = response.generations[0][0]
         message = getattr(first, "message", None)
-        fields = {"role": "assistant", "content": first.text} if message is None else _message(message)
+        fields = (
+            {"role": "assistant", "content": first.text} if message is None else _message(message)
+        )
         output = response.llm_output if isinstance(response.llm_output, dict) else {}
         usage = fields.get("usage_metadata") or output.get("token_usage") or output.get("usage")
         self._end(run_id, {"message": fields, **({"usage_metadata": usage} if usage else {})})

@@ -60,7 +60,7 @@ class SpanHandler(BaseSpanHandler[Any]):
     @guarded
     def _place(self) -> tuple[str, str] | None:
         """The span inside which this code is called."""
-        run = self.runs.get(active_span_id.get() or "")  # type: ignore[attr-defined]
+        run = self.runs.get(active_span_id.get() or "")
         return None if run is None else (run.trace, run.id)
 
     @guarded
@@ -74,7 +74,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         **facts: Any,
     ) -> None:
         """Something starts."""
-        outer = self.runs.get(parent_id or "")  # type: ignore[attr-defined]
+        outer = self.runs.get(parent_id or "")
         arguments = bound_args.arguments
         kind, name, description, query = _described(id_, instance, arguments, outer)
         event = arguments.get("ev")
@@ -96,15 +96,15 @@ class SpanHandler(BaseSpanHandler[Any]):
         if kind == "model":
             run.inputs = _messages(arguments.get("messages")) or _prompt(arguments.get("prompt"))
         if session:
-            self.capture.learn_session(run.trace, session)  # type: ignore[attr-defined]
-        self.runs[id_] = run  # type: ignore[attr-defined]
+            self.capture.learn_session(run.trace, session)
+        self.runs[id_] = run
 
     @guarded
     def span_exit(
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **facts: Any
     ) -> None:
         """Something has returned; a model that streams ends with an event."""
-        run = self.runs.get(id_)  # type: ignore[attr-defined]
+        run = self.runs.get(id_)
         if run is None or run.end is not None:
             return
         if run.kind == "model":
@@ -127,7 +127,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         **facts: Any,
     ) -> None:
         """Something has failed."""
-        run = self.runs.get(id_)  # type: ignore[attr-defined]
+        run = self.runs.get(id_)
         if run is not None and run.end is None:
             if run.kind in ("tool", "retriever", "model"):
                 run.error = str(err) or type(err).__name__
@@ -135,7 +135,7 @@ class SpanHandler(BaseSpanHandler[Any]):
 
     def end_model(self, id_: str, result: Any) -> None:
         """A model has said all that it had to say."""
-        run = self.runs.get(id_)  # type: ignore[attr-defined]
+        run = self.runs.get(id_)
         if run is not None and run.kind == "model" and run.end is None:
             _add_reply(run, result)
             self._end(run)
@@ -145,8 +145,8 @@ class SpanHandler(BaseSpanHandler[Any]):
         if run.kind == "other":
             run.call = None
         run.instance = None
-        self.runs.pop(run.id)  # type: ignore[attr-defined]
-        add_span(self.capture, run)  # type: ignore[attr-defined]
+        self.runs.pop(run.id)
+        add_span(self.capture, run)
 
     def new_span(self, *args: Any, **kwargs: Any) -> None:
         """Spans are followed in `span_enter`."""
@@ -169,13 +169,16 @@ class EventHandler(BaseEventHandler):
     def bind(self, handler: SpanHandler) -> None:
         """Say whose models end."""
         object.__setattr__(self, "spans", handler)
-        object.__setattr__(self, "capture", handler.capture)  # type: ignore[attr-defined]
+        object.__setattr__(self, "capture", handler.capture)
 
     @guarded
     def handle(self, event: Any, **facts: Any) -> None:
         """The end of a model's stream; other events say nothing new."""
-        if isinstance(event, LLMChatEndEvent | LLMCompletionEndEvent) and event.response is not None:
-            self.spans.end_model(event.span_id, event.response)  # type: ignore[attr-defined]
+        if (
+            isinstance(event, LLMChatEndEvent | LLMCompletionEndEvent)
+            and event.response is not None
+        ):
+            self.spans.end_model(event.span_id, event.response)
 
 
 class _Run(Span):

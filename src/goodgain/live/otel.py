@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from goodgain.live.capturing import Capture
 
+
 def install(capture: Capture, provider: Any = None) -> GoodgainProcessor:
     """Add a processor to a provider; without one to the global provider, which is set if there is none."""
     if provider is None:
@@ -49,9 +50,7 @@ class GoodgainProcessor(SpanProcessor):
         """Learn the conversation of a trace from its first span that names it."""
         attributes = span.attributes
         if attributes:
-            self.capture.learn_session(
-                f"{span.context.trace_id:032x}", otel.session_of(attributes)
-            )
+            self.capture.learn_session(f"{span.context.trace_id:032x}", otel.session_of(attributes))
 
     @guarded
     def on_end(self, span: Any) -> None:

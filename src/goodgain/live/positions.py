@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from goodgain.live.capturing import Capture
 
 _turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
+# The function that is running: its capture, trace and span.
+_running: ContextVar[tuple[Capture, str, str] | None] = ContextVar("running", default=None)
 _numbers = itertools.count()
 _origin: tuple[int, str] = (0, "")
 
@@ -45,6 +47,25 @@ def implicit_turn(capture: Capture) -> Turn:
         turn = Turn(capture, None, is_implicit=True)
         _turn.set(turn)
     return turn
+
+
+def current_function(capture: Capture) -> tuple[str, str] | None:
+    """(trace, span) of the captured function inside which this code runs."""
+    running = _running.get()
+    return running[1:] if running is not None and running[0] is capture else None
+
+
+def enter_function(capture: Capture, trace: str, span: str) -> Token[Any]:
+    """What is captured from now on in this thread or task is inside a function."""
+    return _running.set((capture, trace, span))
+
+
+def leave_function(token: Token[Any]) -> None:
+    """The function has returned."""
+    try:
+        _running.reset(token)
+    except ValueError:  # it goes on in another context than it began in
+        _running.set(None)
 
 
 class Turn:

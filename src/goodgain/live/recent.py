@@ -9,7 +9,10 @@ _SIZE = 10_000
 
 
 class Recent(Generic[V]):
-    """Remembers at least the last `size` entries. Safe under threads without a lock: no entry is iterated over."""
+    """Remembers at least the last `size` entries.
+
+    Safe under threads without a lock, since it is never iterated over.
+    """
 
     __slots__ = ("_new", "_old", "_size")
 

@@ -13,6 +13,7 @@ from goodgain.results.text import number
 
 if TYPE_CHECKING:
     from goodgain.agentic.runs import Figure
+    from goodgain.agentic.system import SystemGain
     from goodgain.comparison import Comparison, Pair
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
@@ -27,6 +28,8 @@ def headlines(contents: PageContents) -> list[list[Span]]:
         sentences.append(_evaluation_headline(contents, contents.quality))
     if contents.gains:
         sentences.append(_good_gain_headline(contents))
+    if contents.stoppings:
+        sentences.append(_stopping_headline(contents))
     if contents.calibrations:
         sentences.append(_calibration_headline(contents))
     return sentences or [["Only time and cost were measured."]]
@@ -238,7 +241,7 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
     for result in contents.gains:
         for system in result.systems:
             figure = system.figure("CG")
-            if figure.n == 0 or system.counts()["coverage"] == 0:
+            if figure.n == 0 or _is_unlabelled(system):
                 spans += [
                     UserText(system.name),
                     " has no labelled results, so its gain is unknown. ",
@@ -252,6 +255,19 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
                 f" per conversation, over {counted(figure.n, 'conversation')}. ",
             ]
     return spans or ["No conversation was measured."]
+
+
+def _is_unlabelled(system: SystemGain) -> bool:
+    """Whether no result has a label, or none was read."""
+    counts = system.counts()
+    return not counts["coverage"] > 0 and bool(counts["results"] or counts["unread"])
+
+
+def _stopping_headline(contents: PageContents) -> list[Span]:
+    """What the rules keep and spend, the first few of them."""
+    sentences = [s for result in contents.stoppings for s in result.sentences()]
+    more = f" {counted(len(sentences) - 3, 'more outcome')} below." if len(sentences) > 3 else ""
+    return [UserText(". ".join(sentences[:3]) + "."), more]
 
 
 def _label_bounds(figure: Figure) -> str:

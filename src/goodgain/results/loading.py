@@ -10,7 +10,7 @@ from goodgain.errors import InputError, UsageError
 
 
 def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
-    """Load a saved evaluation, comparison, Good Gain, calibration, experiment folder or label store.
+    """Load a saved result of any kind, an experiment folder or a label store.
 
     `qrels` replace the judgments in an experiment folder.
     """
@@ -40,11 +40,14 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
 def saved_kinds() -> dict[str, Any]:
     """The result classes by the kind that their saved files name."""
     from goodgain.agentic import GoodGain
+    from goodgain.agentic.stopping import Stopping
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration
+    from goodgain.labels.nuggets.scores import NuggetScores
     from goodgain.ranking import Evaluation
 
-    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    kinds = (Evaluation, Comparison, GoodGain, Stopping, Calibration, NuggetScores)
+    return {kind.KIND: kind for kind in kinds}
 
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:

@@ -163,11 +163,16 @@ class Builder:
         self._items.append((kind, where, account, rule, number))
 
     def add_answer(self, text: str | None, citations: Iterable[dict[str, Any]] = ()) -> None:
-        """Add a block of the final answer; blocks before the last generation are replaced."""
+        """Add a block of the final answer; blocks before the last generation are replaced.
+
+        Without a text, which a capture may have left out, its citations still count.
+        """
+        cited = list(citations)
         if text and isinstance(text, str):
-            turn = self._turn()
-            turn.answer.append(text)
-            turn.citations.extend(citations)
+            self._turn().answer.append(text)
+        elif not cited:
+            return
+        self._turn().citations.extend(cited)
 
     def drop_answer(self) -> None:
         """What was said so far is not the answer: the model goes on."""

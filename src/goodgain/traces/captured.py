@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FIELDS = (
-    "kind", "id", "parent", "start", "end", "name", "description", "call", "query", "output", "error", "model",
-    "said",
+    "kind", "id", "parent", "start", "end", "name", "description", "call", "query", "output", "error",
+    "model", "said",
 )  # fmt: skip
 _USAGE = ("tokens", "input", "output", "cached", "cost")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
@@ -129,7 +130,7 @@ def _open_file(path: str, chosen: TraceFormat | None, context: Context) -> Opene
 
 def _open_recordings(files: list[str], context: Context) -> OpenedTraces:
     """Recordings as one source: a conversation may go on in the next file."""
-    sources = [(system_name(f), f, lambda f=f: plain_descriptor(f)) for f in files]  # type: ignore[misc]
+    sources = [(system_name(file), file, partial(plain_descriptor, file)) for file in files]
     documents = recorded_documents(sources, context)
     recorded = FORMATS["recorded"]
     return OpenedTraces(

@@ -18,7 +18,7 @@ from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Documents
@@ -274,7 +274,7 @@ def _recorded(fd: int, stem: str, context: Context) -> Documents:
 
 
 def recorded_documents(
-    files: list[tuple[str, str, Callable[[], int]]], context: Context
+    files: Sequence[tuple[str, str, Callable[[], int]]], context: Context
 ) -> Documents:
     """The events of each conversation, once its last one was read: two passes, so that memory stays small.
 
@@ -299,7 +299,7 @@ def recorded_documents(
 
 
 def _joined(
-    files: list[tuple[str, str, Callable[[], int]]],
+    files: Sequence[tuple[str, str, Callable[[], int]]],
     ends: list[int],
     sessions: dict[bytes, bytes],
     last: dict[bytes, tuple[int, int]],

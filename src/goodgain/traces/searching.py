@@ -34,7 +34,11 @@ _LISTS: dict[str, Account] = {
     "not_search_tools": "not a search",
 }
 EXCLUDED = "excluded tool"  # the user said so when the call was captured
-_SAID: dict[str, Account] = {"open": "open", "not a search": "not a search", EXCLUDED: "not a search"}
+_SAID: dict[str, Account] = {
+    "open": "open",
+    "not a search": "not a search",
+    EXCLUDED: "not a search",
+}
 _BUILT_IN = Path(__file__).with_suffix(".toml")
 
 
@@ -214,8 +218,8 @@ class SearchRules:
 
     def _decide(self, call: Call, tool: str, finding: Finding | None) -> Verdict:
         if call.kind:
-            rule = f"the source says that it is {_article(call.kind)}"
-            return Verdict(_SAID.get(call.kind, "search"), rule, by_user=call.kind == EXCLUDED)
+            said = f"the source says that it is {_article(call.kind)}"
+            return Verdict(_SAID.get(call.kind, "search"), said, by_user=call.kind == EXCLUDED)
         evidence = Evidence.of(call.arguments, finding)
         description = (call.description or "").casefold()
         for rule, pattern in zip(self.rules, self._name_matches(tool), strict=True):

@@ -93,7 +93,7 @@ def nanoseconds(text: Any) -> int | None:
         moment = _moment(str(text))
     except ValueError:
         return None
-    return round(moment.timestamp() * 1_000_000) * 1000
+    return int(round(moment.timestamp() * 1_000_000) * 1000)
 
 
 def _moment(text: str) -> Any:

@@ -167,14 +167,14 @@ class TraceWriter:
         if self._rotation is None:
             return True
         try:
-            facts = os.stat(self.path)
+            facts = os.stat(self.path)  # noqa: PTH116 - the cost of a search
         except FileNotFoundError:
             return False
         if (facts.st_dev, facts.st_ino) != self._file:
             return False
         if not self._rotation.is_due(facts.st_size, self._began):
             return True
-        os.rename(self.path, _rotated_name(self.path))
+        _rotate(self.path)
         return False
 
     def _append_line(self, fd: int, line: bytes) -> None:
@@ -235,13 +235,17 @@ def _first_moment(fd: int) -> float | None:
     return int(match[1]) / 1e9 if match else None
 
 
-def _rotated_name(path: str) -> str:
-    """A free name that sorts by time and before the current file: traces.20261116-001500-000001.jsonl."""
+def _rotate(path: str) -> None:
+    """Give a file a free name that sorts by time and before its successor.
+
+    `traces.jsonl` becomes `traces.20261116-001500-000001.jsonl`.
+    """
     file = Path(path)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 1
     while True:
         name = file.with_name(f"{file.stem}.{stamp}-{number:06}{file.suffix}")
         if not name.exists():
-            return str(name)
+            file.rename(name)
+            return
         number += 1

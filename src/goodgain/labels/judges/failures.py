@@ -72,9 +72,10 @@ class ServerError:
     def is_moderation(self) -> bool:
         """Whether the server refused the content of this request."""
         said = " ".join((*self.names, self.message))
-        if self.status not in (400, 403, 422, 451) or _ACCOUNT.search(self.message):
-            return False
-        return self.status == 451 or bool(_MODERATION.search(said))
+        if self.status not in (400, 403, 422) or _ACCOUNT.search(self.message):
+            return self.status == 451
+        is_page = self.text.lstrip().startswith("<")  # of a firewall, about anything
+        return not is_page and bool(_MODERATION.search(said))
 
     def handle(self, headers: Any, key_name: str) -> Reply:
         """Raise `Fatal` or `Retry`, or return what this document's status is."""

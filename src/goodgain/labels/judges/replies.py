@@ -26,9 +26,10 @@ _FINAL = re.compile(r"<\|channel\|>\s*final\s*(?:<\|constrain\|>\s*json\s*)?<\|m
 _FENCE = re.compile(r"(?:```|~~~)[\w-]*[^\S\n]*\n(.*)\n\s*(?:```|~~~)", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
 _STATED = re.compile(
-    r"(?<![\w-])(?:gain|label|grade|score|rating)s?[*_`\"')\]]*\s*(?::|=|is|of|->|→)?\s*[*_`\"'(\[]*"
+    r"(?<![\w-])(?:gain|label|grade|score|rating)s?[*_`)\]]*\s*(?::|=|\bis\b|->|→)[\s*_`\"'(\[]*"
     r"(?P<number>[+-]?\d+(?:\.\d+)?)"
-    r"(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)",
+    r"(?P<rest>[*_`\"')\]]*\s*(?:(?:/|or|to|and|-|–|,|out of)\s*[+-]?\d+(?:\.\d+)?)?)"
+    r"(?=\s*(?:[.,;!)\n]|[-–—(]\s|$))",  # the sentence ends, or a remark follows
     re.IGNORECASE,
 )
 _OF = re.compile(r"\W*(?:/|out of)\s*(\d+)", re.IGNORECASE)
@@ -58,6 +59,8 @@ def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
     count = len(request.documents)
     if reply.status not in ("ok", "truncated"):
         return [Verdict(reply.status, None, reply.detail)] * count
+    if request.prompt.has_own_rule:
+        return [_by_own_rule(reply, request.prompt)] * count
     data = parsed_whole(reply.text)
     if reply.status == "truncated":  # a complete object may be followed by endless white space
         verdicts = _verdicts(data, count, request.prompt) if isinstance(data, dict) else []
@@ -74,6 +77,16 @@ def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
         if data is None:
             return _from_prose(answer, request)
     return _verdicts(data, count, request.prompt)
+
+
+def _by_own_rule(reply: Reply, prompt: Prompt) -> Verdict:
+    """What the prompt's own rule reads in the reply, without the model's reasoning."""
+    answer = without_reasoning(reply.text)
+    if reply.status == "truncated":
+        return Verdict("truncated", None, reply.detail)
+    if answer is None:
+        return Verdict("truncated", None, "the reply ends inside its reasoning")
+    return prompt.read_reply(answer)
 
 
 def parsed_whole(text: str) -> Any:
@@ -150,7 +163,7 @@ def _stated(text: str, sources: Sequence[str], prompt: Prompt) -> Iterator[Verdi
         yield _verdict(bare, prompt)
         return
     for match in _STATED.finditer(text):
-        if any(match[0].strip() in quoted for quoted in sources):
+        if any(text[match.start() : match.end("number")] in quoted for quoted in sources):
             continue
         rest, scale = match["rest"], _OF.fullmatch(match["rest"])
         if any(map(str.isdigit, rest)) and not (scale and int(scale[1][:18]) == prompt.high):

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from goodgain.traces.format import Conversations, Documents
 
 _SESSIONS = (
-    "gen_ai.conversation.id", "session.id", "traceloop.association.properties.session_id", "traceloop.association.properties.thread_id",
+    "gen_ai.conversation.id", "session.id",
+    "traceloop.association.properties.session_id", "traceloop.association.properties.thread_id",
     "traceloop.association.properties.conversation_id", "langfuse.session.id", "thread.id",
 )  # fmt: skip
 _KINDS: dict[Any, Kind] = {
