@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain.agentic import GoodGain, good_gain
+    from goodgain.agentic.rules import StopRule
+    from goodgain.agentic.stopping import Stopping, stopping
     from goodgain.auditing import audit
     from goodgain.checks import CheckResult, check
     from goodgain.comparison import (
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from goodgain.io.convert import convert
     from goodgain.labels import Judge, Labels, Store, label, pool
     from goodgain.labels.calibration import Calibration, calibrate
+    from goodgain.live import search_tool
     from goodgain.measures import (
         Measure,
         cg,
@@ -53,6 +56,8 @@ __version__ = "0.1.0"
 # The public names by module; each is imported on first use, so that importing goodgain is instant.
 _MODULES = {
     "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.agentic.rules": ("StopRule",),
+    "goodgain.agentic.stopping": ("Stopping", "stopping"),
     "goodgain.auditing": ("audit",),
     "goodgain.checks": ("CheckResult", "check"),
     "goodgain.comparison": (
@@ -75,6 +80,7 @@ _MODULES = {
     "goodgain.io.convert": ("convert",),
     "goodgain.labels": ("Judge", "Labels", "Store", "label", "pool"),
     "goodgain.labels.calibration": ("Calibration", "calibrate"),
+    "goodgain.live": ("search_tool",),
     "goodgain.measures": (
         "Measure",
         "cg",
@@ -117,6 +123,8 @@ __all__ = [
     "Qrels",
     "Run",
     "RunScores",
+    "StopRule",
+    "Stopping",
     "Store",
     "Trace",
     "__version__",
@@ -149,7 +157,9 @@ __all__ = [
     "record",
     "register",
     "report",
+    "search_tool",
     "selftest",
+    "stopping",
     "tune",
 ]
 

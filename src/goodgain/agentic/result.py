@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from goodgain.agentic.funnel import Funnel
     from goodgain.agentic.runs import Figure
+    from goodgain.agentic.trajectory import TrajectoryDiff
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.stats.seeds import SeedSpread
@@ -268,6 +269,14 @@ class GoodGain(GainTables, SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         by_iteration = f"by iteration, {self.settings.align} conversations"
         return html_table(*self.table(), by_iteration) + html_table(*self.summary())
+
+    def diff(
+        self, conversation: str, systems: Sequence[str] = (), *, repeat: str | None = None
+    ) -> TrajectoryDiff:
+        """One conversation as two systems had it: where they part, and what only one of them found."""
+        from goodgain.agentic.trajectory import compare_trajectories
+
+        return compare_trajectories(self, conversation, systems, repeat)
 
     def warnings(self) -> list[str]:
         """Skipped conversations, unread searches, missing labels, and other caveats."""

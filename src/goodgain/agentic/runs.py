@@ -39,6 +39,11 @@ class Figure:
         """Whether missing labels and unread searches cannot change it."""
         return self.lower == self.upper or self.lower != self.lower
 
+    @property
+    def is_open(self) -> bool:
+        """Whether bounds leave it open by more than rounding."""
+        return not self.exact and not math.isclose(self.lower, self.upper, abs_tol=1e-12)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:

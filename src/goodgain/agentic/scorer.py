@@ -26,7 +26,7 @@ from goodgain.errors import InputError, UsageError, core_errors, suggest_keyword
 from goodgain.identity import Identity
 from goodgain.io.naming import system_name, unique_names
 from goodgain.io.sources import Source, stat_of
-from goodgain.traces.folders import expand
+from goodgain.traces.folders import sources_in
 
 if TYPE_CHECKING:
     from goodgain._core import TraceScores
@@ -195,9 +195,9 @@ def _sources(traces: Any) -> list[tuple[str | None, Any]]:
 
 def _several(traces: Any) -> list[Any]:
     if _is_path(traces):
-        return expand(os.fspath(traces))
+        return sources_in(os.fspath(traces))
     if isinstance(traces, list | tuple) and traces and all(map(_is_path, traces)):
-        return [path for one in traces for path in expand(os.fspath(one))]
+        return [path for one in traces for path in sources_in(os.fspath(one))]
     if isinstance(traces, Trace | Mapping):
         return [[traces]]
     return [traces]

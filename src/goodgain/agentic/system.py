@@ -268,7 +268,7 @@ class SystemGain(Frozen):
         return tuple(dict.fromkeys(self.runs.conversations))
 
     @cached_property
-    def _owners(self) -> Numbers:
+    def owners(self) -> Numbers:
         """The number of each run's conversation."""
         import numpy as np
 
@@ -280,7 +280,7 @@ class SystemGain(Frozen):
         """For each run, the number of runs of its conversation."""
         import numpy as np
 
-        return np.bincount(self._owners)[self._owners] if len(self._owners) else self._owners
+        return np.bincount(self.owners)[self.owners] if len(self.owners) else self.owners
 
     @property
     def is_repeated(self) -> bool:
@@ -395,7 +395,7 @@ class SystemGain(Frozen):
 
         if not self.is_repeated:
             return values
-        owners = self._owners if runs is None else self._owners[runs]
+        owners = self.owners if runs is None else self.owners[runs]
         groups: dict[int, list[float]] = {}
         for owner, value in zip(owners.tolist(), values.tolist(), strict=True):
             group = groups.setdefault(owner, [])

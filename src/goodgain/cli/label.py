@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from goodgain.cli.options import (
     add_answers,
@@ -20,9 +20,10 @@ from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from goodgain.labels import Estimate, Judge, Labels
-    from goodgain.labels.runner import Progress
+    from goodgain.labels.progress import Progress
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,7 +34,10 @@ def parser() -> argparse.ArgumentParser:
         "SOURCE is traces of agents in any format, whose unique results are labelled once per question;\n"
         "JSONL files with query_id, doc_id, question and text; or, with --pool, runs. Labels already in the\n"
         "store are not requested again: after Ctrl-C, a crash or kill -9 the same command continues.\n"
-        "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
+        "Several processes may label into one store: none pays for another's, and they share --budget.\n"
+        "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.\n\n"
+        "Exit status: 0 if every document with a text has a label, 3 if some labels failed, 1 at the\n"
+        "budget, 130 after Ctrl-C, 2 if the run could not go on.",
         "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
@@ -42,7 +46,10 @@ def parser() -> argparse.ArgumentParser:
         "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
-    p.add_argument("--store", required=True, metavar="FILE", help="label store (SQLite)")
+    p.add_argument(
+        "--store", required=True, metavar="FILE",
+        help="label store: a SQLite file, or postgresql://USER@HOST/DATABASE for a team",
+    )  # fmt: skip
     p.add_argument(
         "--labelled-traces", metavar="FILE", help="also write the traces with their gains"
     )
@@ -76,6 +83,10 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
         help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
     )  # fmt: skip
     judge.add_argument(
+        "--judge-name", metavar="NAME",
+        help="store the labels under this name (default: the model, its server and parameters)",
+    )  # fmt: skip
+    judge.add_argument(
         "--prompt", metavar="NAME|FILE",
         help="gain-0-4, relevance-0-3, answer-0-1, answer-0-4, or your own template (default: gain-0-4, "
         "with --answers answer-0-1)",
@@ -100,6 +111,11 @@ def _add_judge(p: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--canaries", type=int, default=0, metavar="N",
         help="add decoy documents for N questions; calibrate reports how many fooled the judge",
+    )  # fmt: skip
+    judge.add_argument(
+        "--keep", choices=("hash", "text"), default="hash",
+        help="what the store keeps of a document for audit: the hash of its text, or also the text "
+        "(default: hash)",
     )  # fmt: skip
     judge.add_argument(
         "--text-limit", type=int, default=24_000, metavar="N",
@@ -130,6 +146,10 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
         help="retry earlier failures, e.g. invalid,refused; errors are always retried",
     )  # fmt: skip
     limits.add_argument(
+        "--failure-share", type=float, default=0.5, metavar="P",
+        help="stop when more than this share of the last labels failed; 1 to never stop (default: 0.5)",
+    )  # fmt: skip
+    limits.add_argument(
         "--dry-run",
         action="store_true",
         help="print calls, tokens and cost without calling the model",
@@ -138,11 +158,13 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Label and print a summary."""
+    from goodgain.errors import Interrupted
     from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
     judge = _judge(args)
     options: dict[str, Any] = {
+        "name": args.judge_name,
         "prompt": args.prompt or ("answer-0-1" if args.answers else None),
         "replicates": args.replicates,
         "batch": args.batch,
@@ -156,38 +178,69 @@ def run(args: argparse.Namespace) -> int:
         write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
         return 0
     limits = Limits(
-        concurrency=args.concurrency, requests=args.rpm, tokens=args.tpm, budget=args.budget
+        concurrency=args.concurrency,
+        requests=args.rpm,
+        tokens=args.tpm,
+        budget=args.budget,
+        failure_share=args.failure_share,
     )
     bar = Bar(sys.stderr) if not args.quiet else None
-    labels = label(
-        _pairs(args),
-        judge,
-        args.store,
-        limits=limits,
-        processes=args.processes,
-        progress=bar,
-        **options,
-    )
+    try:
+        labels = label(
+            _pairs(args),
+            judge,
+            args.store,
+            limits=limits,
+            processes=args.processes,
+            keep=args.keep,
+            progress=bar,
+            **options,
+        )
+    except Interrupted as interrupted:
+        labels = cast("Labels", interrupted.result)
+    finally:
+        if bar:
+            bar.end()
     summary = labels.summary
     assert summary is not None
-    if bar:
-        bar.end()
     if args.labelled_traces:
         _write_traces(args, labels)
     write(args, render(args.format, ["what", "count"], summary_rows(summary)))
+    warn(args, _warnings(summary, args))
     if summary.stopped == "budget":
-        warn(args, [f"stopped at the budget of {args.budget:g}; continue with a larger --budget"])
         return 1
     if summary.stopped == "interrupted":
-        warn(args, ["interrupted; run the same command to continue"])
         return 130
-    failed = summary.done - summary.statuses["ok"]
-    if failed:
-        warn(
-            args,
-            [f"{failed:,} labels failed and have no gain; see: goodgain labels show {args.store}"],
+    return 3 if summary.failures or (summary.pairs and not summary.ok) else 0
+
+
+def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
+    """What a user should know or do: estimates, failures and how to retry them, why the run stopped."""
+    if p.estimated:
+        yield (
+            f"the server did not report the tokens of {p.estimated:,} of {p.calls:,} calls; their cost is "
+            "an estimate"
         )
-    return 0
+    if p.without_text:
+        yield f"{p.without_text:,} documents have no text, and so no label"
+    failures, earlier = p.failures, p.stored_to_retry
+    if failures:
+        listed = ", ".join(f"{count:,} {status}" for status, count in failures.most_common())
+        what = f"{failures.total():,} labels" if p.ok else f"all {failures.total():,} labels"
+        last = f"; the last: {p.last_failure}" if p.last_failure else ""
+        yield f"{what} failed and have no gain ({listed}){last}"
+    if earlier:
+        which = "they" if earlier == failures else f"{earlier.total():,} of them"
+        yield (
+            f"{which} failed in an earlier run and were not requested again; to retry them: "
+            f"--retry {','.join(sorted(earlier))}"
+        )
+    if failures:
+        yield f"see: goodgain labels show {args.store} --failed"
+    if p.stopped == "budget":
+        yield f"stopped at the budget of {args.budget:g}; continue with a larger --budget"
+    if p.stopped == "interrupted":
+        yield "interrupted; run the same command to continue"
 
 
 def _judge(args: argparse.Namespace) -> Judge:
@@ -301,6 +354,7 @@ def summary_rows(p: Progress) -> list[list[Any]]:
         ["input tokens", p.tokens_in],
         ["output tokens", p.tokens_out],
         ["cost", _UNKNOWN_COST if p.cost is None else round(p.cost, 4)],
+        *([["calls with estimated tokens", p.estimated]] if p.estimated else []),
         ["seconds", round(p.seconds, 1)],
     ]
 
@@ -330,7 +384,7 @@ class Bar:
         if not self._live and now - self._last < 10 and self._last:
             return
         self._last = now
-        if not self._live and not progress.done:
+        if not self._live and not progress.done and not progress.planning:
             return
         text = line(progress)
         self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
@@ -345,13 +399,16 @@ class Bar:
 
 def line(p: Progress) -> str:
     """Progress in one line: share, rate, time left, tokens, cost, failures."""
+    if p.planning and not p.total:
+        return f"planning: {p.pairs:,} pairs read, {p.stored:,} labels in the store"
     share = p.done / p.total if p.total else 1.0
     filled = int(20 * share)
     left = "-" if p.left is None else _time(p.left)
     cost = "" if p.cost is None else f"  cost {p.cost:.4f}"
     failed = p.done - p.statuses["ok"]
     return (
-        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,} {int(100 * share)}%  "
+        f"[{'#' * filled}{'.' * (20 - filled)}] {p.done:,}/{p.total:,}"
+        f"{'+ (planning)' if p.planning else f' {int(100 * share)}%'}  "
         f"{p.rate:.1f}/s  {left} left  {p.tokens_in + p.tokens_out:,} tokens{cost}"
         + (f"  {failed:,} failed" if failed else "")
     )

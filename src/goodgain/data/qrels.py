@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
-from goodgain.io.files import is_sqlite
+from goodgain.io.files import is_store
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
@@ -44,7 +44,7 @@ class Qrels(metaclass=ConstructorHints):
         """The table itself, or judgments read from anything else, labels and label stores too."""
         if isinstance(source, Qrels):
             return source
-        if isinstance(source, str | os.PathLike) and is_sqlite(os.fspath(source)):
+        if isinstance(source, str | os.PathLike) and is_store(os.fspath(source)):
             from goodgain.results.loading import load
 
             source = load(source)

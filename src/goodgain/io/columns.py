@@ -282,12 +282,47 @@ TABLES: dict[str, Layout] = {
     "pairs": Layout(
         {
             "question": _QUESTION,
-            "query": Role("query id", _ordered(*_QUERY_IDS), required=False),
+            "query": Role("query id", _ordered(*_QUERY_IDS, "query"), required=False),
             "doc": Role(
                 "document id", _ordered(*_DOCUMENT_IDS, *_PASSAGE_IDS, "doc"), required=False
             ),
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
+        }
+    ),
+    "votes": Layout(  # beside those of pairs
+        {
+            "value": Role(
+                "gain",
+                _ordered(*_GAINS, "rating", "score", "value", "result.score"),
+                required=False,
+            ),
+            "annotator": Role(
+                "annotator",
+                _ordered(
+                    "annotator",
+                    "rater",
+                    "assessor",
+                    "judge",
+                    "worker",
+                    "username",
+                    "user",
+                    "user_email",
+                    "email",
+                    "user_id",
+                ),
+                required=False,
+            ),
+            "model": Role("model", _ordered("model", "model_version"), required=False),
+            "status": Role("status", (("status",),), required=False),
+            "reason": Role("reason", (("reason",),), required=False),
+            "note": Role("note", _ordered("note", "comment", "explanation"), required=False),
+            "seconds": Role("seconds", _ordered("seconds", "lead_time"), required=False),
+            "created": Role(
+                "time", _ordered("created", "updated_at", "created_at", "timestamp"), required=False
+            ),
+            "low": Role("lowest gain", (("low",),), required=False),
+            "high": Role("highest gain", (("high",),), required=False),
         }
     ),
     "texts": Layout(  # documents or queries

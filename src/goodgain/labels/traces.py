@@ -12,7 +12,7 @@ from goodgain._core import content_names
 from goodgain.data.trace import Trace
 from goodgain.errors import InputError
 from goodgain.identity import Identity
-from goodgain.labels.pairs import Pair
+from goodgain.labels.pairs import Excerpt
 from goodgain.labels.result import gains_of
 from goodgain.traces import read_traces
 
@@ -26,7 +26,7 @@ def trace_pairs(
     source: Any,
     identity: Any = None,
     format: str | None = None,  # noqa: A002 - the command line's word
-) -> Iterator[Pair]:
+) -> Iterator[Excerpt]:
     """A pair for each unique result of each conversation's last turn, which is the one scored.
 
     The query is the conversation; the document is an id or URL that no other result has in any of its
@@ -42,7 +42,7 @@ def trace_pairs(
         results = _results(trace)
         for name, group in _named(results, rules, shared.get(trace.conversation, frozenset())):
             texts = (_text(results[number]) for number in group)
-            yield Pair(trace.conversation, name, question, max(texts, key=len))
+            yield Excerpt(trace.conversation, name, question, max(texts, key=len))
 
 
 def _shared_ids(traces: Iterable[Trace]) -> dict[str, set[str]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic import GoodGain
+from goodgain.agentic.stopping import Stopping
 from goodgain.comparison import Comparison, compare
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.errors import UsageError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from goodgain.measures import Measure
 
-KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Calibration)
+KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class PageContents:
     evaluations: tuple[Evaluation, ...] = ()
     experiments: tuple[ExperimentResult, ...] = ()
     gains: tuple[GoodGain, ...] = ()
+    stoppings: tuple[Stopping, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)  # texts by id
@@ -157,6 +159,7 @@ def gather_contents(
         ),
         experiments=experiments,
         gains=gains,
+        stoppings=tuple(r for r in results if isinstance(r, Stopping)),
         calibrations=tuple(r for r in results if isinstance(r, Calibration)),
         queries=query_texts.texts,
         documents=document_texts.texts,
@@ -224,6 +227,8 @@ def _default_title(contents: PageContents) -> str:
         return _first(others, 4)
     if contents.gains:
         return ", ".join(name for gain in contents.gains for name in gain.names)
+    if contents.stoppings:
+        return ", ".join(dict.fromkeys(name for s in contents.stoppings for name in s.names))
     return "Judge labels vs human labels"
 
 

@@ -10,21 +10,21 @@ from goodgain.errors import InputError, UsageError
 
 
 def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
-    """Load a saved evaluation, comparison, Good Gain, calibration, experiment folder or label store.
+    """Load a saved result of any kind, an experiment folder or a label store.
 
     `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import file_not_found, is_sqlite, read_json
-    from goodgain.labels import Labels
+    from goodgain.io.files import file_not_found, is_store, read_json
+    from goodgain.labels.result import stored_labels
 
     name = os.fspath(path)
+    if is_store(name):
+        return stored_labels(name)
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
         raise file_not_found(name)
-    if is_sqlite(name):
-        return Labels.of(name)
     kinds = saved_kinds()
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
@@ -40,11 +40,12 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
 def saved_kinds() -> dict[str, Any]:
     """The result classes by the kind that their saved files name."""
     from goodgain.agentic import GoodGain
+    from goodgain.agentic.stopping import Stopping
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration
     from goodgain.ranking import Evaluation
 
-    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Stopping, Calibration)}
 
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:

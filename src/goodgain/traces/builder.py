@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from goodgain.traces.context import Context
     from goodgain.traces.ledger import Account, Kind
+    from goodgain.traces.results import Finding
 
 
 @dataclass(slots=True)
@@ -133,14 +134,16 @@ class Builder:
         error: Any = None,
         seconds: float | None = None,
         results: list[dict[str, Any]] | None = None,
+        finding: Finding | None = None,
     ) -> None:
-        """Add what a call returned, or its error; `results` where the format itself holds them."""
+        """Add what a call returned, or its error; `results` or a `finding` where the format holds them."""
         output = Output(
             value=value,
             where=where,
             error=None if error in (None, "", False) else str(error),
             seconds=seconds,
             results=results,
+            finding=finding,
         )
         self.context.ledger.meet("output")
         record = call if isinstance(call, CallRecord) else self._by_id.get(str(call))
@@ -161,12 +164,16 @@ class Builder:
         self._items.append((kind, where, account, rule, number))
 
     def add_answer(self, text: str | None, citations: Iterable[dict[str, Any]] = ()) -> None:
-        """Add a block of the final answer; blocks before the last generation are replaced."""
-        listed = list(citations)
+        """Add a block of the final answer; blocks before the last generation are replaced.
+
+        Without a text, which a capture may have left out, its citations still count.
+        """
+        cited = list(citations)
         if text and isinstance(text, str):
             self._turn().answer.append(text)
-        if listed:
-            self._turn().citations.extend(listed)
+        elif not cited:
+            return
+        self._turn().citations.extend(cited)
 
     def end_without_answer(self) -> None:
         """The source says that the turn ended without an answer, rather than not recording one."""
@@ -192,6 +199,11 @@ class Builder:
     def has_turns(self) -> bool:
         """Whether a turn has begun."""
         return bool(self._turns)
+
+    @property
+    def calls(self) -> list[CallRecord]:
+        """The calls reported so far, in order."""
+        return list(self._records)
 
     def lacks_output(self, call: str | None) -> bool:
         """Whether this is a call of which no output is known so far."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
@@ -12,7 +13,7 @@ from goodgain.io.files import BYTE_ORDER_MARK, plain_descriptor
 from goodgain.io.naming import display_name, system_name
 from goodgain.traces.context import Context
 from goodgain.traces.folders import files_in, read_files
-from goodgain.traces.layouts import DOCUMENT, HEAD, LINES, detect_layout
+from goodgain.traces.layouts import DOCUMENT, HEAD, LINES, detect_layout, recorded_documents
 from goodgain.traces.ledger import Ledger
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.registry import FORMATS, find_format, plugin_formats
@@ -96,11 +97,15 @@ def open_traces(
         one = replace(context, name=file, ledger=Ledger(sink), notes=[], skipped=0, examples=[])
         return _open_file(file, chosen, one)
 
+    def open_recordings(files: list[str]) -> OpenedTraces:
+        one = replace(context, name=name, ledger=Ledger(sink), notes=[], skipped=0, examples=[])
+        return _open_recordings(files, one)
+
     return OpenedTraces(
         name,
         format or "several",
         None,
-        lambda: read_files(path, files, context, open_file),
+        lambda: read_files(path, files, context, open_file, open_recordings),
         context,
     )
 
@@ -120,6 +125,16 @@ def _open_file(path: str, chosen: TraceFormat | None, context: Context) -> Opene
         )
     return OpenedTraces(
         name, trace_format.name, None, lambda: _read(trace_format, documents, context), context
+    )
+
+
+def _open_recordings(files: list[str], context: Context) -> OpenedTraces:
+    """Recordings as one source: a conversation may go on in the next file."""
+    sources = [(system_name(file), file, partial(plain_descriptor, file)) for file in files]
+    documents = recorded_documents(sources, context)
+    recorded = FORMATS["recorded"]
+    return OpenedTraces(
+        context.name, recorded.name, None, lambda: _read(recorded, documents, context), context
     )
 
 

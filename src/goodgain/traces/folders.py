@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
+from goodgain.io.files import plain_descriptor
 from goodgain.io.naming import COMPRESSIONS, STDIN
+from goodgain.traces.recorder import is_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +33,12 @@ def expand(path: str) -> list[str]:
     return matches
 
 
+def sources_in(path: str) -> list[str]:
+    """As `expand`, but a pattern of recordings alone is one source: one may continue another."""
+    matches = expand(path)
+    return [path] if len(matches) > 1 and all(map(_is_recording, matches)) else matches
+
+
 def files_in(path: str) -> list[str] | None:
     """The files of a folder or a pattern; None for a single file."""
     folder = Path(path)
@@ -50,13 +59,21 @@ def _suffix(path: str) -> str:
 
 
 def read_files(
-    path: str, files: list[str], context: Context, open_file: Callable[[str], OpenedTraces]
+    path: str,
+    files: list[str],
+    context: Context,
+    open_file: Callable[[str], OpenedTraces],
+    open_recordings: Callable[[list[str]], OpenedTraces],
 ) -> Conversations:
-    """The conversations of all files in order; what is not a trace is reported."""
+    """The conversations of all files in order; what is not a trace is reported.
+
+    Recordings come last, as one: their conversations may go on from file to file.
+    """
     others = [f for f in files if _suffix(f) not in (*_SURE, *_PERHAPS)]
     listed = [f for f in files if f not in set(others)]
+    recordings = [f for f in listed if _is_recording(f)]
     read = 0
-    for file in listed:
+    for file in [f for f in listed if f not in set(recordings)]:
         try:
             opened = open_file(file)
         except InputError as error:
@@ -66,14 +83,10 @@ def read_files(
                 context.skip(error)
             continue
         read += 1
-        try:
-            yield from opened.read()
-        finally:
-            context.ledger.merge(opened.ledger)
-            context.skipped += opened.skipped
-            context.examples.extend(opened.context.examples)
-            for note in opened.notes:
-                context.note(note)
+        yield from _read_one(opened, context)
+    if recordings:
+        read += len(recordings)
+        yield from _read_one(open_recordings(recordings), context)
     names = [Path(f).name for f in others]
     if not read:
         raise InputError(
@@ -83,3 +96,26 @@ def read_files(
     if names:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         context.note(f"{path}: not read, since not traces: {', '.join(names[:3])}{more}")
+
+
+def _read_one(opened: OpenedTraces, context: Context) -> Conversations:
+    try:
+        yield from opened.read()
+    finally:
+        context.ledger.merge(opened.ledger)
+        context.skipped += opened.skipped
+        context.examples.extend(opened.context.examples)
+        for note in opened.notes:
+            context.note(note)
+
+
+def _is_recording(path: str) -> bool:
+    """Whether a file was written by a recorder or by live capture; compressed ones are decompressed."""
+    try:
+        fd = plain_descriptor(path)
+    except InputError:
+        return False
+    try:
+        return is_recording(os.pread(fd, 100, 0))
+    finally:
+        os.close(fd)

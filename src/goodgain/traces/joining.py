@@ -23,13 +23,13 @@ def continued_traces(traces: Mapping[str, list[Span]]) -> dict[str, str]:
         models.sort(key=lambda s: sort_key(s.start))
         if not models:
             continue
-        marks = _marks(models[0].inputs)
+        marks = marks_of(models[0].inputs)
         earlier = next((ends[m] for m in reversed(marks) if m in ends), None)
         first = first_of.get(earlier, earlier) if earlier is not None else name
         if first != name:
             first_of[name] = first
         if models[-1].outputs:
-            ends[_marks([*models[-1].inputs, *models[-1].outputs])[-1]] = first
+            ends[marks_of([*models[-1].inputs, *models[-1].outputs])[-1]] = first
     return first_of
 
 
@@ -52,7 +52,7 @@ def traces_of_calls(traces: Mapping[str, list[Span]]) -> dict[str, str]:
     return moved
 
 
-def _marks(messages: Iterable[Message]) -> list[bytes]:
+def marks_of(messages: Iterable[Message]) -> list[bytes]:
     """A digest of the messages up to each."""
     digest = hashlib.blake2b(digest_size=16)
     marks = []

@@ -18,7 +18,7 @@ from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Documents
@@ -251,55 +251,91 @@ def _chunks(fd: int, stem: str, context: Context) -> Documents:
     yield from replies(_lines(fd, stem, context), context.ledger)
 
 
-def _skip_line(context: Context, where: str, message: str = "the line is not valid JSON") -> None:
+def _skip_line(
+    context: Context,
+    where: str,
+    message: str = "the line is not valid JSON",
+    name: str | None = None,
+) -> None:
     context.skip(
         InputError(
             message,
-            where=f"{context.name}:{where.rpartition(':')[2]}",
+            where=f"{name or context.name}:{where.rpartition(':')[2]}",
             hint="expected one JSON object per line; is the file complete?",
         )
     )
 
 
-_KEY = re.compile(rb'\{"recorded": \d+, "key": "(\w+)"')
+_KEY = re.compile(rb'\{"recorded": \d+, "key": "(\w+)"(?:, "session": "(\w+)")?')
 
 
 def _recorded(fd: int, stem: str, context: Context) -> Documents:
-    """The events of each conversation, once its last one was read: two passes, so that memory stays small."""
-    last: dict[bytes, int] = {}
-    with os.fdopen(os.dup(fd), "rb") as file:
-        file.seek(0)
-        for number, line in enumerate(file, 1):
+    yield from recorded_documents([(stem, context.name, lambda: os.dup(fd))], context)
+
+
+def recorded_documents(
+    files: Sequence[tuple[str, str, Callable[[], int]]], context: Context
+) -> Documents:
+    """The events of each conversation, once its last one was read: two passes, so that memory stays small.
+
+    Files are (stem, name, how to open it): a recording may have been continued in further files. Keys of
+    one session are one conversation. What is appended meanwhile is left for the next time.
+    """
+    sessions: dict[bytes, bytes] = {}
+    last: dict[bytes, tuple[int, int]] = {}
+    ends = []
+    for order, (_, _, open_file) in enumerate(files):
+        end = 0
+        for number, line in _raw_lines(open_file()):
+            end = number
             if (match := _KEY.match(line)) and line.rstrip().endswith(b"}"):
-                last[match[1]] = number
+                last[match[1]] = (order, number)
+                if match[2]:
+                    sessions[match[1]] = match[2]
+        ends.append(end)
+    for key, session in sessions.items():
+        last[session] = max(last[key], last.get(session, (0, 0)))
+    yield from _joined(files, ends, sessions, last, context)
+
+
+def _joined(
+    files: Sequence[tuple[str, str, Callable[[], int]]],
+    ends: list[int],
+    sessions: dict[bytes, bytes],
+    last: dict[bytes, tuple[int, int]],
+    context: Context,
+) -> Documents:
+    """The second pass: events by session or key, each list as soon as its last event is there."""
     events: dict[bytes, list[Any]] = {}
-    incomplete = 0
-    for where, event in _numbered_lines(fd):
-        if isinstance(event, bytes):
-            if is_recording(event) and not event.rstrip().endswith(b"}"):
-                incomplete += 1  # the process was killed in the middle of it
-            else:
-                _skip_line(context, f"{stem}:{where}")
-            continue
-        key = str(event.get("key") if isinstance(event, dict) else None).encode()
-        events.setdefault(key, []).append(event)
-        if last.get(key, where) <= where:
-            yield f"{stem}:{where}", events.pop(key)
-    if incomplete:
-        context.note(
-            f"{context.name}: {incomplete} incomplete line{'s' * (incomplete > 1)}: a process was killed "
-            "while writing; everything before it was read"
-        )
+    for order, (stem, name, open_file) in enumerate(files):
+        incomplete = 0
+        for number, line in islice(_raw_lines(open_file()), ends[order]):
+            if not line.strip():
+                continue
+            event = parse_line(line)
+            if event is None:
+                if is_recording(line) and not line.rstrip().endswith(b"}"):
+                    incomplete += 1  # the process was killed in the middle of it
+                else:
+                    _skip_line(context, f"{stem}:{number}", name=name)
+                continue
+            key = str(event.get("key") if isinstance(event, dict) else None).encode()
+            key = sessions.get(key, key)
+            events.setdefault(key, []).append(event)
+            if last.get(key, (order, number)) <= (order, number):
+                yield f"{stem}:{number}", events.pop(key)
+        if incomplete:
+            context.note(
+                f"{name}: {incomplete} incomplete line{'s' * (incomplete > 1)}: a process was killed "
+                "while writing; everything before it was read"
+            )
 
 
-def _numbered_lines(fd: int) -> Iterator[tuple[int, Any]]:
-    """Parsed lines by number; the bytes of a line that cannot be parsed."""
-    with os.fdopen(os.dup(fd), "rb") as file:
+def _raw_lines(fd: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file by number; closes the descriptor."""
+    with os.fdopen(fd, "rb") as file:
         file.seek(0)
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                document = parse_line(line)
-                yield number, line if document is None else document
+        yield from enumerate(file, 1)
 
 
 def _archived(fd: int, stem: str, context: Context) -> Documents:

@@ -31,7 +31,7 @@ def plain_results(value: Any) -> Finding:
                 hint="pass the list of results, [] for an empty search, or unread='...'",
             )
         return finding
-    rows = _table_rows(value)
+    rows = table_rows(value)
     if rows is None and (isinstance(value, bytes) or not isinstance(value, Iterable)):
         raise UsageError(f"cannot record results of type '{type_name(value)}'", hint=_HINT)
     results = [plain_result(item) for item in (value if rows is None else rows)]
@@ -50,7 +50,7 @@ def plain_result(value: Any) -> dict[str, Any]:
         if not value.strip():
             raise UsageError("cannot record an empty string as a result", hint=_HINT)
         return read_text_item(value)[0]
-    fields = _document_fields(value)
+    fields = document_fields(value)
     if not isinstance(fields, Mapping):
         raise UsageError(f"cannot record a result of type '{type_name(value)}'", hint=_HINT)
     return _mapped(fields, type_name(value))
@@ -118,7 +118,7 @@ def _is_blocks(value: Any) -> bool:
     )
 
 
-def _table_rows(value: Any) -> list[Any] | None:
+def table_rows(value: Any) -> list[Any] | None:
     """The rows of a pandas or polars table."""
     if hasattr(value, "iterrows") and hasattr(value, "to_dict"):
         return list(value.to_dict(orient="records"))
@@ -144,7 +144,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _document_fields(value: Any) -> Any:
+def document_fields(value: Any) -> Any:
     """The fields of a document, by what it has rather than by its class: no library is imported."""
     if isinstance(value, Mapping):
         return value
@@ -152,7 +152,7 @@ def _document_fields(value: Any) -> Any:
         fields = {"page_content": value.page_content, "metadata": value.metadata}
         return {**fields, "id": getattr(value, "id", None)}
     if hasattr(value, "node") and hasattr(value, "score"):  # LlamaIndex: a node with its score
-        inner = _document_fields(value.node)
+        inner = document_fields(value.node)
         return {**inner, "score": value.score} if isinstance(inner, Mapping) else None
     if hasattr(value, "get_content") and hasattr(value, "node_id"):  # LlamaIndex: a node
         document = getattr(value, "ref_doc_id", None)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goodgain.traces.calls import CallRecord
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+$", re.I)
-_NAMES = (
+DOCUMENT_NAMES = (
     "url", "urls", "uri", "link", "links", "href", "page", "page_url", "website", "id", "ids", "docid",
     "doc_id", "document_id", "file_id", "path", "file_path", "source", "document", "title", "input",
     "__arg1",
@@ -39,7 +39,7 @@ def _named(arguments: Any) -> Iterator[dict[str, Any]]:
         for item in arguments:
             yield from _named(decode_json(item))
     elif isinstance(arguments, dict):
-        name = next((n for n in _NAMES if arguments.get(n)), None)
+        name = next((n for n in DOCUMENT_NAMES if arguments.get(n)), None)
         if name is not None:
             value = decode_json(arguments[name])
             if name == "title" and text_of(value):

@@ -33,12 +33,18 @@ _LISTS: dict[str, Account] = {
     "open_tools": "open",
     "not_search_tools": "not a search",
 }
+EXCLUDED = "excluded tool"  # the user said so when the call was captured
+_SAID: dict[str, Account] = {
+    "open": "open",
+    "not a search": "not a search",
+    EXCLUDED: "not a search",
+}
 _BUILT_IN = Path(__file__).with_suffix(".toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """The evidence about a call; `kind` is set where the source itself says that it is a search."""
+    """The evidence about a call; `kind` is set where the source itself says what it is."""
 
     tool: str | None = None
     description: str | None = None
@@ -189,7 +195,7 @@ class SearchRules:
     def classify(self, call: Call, finding: Finding | None = None) -> Verdict:
         """What a call is, by the first evidence that decides."""
         tool = str(call.tool or "")
-        listed = self._listed(tool)
+        listed = self.listed(tool)
         if listed is not None:
             return listed
         verdict = self._decide(call, tool, finding)
@@ -197,7 +203,7 @@ class SearchRules:
             return Verdict("not a search", "it is not among the tools listed as searches")
         return verdict
 
-    def _listed(self, tool: str) -> Verdict | None:
+    def listed(self, tool: str) -> Verdict | None:
         """What the user's lists say, which may hold wildcards; a name may lack its namespace."""
         if not self.tools or not tool:
             return None
@@ -212,7 +218,8 @@ class SearchRules:
 
     def _decide(self, call: Call, tool: str, finding: Finding | None) -> Verdict:
         if call.kind:
-            return Verdict("search", f"the source says that it is a {call.kind}")
+            said = f"the source says that it is {_article(call.kind)}"
+            return Verdict(_SAID.get(call.kind, "search"), said, by_user=call.kind == EXCLUDED)
         evidence = Evidence.of(call.arguments, finding)
         description = (call.description or "").casefold()
         for rule, pattern in zip(self.rules, self._name_matches(tool), strict=True):
@@ -228,6 +235,17 @@ class SearchRules:
             )
         return Verdict("not a search", "no rule applies")
 
+    def decided_by_name(self, tool: str | None) -> Verdict | None:
+        """What every call of a tool is, whatever its arguments and output; None if they matter."""
+        tool = str(tool or "")
+        if (listed := self.listed(tool)) is not None:
+            return listed
+        for rule, pattern in zip(self.rules, self._name_matches(tool), strict=True):
+            if pattern is not None:
+                is_certain = not rule.when and not rule.description
+                return Verdict(rule.account, rule.because) if is_certain else None
+        return Verdict("not a search", "no rule applies")
+
     def _name_matches(self, tool: str) -> list[str | None]:
         """What each rule's names say about a tool, computed once for each tool."""
         matches = self._matches.get(tool)
@@ -237,6 +255,10 @@ class SearchRules:
             if len(self._matches) < 4096:
                 self._matches[tool] = matches
         return matches
+
+
+def _article(kind: str) -> str:
+    return kind if kind.startswith("not ") else f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 @lru_cache(maxsize=1)

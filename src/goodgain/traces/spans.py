@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations
+    from goodgain.traces.results import Finding
 
 Kind = Literal["model", "tool", "retriever", "span", "other"]  # span: a tool if nothing is in it
 
@@ -46,6 +47,8 @@ class Span:
     outputs: list[Message] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
+    said: str | None = None  # what a call is, where that was decided when it was captured
+    finding: Finding | None = None  # what its output holds, likewise
 
     @property
     def is_call(self) -> bool:
@@ -89,7 +92,7 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
         conversation = builder.build()
         if not has_models and any(t["iterations"] for t in conversation["turns"]):
             context.note(
-                f"{context.name}: no model spans, so each retrieval counts as an iteration of its own"
+                f"{context.name}: no model spans, so calls count as one iteration only where they ran side by side"
             )
         yield conversation
 

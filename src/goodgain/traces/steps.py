@@ -125,6 +125,8 @@ class _Turn:
                 step = step_of.get(id(outer))
             if step is None and number and _is_retry(self.calls[number - 1], span):
                 step = step_of[id(self.calls[number - 1])]
+            if step is None and number:
+                step = _running_step(step_of[id(self.calls[number - 1])], span)
             if step is None:
                 step = _Step(None)
                 ordered.append((_order(span), step))
@@ -234,6 +236,15 @@ class _Turn:
                     builder.add_usage(**{name: getattr(span.usage, name)})
 
 
+def _running_step(step: _Step, span: Span) -> _Step | None:
+    """The step before, if one of its calls still ran when this one began: nobody had seen its results."""
+    if step.model is not None:
+        return None
+    start = sort_key(span.start)
+    is_running = any(s.end is not None and sort_key(s.end) > start for s in step.calls)
+    return step if is_running else None
+
+
 def _order(span: Span) -> Any:
     return (span.order, sort_key(span.start))
 
@@ -260,12 +271,14 @@ def _add_call(span: Span, parent: CallRecord | None, builder: Builder) -> CallRe
         span.name,
         unwrap_arguments(span.query),
         where=span.where,
-        kind="retriever" if span.kind == "retriever" else None,
+        kind="retriever" if span.kind == "retriever" else span.said,
         description=span.description,
         seconds=seconds_between(span.start, span.end),
         parent=parent,
     )
-    if span.output is not None or span.error:
+    if span.finding is not None:
+        builder.add_output(record, None, where=span.where, finding=span.finding)
+    elif span.output is not None or span.error:
         output, error = unwrap_output(span.output)
         builder.add_output(record, output, where=span.where, error=span.error or error)
     return record

@@ -145,5 +145,15 @@ def common_fields(span: dict[str, Any]) -> dict[str, Any]:
             span, "startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano"
         ),
         "end": first_of(span, "endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano"),
-        "error": str(first_of(status, "message", "description") or "error") if failed else None,
+        "error": _error(span, status) if failed else None,
     }
+
+
+def _error(span: dict[str, Any], status: dict[str, Any]) -> str:
+    """The message of the status, or of the exception that is recorded as an event."""
+    message = first_of(status, "message", "description")
+    for event in dicts(span.get("events")):
+        if not message and event.get("name") == "exception":
+            facts = _attributes(event.get("attributes"))
+            message = facts.get("exception.message") or facts.get("exception.type")
+    return str(message or "error")

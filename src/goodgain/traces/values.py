@@ -87,6 +87,15 @@ def seconds_between(start: Any, end: Any) -> float | None:
     return round(seconds, 9) if seconds >= 0 else None
 
 
+def nanoseconds(text: Any) -> int | None:
+    """An ISO text as nanoseconds since 1970."""
+    try:
+        moment = _moment(str(text))
+    except ValueError:
+        return None
+    return int(round(moment.timestamp() * 1_000_000) * 1000)
+
+
 def _moment(text: str) -> Any:
     import datetime
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import threading
+import time
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import GoodgainError, InputError, UsageError
@@ -14,8 +18,30 @@ from goodgain.errors import GoodgainError, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+try:
+    import fcntl
+except ImportError:  # single appending writes are then all there is
+    fcntl = None  # type: ignore[assignment]
+
 _LOGGED = 20  # problems at most
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """When a file is renamed and a new one begun: at a size in bytes, or at an age in seconds."""
+
+    size: int | None = None
+    age: float | None = None
+
+    def is_due(self, size: int, began: float) -> bool:
+        """Whether a file of this size that began at this time is full."""
+        if not size:
+            return False
+        return (self.size is not None and size >= self.size) or (
+            self.age is not None and time.time() - began >= self.age
+        )
 
 
 class TraceWriter:
@@ -33,8 +59,13 @@ class TraceWriter:
         append: bool = False,
         strict: bool = True,
         is_own: Callable[[bytes], bool] | None = None,
+        rotation: Rotation | None = None,
     ) -> None:
-        """`is_own` says whether the first line of a file to append to was written by such a writer."""
+        """`is_own` says whether the first line of a file to append to was written by such a writer.
+
+        With a `rotation`, `traces.jsonl` is renamed to `traces.TIME.jsonl` when it is full. Writers in other
+        processes notice, also if another program renames the file.
+        """
         self.path = os.fspath(path)
         self.strict = strict
         self.lost = 0
@@ -43,6 +74,10 @@ class TraceWriter:
         self._fd: int | None = None
         self._process = 0
         self._lock = threading.Lock()
+        self._rotation = rotation
+        self._file: tuple[int, int] = (0, 0)  # device and number of the open file
+        self._began = 0.0
+        self._end = -1  # of the file after the last line that was written here
 
     @property
     def is_open(self) -> bool:
@@ -65,8 +100,27 @@ class TraceWriter:
     def write(self, event: Mapping[str, Any]) -> None:
         """Append one object as a line."""
         with self.problems():
-            line = json.dumps(event, ensure_ascii=False, allow_nan=False)
-            self._write(line.encode("utf-8", "replace") + b"\n")
+            self.write_line(_ENCODER.encode(event).encode("utf-8", "replace"))
+
+    def write_line(self, line: bytes) -> None:
+        """Append a line that is JSON already; whatever goes wrong is raised."""
+        line += b"\n"
+        if self._process != os.getpid():  # a fork shares neither the lock nor the descriptor
+            self._lock, self._append = threading.Lock(), True
+            self._open()
+        with self._lock:
+            if self._fd is None:
+                raise UsageError("the writer is closed")
+            while True:
+                fd = self._fd
+                _lock_file(fd)
+                try:
+                    if self._is_current(fd):
+                        self._append_line(fd, line)
+                        return
+                finally:
+                    _unlock_file(fd)
+                self._reopen()
 
     @contextmanager
     def problems(self) -> Iterator[None]:
@@ -96,7 +150,44 @@ class TraceWriter:
         except BaseException:
             os.close(fd)
             raise
-        self._fd, self._process = fd, os.getpid()
+        facts = os.fstat(fd)
+        self._fd, self._process, self._end = fd, os.getpid(), -1
+        self._file = facts.st_dev, facts.st_ino
+        self._began = _first_moment(fd) or time.time()
+
+    def _reopen(self) -> None:
+        """Go on in the file that has the name now."""
+        old, self._append = self._fd, True
+        self._open()
+        if old is not None:
+            os.close(old)
+
+    def _is_current(self, fd: int) -> bool:
+        """Whether the open file is the one to write to; one that is full is renamed here."""
+        if self._rotation is None:
+            return True
+        try:
+            facts = os.stat(self.path)  # noqa: PTH116 - the cost of a search
+        except FileNotFoundError:
+            return False
+        if (facts.st_dev, facts.st_ino) != self._file:
+            return False
+        if not self._rotation.is_due(facts.st_size, self._began):
+            return True
+        _rotate(self.path)
+        return False
+
+    def _append_line(self, fd: int, line: bytes) -> None:
+        size = os.fstat(fd).st_size
+        if size != self._end and _is_torn(fd, size):
+            line = b"\n" + line
+        self._end = size + len(line)
+        try:
+            while line:
+                line = line[os.write(fd, line) :]
+        except OSError as error:
+            self._end = -1
+            raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
 
     def _check(self, fd: int) -> None:
         head = os.pread(fd, 200, 0) if hasattr(os, "pread") else b""
@@ -111,40 +202,50 @@ class TraceWriter:
                 hint="record to another file; `goodgain convert` turns a recording into canonical traces",
             )
 
-    def _write(self, line: bytes) -> None:
-        if self._process != os.getpid():  # a fork shares neither the lock nor the descriptor
-            self._lock, self._append = threading.Lock(), True
-            self._open()
-        with self._lock:
-            if self._fd is None:
-                raise UsageError("the writer is closed")
-            with _file_lock(self._fd):
-                if _is_torn(self._fd):
-                    line = b"\n" + line
-                try:
-                    while line:
-                        line = line[os.write(self._fd, line) :]
-                except OSError as error:
-                    raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
 
-
-def _is_torn(fd: int) -> bool:
+def _is_torn(fd: int, size: int) -> bool:
     """Whether the last line has no end: its writer was killed in the middle of it."""
-    size = os.fstat(fd).st_size
     return size > 0 and hasattr(os, "pread") and os.pread(fd, 1, size - 1) != b"\n"
 
 
-@contextmanager
-def _file_lock(fd: int) -> Iterator[None]:
-    """Keeps other processes from writing meanwhile, where the system has such locks."""
+def _lock_file(fd: int) -> None:
+    """Keep other processes from writing meanwhile, where the system has such locks."""
     try:
-        import fcntl
+        if fcntl is not None:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+    except OSError:  # single appending writes are then all there is
+        pass
 
-        fcntl.flock(fd, fcntl.LOCK_EX)
-    except (ImportError, OSError):  # single appending writes are then all there is
-        yield
-        return
+
+def _unlock_file(fd: int) -> None:
     try:
-        yield
-    finally:
-        fcntl.flock(fd, fcntl.LOCK_UN)
+        if fcntl is not None:
+            fcntl.flock(fd, fcntl.LOCK_UN)
+    except OSError:
+        pass
+
+
+_MOMENT = re.compile(rb'"start": (\d{19})')
+
+
+def _first_moment(fd: int) -> float | None:
+    """When the first line of a file was written, as far as it says so."""
+    head = os.pread(fd, 4096, 0).partition(b"\n")[0] if hasattr(os, "pread") else b""
+    match = _MOMENT.search(head)
+    return int(match[1]) / 1e9 if match else None
+
+
+def _rotate(path: str) -> None:
+    """Give a file a free name that sorts by time and before its successor.
+
+    `traces.jsonl` becomes `traces.20261116-001500-000001.jsonl`.
+    """
+    file = Path(path)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    number = 1
+    while True:
+        name = file.with_name(f"{file.stem}.{stamp}-{number:06}{file.suffix}")
+        if not name.exists():
+            file.rename(name)
+            return
+        number += 1

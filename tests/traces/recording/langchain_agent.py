@@ -17,12 +17,12 @@ from langsmith import Client
 from plan import (
     ANSWER,
     QUESTION,
-    STEPS,
     USAGE,
     SearchFailedError,
     Tools,
     otlp,
     save,
+    steps_of,
     tracer,
     versions,
 )
@@ -35,6 +35,7 @@ class FakeModel(BaseChatModel):
     """Makes the calls of the plan, one step at a time."""
 
     only_searches: bool = False
+    tag: str = ""
 
     @property
     def _llm_type(self):
@@ -45,7 +46,7 @@ class FakeModel(BaseChatModel):
 
     def _generate(self, messages, stop=None, run_manager=None, **options):
         step = sum(isinstance(m, AIMessage) for m in messages)
-        steps = STEPS[:1] if self.only_searches else STEPS
+        steps = steps_of(self.tag)[: 1 if self.only_searches else None]
         calls = steps[step] if step < len(steps) else []
         message = AIMessage(
             content="" if calls else ANSWER,
@@ -100,7 +101,7 @@ def agent(tools):
         StructuredTool.from_function(tools.fetch_page),
         StructuredTool.from_function(tools.calculator),
     ]
-    return create_agent(FakeModel(), functions)
+    return create_agent(FakeModel(tag=tools.tag), functions)
 
 
 class Retriever(BaseRetriever):
@@ -119,7 +120,7 @@ class Retriever(BaseRetriever):
 def retrieval_agent(tools):
     """An agent whose tool is a retriever: a tool span with a retriever span inside."""
     tool = create_retriever_tool(Retriever(tools=tools), "web_search", "Search the web.")
-    return create_agent(FakeModel(only_searches=True), [tool])
+    return create_agent(FakeModel(only_searches=True, tag=tools.tag), [tool])
 
 
 def run(build, **config):
@@ -194,4 +195,5 @@ def record_spans(kind, nested):
     instrumentor.uninstrument()
 
 
-main()
+if __name__ == "__main__":
+    main()

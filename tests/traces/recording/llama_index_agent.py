@@ -12,7 +12,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool
-from plan import ANSWER, QUESTION, STEPS, USAGE, Tools, otlp, save, tracer, versions
+from plan import ANSWER, QUESTION, USAGE, Tools, otlp, save, steps_of, tracer, versions
 
 
 class FakeModel(FunctionCallingLLM):
@@ -20,13 +20,14 @@ class FakeModel(FunctionCallingLLM):
 
     step: int = 0
     only_searches: bool = False
+    tag: str = ""
 
     @property
     def metadata(self):
         return LLMMetadata(is_function_calling_model=True, model_name="fake")
 
     def _response(self):
-        steps = STEPS[:1] if self.only_searches else STEPS
+        steps = steps_of(self.tag)[: 1 if self.only_searches else None]
         calls = steps[self.step] if self.step < len(steps) else []
         self.step += 1
         usage = {
@@ -99,8 +100,7 @@ class Retriever(BaseRetriever):
         ]
 
 
-def run(only_searches):
-    tools = Tools()
+def agent(tools, only_searches):
     if only_searches:
 
         def web_search(query: str) -> list[dict]:
@@ -114,12 +114,15 @@ def run(only_searches):
             FunctionTool.from_defaults(f)
             for f in (tools.web_search, tools.fetch_page, tools.calculator)
         ]
-    agent = FunctionAgent(
-        tools=functions, llm=FakeModel(only_searches=only_searches), streaming=False
-    )
+    model = FakeModel(only_searches=only_searches, tag=tools.tag)
+    return FunctionAgent(tools=functions, llm=model, streaming=False)
+
+
+def run(only_searches):
+    tools = Tools()
 
     async def main():
-        return await agent.run(QUESTION)
+        return await agent(tools, only_searches).run(QUESTION)
 
     asyncio.run(main())
     return tools.counts()

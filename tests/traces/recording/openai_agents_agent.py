@@ -17,7 +17,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from plan import ANSWER, QUESTION, STEPS, USAGE, Tools, save, versions
+from plan import ANSWER, QUESTION, USAGE, Tools, save, steps_of, versions
 
 
 class Collector(TracingProcessor):
@@ -48,11 +48,11 @@ class Collector(TracingProcessor):
 class FakeModel(Model):
     """Makes the calls of the plan, one step at a time."""
 
-    def __init__(self, kind):
-        self.kind, self.step = kind, 0
+    def __init__(self, kind, tag=""):
+        self.kind, self.step, self.steps = kind, 0, steps_of(tag)
 
     async def get_response(self, system_instructions, input, *args, **options):  # noqa: A002
-        calls = STEPS[self.step] if self.step < len(STEPS) else []
+        calls = self.steps[self.step] if self.step < len(self.steps) else []
         self.step += 1
         output = [
             ResponseFunctionToolCall(
@@ -110,16 +110,20 @@ def _as_message(output):
     }
 
 
+def agent(tools, kind):
+    functions = (tools.web_search, tools.fetch_page, tools.calculator)
+    return Agent(
+        name="Researcher",
+        model=FakeModel(kind, tools.tag),
+        tools=[function_tool(f) for f in functions],
+    )
+
+
 def run(kind):
     collector, tools = Collector(), Tools()
     set_trace_processors([])
     add_trace_processor(collector)
-    agent = Agent(
-        name="Researcher",
-        model=FakeModel(kind),
-        tools=[function_tool(f) for f in (tools.web_search, tools.fetch_page, tools.calculator)],
-    )
-    result = asyncio.run(Runner.run(agent, QUESTION))
+    result = asyncio.run(Runner.run(agent(tools, kind), QUESTION))
     return tools.counts(), collector.items, result.to_input_list()
 
 
@@ -140,4 +144,5 @@ def main():
     )
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -38,6 +38,16 @@ STEPS = [
     [("call_4", "web_search", {"query": "Seine on the moon"})],
     [("call_5", "fetch_page", {"url": "https://example.org/seine"}), ("call_6", "calculator", {"expression": "777 * 2"})],
 ]  # fmt: skip
+
+
+def steps_of(tag: str = "") -> list:
+    """The steps, with queries that name the conversation they are of."""
+    return [
+        [(i, n, {k: f"{v}{tag}" if k == "query" else v for k, v in a.items()}) for i, n, a in step]
+        for step in STEPS
+    ]
+
+
 USAGE = {"input": 100, "output": 20}  # of each generation
 
 
@@ -48,18 +58,20 @@ class SearchFailedError(Exception):
 class Tools:
     """The agent's tools. Each call is logged with what it returned."""
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
+        self.tag = tag
         self.log: list[dict] = []
 
     def web_search(self, query: str) -> list[dict]:
         """Search the web for pages about a query."""
         entry = {"tool": "web_search", "query": query}
         self.log.append(entry)
-        if query not in PAGES:
+        plain = query.removesuffix(self.tag)
+        if plain not in PAGES:
             entry["error"] = True
             raise SearchFailedError("HTTP 503: the search service is not available")
-        entry["results"] = len(PAGES[query])
-        return PAGES[query]
+        entry["results"] = len(PAGES[plain])
+        return PAGES[plain]
 
     def fetch_page(self, url: str) -> str:
         """Open a web page and return its text."""

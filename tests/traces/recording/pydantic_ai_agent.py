@@ -5,12 +5,12 @@ from __future__ import annotations
 from plan import (
     ANSWER,
     QUESTION,
-    STEPS,
     USAGE,
     SearchFailedError,
     Tools,
     otlp,
     save,
+    steps_of,
     tracer,
     versions,
 )
@@ -20,20 +20,20 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 
-def run(**options):
-    tools, step = Tools(), 0
+def agent(tools, **options):
+    step, steps = 0, steps_of(tools.tag)
 
     def model(messages, info):
         nonlocal step
-        calls = STEPS[step] if step < len(STEPS) else []
+        calls = steps[step] if step < len(steps) else []
         step += 1
         blocks = [ToolCallPart(n, a, tool_call_id=i) for i, n, a in calls] or [TextPart(ANSWER)]
         usage = RequestUsage(input_tokens=USAGE["input"], output_tokens=USAGE["output"])
         return ModelResponse(parts=blocks, usage=usage)
 
-    agent = Agent(FunctionModel(model), name="researcher", **options)
+    researcher = Agent(FunctionModel(model), name="researcher", **options)
 
-    @agent.tool_plain
+    @researcher.tool_plain
     def web_search(query: str) -> list[dict]:
         """Search the web for pages about a query."""
         try:
@@ -41,9 +41,14 @@ def run(**options):
         except SearchFailedError as error:
             raise ModelRetry(str(error)) from error
 
-    agent.tool_plain(tools.fetch_page)
-    agent.tool_plain(tools.calculator)
-    return agent.run_sync(QUESTION), tools
+    researcher.tool_plain(tools.fetch_page)
+    researcher.tool_plain(tools.calculator)
+    return researcher
+
+
+def run(**options):
+    tools = Tools()
+    return agent(tools, **options).run_sync(QUESTION), tools
 
 
 def main():
@@ -81,4 +86,5 @@ def record_spans(facts):
     )
 
 
-main()
+if __name__ == "__main__":
+    main()

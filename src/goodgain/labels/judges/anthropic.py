@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.labels.judges.client import ClientJudge
+from goodgain.labels.judges.client import ClientJudge, text_of
 from goodgain.labels.judges.protocol import Reply
 
 if TYPE_CHECKING:
@@ -18,6 +18,15 @@ class AnthropicJudge(ClientJudge):
     client_class = "AsyncAnthropic"
     path = "/v1/messages"
     key_name = "ANTHROPIC_API_KEY"
+    url_name = "ANTHROPIC_BASE_URL"
+    default_url = "https://api.anthropic.com"
+
+    input_tokens = (
+        "input_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+    )
+    output_tokens = ("output_tokens",)
 
     _structured = True
 
@@ -43,18 +52,10 @@ class AnthropicJudge(ClientJudge):
         return False
 
     def _read(self, data: Any) -> Reply:
-        usage = data.get("usage") or {}
-        input_fields = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        tokens = (
-            sum(int(usage.get(name) or 0) for name in input_fields),
-            int(usage.get("output_tokens") or 0),
-        )
-        blocks = [b["text"] for b in data["content"] if b.get("type") == "text"]
-        text = self._redact("".join(blocks))
+        text = text_of(data["content"])
         match data.get("stop_reason"):
             case "refusal":
-                return Reply(text, "refused", *tokens, detail="the model refused")
-            case "max_tokens" | "model_context_window_exceeded":
-                detail = f"the reply was cut off at {tokens[1]} tokens"
-                return Reply(text, "truncated", *tokens, detail=detail)
-        return Reply(text, "ok", *tokens)
+                return Reply(text, "refused", detail="the model refused")
+            case "max_tokens" | "model_context_window_exceeded" as reason:
+                return Reply(text, "truncated", detail=f"the reply was cut off ({reason})")
+        return Reply(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goodgain.labels.calibration import name
+from goodgain.labels.designs import UNKNOWN
 from goodgain.reports.charts.frame import counted
 from goodgain.reports.charts.labels import confusion, corrected, reliability
 from goodgain.reports.elements import (
@@ -76,8 +78,14 @@ def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
         columns = [*text_columns("canary"), *count_columns("labelled", "labelled good")]
         note = "Decoy documents that a judge should not label good."
         elements.append(Table(f"canaries{suffix}", "Canaries", columns, calibration.canaries, note))
+    if any(c.corrected == c.corrected for c in calibration.corrected):
+        elements.append(_with_suffix(corrected(calibration), suffix))
     if calibration.corrected:
-        elements += [_with_suffix(corrected(calibration), suffix), _corrected(calibration, suffix)]
+        elements.append(_corrected(calibration, suffix))
+    if calibration.differences:
+        elements.append(_corrected(calibration, suffix, differences=True))
+    if calibration.corrected and calibration.design == "unknown":
+        elements.append(Text([f"{UNKNOWN[0].upper()}{UNKNOWN[1:]}."], "note"))
     missing = calibration.failed + calibration.not_labelled
     if missing:
         noun = "pair has" if missing == 1 else "pairs have"
@@ -113,16 +121,35 @@ def _agreement(calibration: Calibration, suffix: str) -> Table:
     return Table(f"agreement{suffix}", "Agreement", columns, rows, note)
 
 
-def _corrected(calibration: Calibration, suffix: str) -> Table:
+def _corrected(calibration: Calibration, suffix: str, differences: bool = False) -> Table:
+    records = calibration.differences if differences else calibration.corrected
     columns = [
-        *text_columns("run", "measure"),
-        *number_columns("judge mean", "human mean", "corrected mean", "low", "high", "weight"),
-        *count_columns("human queries", "other queries"),
+        *text_columns("systems" if differences else "run", "measure"),
+        *number_columns("judge", "people", "corrected", "low", "high"),
+        *count_columns("judged"),
+        *text_columns("of", "remark"),
     ]
     rows = [
-        [c.run, c.measure, c.labels, c.human, c.corrected, c.low, c.high, c.weight,
-         c.human_queries, c.other_queries]
-        for c in calibration.corrected
-    ]  # fmt: skip
-    note = "Means corrected by prediction-powered inference."
-    return Table(f"corrected-means{suffix}", "Corrected means", columns, rows, note)
+        [
+            name(c),
+            c.measure,
+            c.labels,
+            c.human,
+            c.corrected,
+            c.low,
+            c.high,
+            c.judged,
+            c.units,
+            c.status,
+        ]
+        for c in records
+    ]
+    over = "queries like these" if calibration.generalise else "these queries"
+    note = (
+        f"{'Differences' if differences else 'Means'} over {over}, as people would have judged them. "
+        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column people has "
+        "the queries that they judged wholly. Where too few were judged for an interval that holds, "
+        "there is none."
+    )
+    key, title = ("differences", "differences") if differences else ("means", "means")
+    return Table(f"corrected-{key}{suffix}", f"Corrected {title}", columns, rows, note)

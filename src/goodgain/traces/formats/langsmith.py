@@ -38,14 +38,15 @@ def _runs(document: Any) -> Iterator[dict[str, Any]]:
 
 def _read(documents: Documents, context: Context) -> Conversations:
     spans = (
-        _span(r, f"{where} run {n}")
+        span_of_run(r, f"{where} run {n}")
         for where, document in documents
         for n, r in enumerate(_runs(document), 1)
     )
     return conversations(spans, context)
 
 
-def _span(r: dict[str, Any], where: str) -> Span:
+def span_of_run(r: dict[str, Any], where: str) -> Span:
+    """A run as a span."""
     kind = _KINDS.get(str(r.get("run_type")), "other")
     inputs, outputs = decode_json(r.get("inputs")) or {}, decode_json(r.get("outputs")) or {}
     extra = decode_json(r.get("extra"))

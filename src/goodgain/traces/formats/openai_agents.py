@@ -11,7 +11,7 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
@@ -48,10 +48,11 @@ def _read(documents: Documents, context: Context) -> Conversations:
                 context.ledger.meet("event")
                 rule = "neither a trace nor a span"
                 context.ledger.enter("event", "unusable", rule, where=f"{where} item {number}")
-    return conversations((_span(s, traces, where) for s, where in spans), context)
+    return conversations((span_of_export(s, traces, where) for s, where in spans), context)
 
 
-def _span(span: dict[str, Any], traces: dict[str, dict[str, Any]], where: str) -> Span:
+def span_of_export(span: dict[str, Any], traces: Mapping[str, dict[str, Any]], where: str) -> Span:
+    """A span as processors export it; `traces` by their ids."""
     data = span["span_data"] if isinstance(span.get("span_data"), dict) else {}
     kind = _KINDS.get(str(data.get("type")), "other")
     trace = str(span.get("trace_id"))
@@ -68,12 +69,19 @@ def _span(span: dict[str, Any], traces: dict[str, dict[str, Any]], where: str) -
         end=span.get("ended_at"),
         session=text_in(facts, "group_id"),
         name=text_in(data, "name", "type"),
-        error=str(error.get("message") or error) if isinstance(error, dict) else None,
+        error=_error(error) if isinstance(error, dict) else None,
         usage=read_usage(data.get("usage")),
         model=text_in(data, "model"),
         system=text_in(facts, "workflow_name"),
         **fields,
     )
+
+
+def _error(error: dict[str, Any]) -> str:
+    """The message, and the error of the tool behind it."""
+    data = error.get("data")
+    cause = data.get("error") if isinstance(data, dict) else None
+    return ": ".join(str(t) for t in (error.get("message"), cause) if t) or str(error)
 
 
 FORMAT = TraceFormat("openai-agents", "OpenAI Agents SDK spans", _mismatch, _read)

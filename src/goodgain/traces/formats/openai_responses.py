@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.builder import Builder
 from goodgain.traces.chat import is_system_text
 from goodgain.traces.citations import citations_of
+from goodgain.traces.context import Context
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.results import find_results
 from goodgain.traces.telemetry import text_in
@@ -14,8 +16,7 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import dicts, first_of, text_of
 
 if TYPE_CHECKING:
-    from goodgain.traces.builder import Builder
-    from goodgain.traces.context import Context
+    from goodgain.traces.calls import CallRecord
     from goodgain.traces.format import Conversations, Documents
 
 _CALLS = ("function_call", "custom_tool_call", "web_search_call", "file_search_call", "mcp_call")
@@ -128,6 +129,16 @@ def _add_items(items: list[Item], builder: Builder) -> None:
             is_new = False
             builder.drop_answer()
             _add_call(str(kind), value, builder, item.where)
+
+
+def hosted_calls(items: list[Any]) -> list[CallRecord]:
+    """The calls among the items of a response that the provider itself has made, with their outputs."""
+    hosted = [i for i in dicts(items) if str(i.get("type")).endswith("_call")]
+    builder = Builder("", None, Context(name=""))
+    for item in hosted:
+        if item["type"] not in ("function_call", "custom_tool_call"):
+            _add_call(item["type"], item, builder, "")
+    return builder.calls
 
 
 def _add_call(kind: str, item: dict[str, Any], builder: Builder, where: str) -> None:

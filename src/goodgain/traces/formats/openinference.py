@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
-_KIND = "openinference.span.kind"
+KIND = "openinference.span.kind"
 _KINDS: dict[str, Kind] = {"RETRIEVER": "retriever", "TOOL": "tool", "LLM": "model"}
 
 
 def _mismatch(document: Any) -> str:
     return mismatch_of_spans(
-        document, lambda attributes: _KIND in attributes, f"no attribute {_KIND}"
+        document, lambda attributes: KIND in attributes, f"no attribute {KIND}"
     )
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
     spans = (
-        _span(s, a, f"{where} span {n}")
+        span_of_attributes(s, a, f"{where} span {n}")
         for where, document in documents
         for n, (s, a) in enumerate(spans_of(document), 1)
     )
     return conversations(spans, context)
 
 
-def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
-    kind = _KINDS.get(str(a.get(_KIND)).upper(), "other")
+def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
+    """A span by its attributes in these conventions."""
+    kind = _KINDS.get(str(a.get(KIND)).upper(), "other")
     documents = objects(a, "retrieval.documents.") or objects(a, "reranker.output_documents.")
     output = decode_json(a.get("output.value"))
     return Span(

@@ -19,12 +19,13 @@ from goodgain.traces.telemetry import (
 from goodgain.traces.values import decode_json, dicts, first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
 _SESSIONS = (
+    "gen_ai.conversation.id", "session.id",
     "traceloop.association.properties.session_id", "traceloop.association.properties.thread_id",
     "traceloop.association.properties.conversation_id", "langfuse.session.id", "thread.id",
 )  # fmt: skip
@@ -40,23 +41,30 @@ _KINDS: dict[Any, Kind] = {
 
 
 def _mismatch(document: Any) -> str:
-    return mismatch_of_spans(
-        document,
-        lambda attributes: any(k.startswith(("gen_ai.", "traceloop.")) for k in attributes),
-        "no attribute gen_ai.* or traceloop.*",
-    )
+    return mismatch_of_spans(document, follows, "no attribute gen_ai.* or traceloop.*")
+
+
+def follows(attributes: Mapping[str, Any]) -> bool:
+    """Whether attributes are in these conventions."""
+    return any(k.startswith(("gen_ai.", "traceloop.")) for k in attributes)
+
+
+def session_of(attributes: Mapping[str, Any]) -> str | None:
+    """The conversation that a span names."""
+    return text_in(attributes, *_SESSIONS)
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
     spans = (
-        _span(s, a, f"{where} span {n}")
+        span_of_attributes(s, a, f"{where} span {n}")
         for where, document in documents
         for n, (s, a) in enumerate(spans_of(document), 1)
     )
     return conversations(spans, context)
 
 
-def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
+def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
+    """A span by its attributes in these conventions."""
     kind = _kind(span, a)
     inputs = first_of(a, "gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments")
     output = first_of(a, "gen_ai.retrieval.documents", "gen_ai.tool.call.result")
@@ -72,7 +80,7 @@ def _span(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
         kind=kind,
         **common_fields(span),
         where=where,
-        session=text_in(a, "gen_ai.conversation.id", "session.id", *_SESSIONS),
+        session=session_of(a),
         name=(tool if isinstance(tool, str) else None)
         or text_in(a, "gen_ai.tool.name", "traceloop.entity.name", "gen_ai.data_source.id")
         or ("retrieval" if kind == "retriever" else text_in(span, "name")),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.traces.captured import read_spans
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.formats.canonical import account_for
+from goodgain.traces.spans import conversations
 from goodgain.traces.values import dicts
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def _mismatch(document: Any) -> str:
     first = document[0] if isinstance(document, list) and document else document
     if not isinstance(first, dict) or "recorded" not in first:
         return "no 'recorded'"
-    return "" if "key" in first and "turn" in first else "no 'key' and 'turn'"
+    return "" if "key" in first and {"turn", "span"} & first.keys() else "no 'key' and 'turn'"
 
 
 def _read(documents: Documents, context: Context) -> Conversations:
@@ -28,6 +30,9 @@ def _read(documents: Documents, context: Context) -> Conversations:
     counts: dict[tuple[str, str | None], int] = {}
     for where, document in documents:
         events = list(dicts(document)) if isinstance(document, list) else [document]
+        if any("span" in event for event in events):
+            yield from _captured(events, where, context)
+            continue
         try:
             trace = assemble(events)
         except (LookupError, TypeError, AttributeError, ValueError):
@@ -46,6 +51,21 @@ def _read(documents: Documents, context: Context) -> Conversations:
         context.ledger.enter("event", "read", where=where, number=len(events))
         account_for(trace, context.ledger, where)
         yield trace
+
+
+def _captured(events: list[dict[str, Any]], where: str, context: Context) -> Conversations:
+    """A conversation of live capture, which writes spans."""
+    try:
+        spans = read_spans(events, where)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        context.skip(InputError("not a span of a capture", where=f"{context.name} {where}"))
+        return
+    if any(event.get("implicit") for event in events):
+        context.note(
+            f"{context.name}: some conversations were not named when they were captured; each thread or "
+            "task of the application is read as one"
+        )
+    yield from conversations(spans, context)
 
 
 def assemble(events: list[dict[str, Any]]) -> dict[str, Any]:
