@@ -265,7 +265,16 @@ def test_the_command_line_submits_and_collects(
         '{"query_id": "q", "doc_id": "d", "question": "what?", "text": "GAIN=3"}\n'
     )
     batches.finish = False
-    args = ["label", "p.jsonl", "--store", "s.db", "--model", "m", "--base-url", f"{batches.url}/v1"]
+    args = [
+        "label",
+        "p.jsonl",
+        "--store",
+        "s.db",
+        "--model",
+        "m",
+        "--base-url",
+        f"{batches.url}/v1",
+    ]
     assert run([*args, "--batch-api", "--no-wait"]) == 0
     assert "1 labels are in batches" in capsys.readouterr().err
     batches.finish = True

@@ -134,7 +134,9 @@ def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
     """Whole rows of a file of queries or documents, by id."""
     if source is None or not ids:
         return {}
-    rows = read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    rows = (
+        read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    )
     by_id: dict[str, dict[str, Any]] = {}
     for where, row in rows:
         key = row_fields(row, "texts", where).get("id")
