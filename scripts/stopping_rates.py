@@ -64,7 +64,7 @@ class Population:
 def simulate(
     population: Population, n: int, runs: int, rng: np.random.Generator
 ) -> dict[int, list[float]]:
-    """By rule: the share of the gain, how often its interval holds it and how often it has one; tokens too."""
+    """By rule: the share of the gain, how often its interval holds it, how often it has one; tokens too."""
     pairs = {
         k: (population.pair(population.gains, k), population.pair(population.tokens, k))
         for k in RULES

@@ -55,6 +55,9 @@ class Database(Protocol):
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for many rows."""
 
+    def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
+        """Run an INSERT that may leave rows out; says for each row whether it was added."""
+
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterable[Any]:
         """Run a query whose rows are too many for memory."""
 
@@ -99,6 +102,10 @@ class Sqlite:
             self._db.executemany(sql, rows)
         except _ERRORS as error:
             raise self._translated(error) from None
+
+    def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
+        """Run an INSERT that may leave rows out; says for each row whether it was added."""
+        return [self.execute(sql, row).rowcount > 0 for row in rows]
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Rows as they are read; damage may show at any of them."""

@@ -146,6 +146,7 @@ class Plan:
                         answer=answer,
                     )
                 )
+        todo: list[_Todo] = []
         replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
             for call in calls:
@@ -166,7 +167,8 @@ class Plan:
                         )
                     )
                 else:
-                    self._add(call)
+                    todo.append(call)
+            self._add(todo)
             self.store.db.executemany(
                 f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -203,16 +205,17 @@ class Plan:
             texts.append(text.encode("utf-8", "replace").decode("utf-8"))
         return texts[0], texts[1]
 
-    def _add(self, call: _Todo) -> None:
-        added = self.store.db.execute(
-            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, "
-            "narrative, answer) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            call,
-        ).rowcount
-        if added:
-            self.todo += 1
-            background = call.question + call.narrative + call.answer
-            self.tokens += self.prompt.tokens(background, [call.text])
+    def _add(self, calls: list[_Todo]) -> None:
+        added = self.store.db.insert_new(
+            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, narrative, answer) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            calls,
+        )
+        for call, new in zip(calls, added, strict=True):
+            if new:
+                self.todo += 1
+                background = call.question + call.narrative + call.answer
+                self.tokens += self.prompt.tokens(background, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""

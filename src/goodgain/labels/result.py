@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
 
 
+_CHOICES = ("people", "annotator", "model", "setting")  # of labels, after # in a path
 _PEOPLE_COLUMNS = ["query", "doc", "gain", "status", "votes", "spread", "detail", "rule"]
 
 
@@ -154,7 +155,8 @@ class Labels(_LabelTable):
             raise UsageError(
                 f"the label store has {len(settings)} settings: {names}",
                 where=store.path,
-                hint="choose one with model=, prompt= or setting= (--model, --prompt, --setting)",
+                hint="choose one with model=, prompt= or setting= (--model, --prompt, --setting); "
+                f"as a file: '{store.path}#setting={settings[0].digest[:8]}'",
             )
         return cls(store, settings[0])
 
@@ -309,7 +311,7 @@ def stored_labels(
 ) -> Labels | PeopleLabels | None:
     """Labels, or those of a store or of its path; None for any other form of judgments.
 
-    A path may name which: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`.
+    A path may choose: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`, `#setting=ID`.
     """
     if isinstance(source, str | os.PathLike):
         if not is_store(os.fspath(source)):
@@ -327,10 +329,10 @@ def store_and_choice(path: str) -> tuple[str, dict[str, str]]:
         return path, {}
     store, mark, words = path.partition("#")
     name, _, value = words.partition("=")
-    if mark and (name not in ("people", "annotator", "model") or (not value and name != "people")):
+    if mark and (name not in _CHOICES or (not value and name != "people")):
         raise UsageError(
             f"invalid choice of labels '#{words}' in '{path}'",
-            hint="use #people, #people=mean, #annotator=NAME or #model=NAME",
+            hint="use #people, #people=mean, #annotator=NAME, #model=NAME or #setting=ID",
         )
     return store, {name: value or "majority"} if mark else {}
 

@@ -31,10 +31,11 @@ _Z = 1.959963984540054  # of a 95% interval
 
 
 # Steps rather than a ramp: each has a text colour with enough contrast.
-_STEPS = ("below 20%", "20–40%", "40–60%", "60–80%", "80% or more")
+SHARES = ("below 20%", "20–40%", "40–60%", "60–80%", "80% or more")
 
 
-def _step(share: float) -> int:
+def share_step(share: float) -> int:
+    """The place of a share among them."""
     return 0 if math.isnan(share) else min(4, int(5 * share))
 
 
@@ -48,8 +49,8 @@ def confusion(calibration: Calibration) -> Chart:
         for judge, count in zip(grades, counts, strict=True):
             rows.append([human, judge, count, count / total if total else math.nan])
     values = data(
-        {"human": h, "judge": j, "count": n, "share": s, "text": f"{n:,}", "step": _step(s),
-         "steps": _STEPS[_step(s)]}
+        {"human": h, "judge": j, "count": n, "share": s, "text": f"{n:,}", "step": share_step(s),
+         "steps": SHARES[share_step(s)]}
         for h, j, n, s in rows
     )  # fmt: skip
     x = alt.X("judge:N", sort=grades, title="judge gain", axis=alt.Axis(labelAngle=0))
@@ -59,8 +60,8 @@ def confusion(calibration: Calibration) -> Chart:
         color=alt.Color(
             "steps:O",
             title="share of the row",
-            scale=alt.Scale(domain=list(_STEPS), range="ordinal"),
-            legend=legend_of(_STEPS),
+            scale=alt.Scale(domain=list(SHARES), range="ordinal"),
+            legend=legend_of(SHARES),
         ),
         tooltip=[
             alt.Tooltip("human:N", title="human"),
