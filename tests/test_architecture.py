@@ -37,11 +37,15 @@ STAGES = (
     "spark",
     "experiment",
     "checks",
+    "serving",
     "reports",
+    "judging",
     "cli",
 )
 FREE = {
     "cores",
+    "fingerprint",
+    "redaction",
     "errors",
     "plugins",
     "records",
@@ -51,7 +55,9 @@ FREE = {
 }  # anyone may import these; "" is goodgain itself
 # The way back: every result can be turned into a page, and every saved file into a result, by functions that
 # import later stages when they are called.
-BACK = {"results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels"}}
+BACK = {
+    "results": {"reports", "ranking", "agentic", "comparison", "experiment", "labels", "checks"}
+}
 ANYTHING = {"demo", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {
     "numpy",
@@ -196,11 +202,13 @@ def test_exported_names_are_locked():
         "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment",
         "ExperimentResult",
         "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
-        "Qrels", "Run", "RunScores", "Store", "Trace", "__version__", "audit", "calibrate", "cg",
+        "Qrels", "Run", "RunScores", "StopRule", "Stopping", "Store", "Trace", "__version__",
+        "audit", "calibrate", "cg",
         "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest", "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest", "stopping",
+        "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}
@@ -255,6 +263,7 @@ def test_every_command_module_is_listed():
         "__init__",
         "conversations",
         "crash",
+        "label_samples",
         "options",
         "output",
         "parser",

@@ -125,6 +125,7 @@ CITED: tuple[str, ...] = ()  # titles of papers that spell it "judgement"
 READERS = (
     "src/goodgain/experiment/folder.py",
     "src/goodgain/io/columns.py",
+    "src/goodgain/labels/tools.py",
     "src/goodgain/reports/sections/provenance.py",
 )
 

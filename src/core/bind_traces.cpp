@@ -1,6 +1,7 @@
 // Bindings for traces and identity: thin wrappers without logic.
 #include "bind_traces.hpp"
 
+#include <array>
 #include <deque>
 
 #include <nanobind/ndarray.h>
@@ -13,6 +14,7 @@
 #include "normal_form.hpp"
 #include "option_tables.hpp"
 #include "python_values.hpp"
+#include "text_citations.hpp"
 #include "trace_scores.hpp"
 #include "traces.hpp"
 
@@ -196,6 +198,24 @@ nb::list texts_of(const TraceScores& s, Get get) {
   return all;
 }
 
+/// The counts of a conversation's funnel, in the order of FUNNEL in agentic/evidence.py.
+std::array<uint32_t, 13> funnel_row(const ScoredConversation& c) {
+  const FunnelCounts& f = c.funnel;
+  return {f.known,          f.returned,       f.opened,          f.cited,
+          f.cited_returned, f.good_citations, f.other_citations, f.unlabelled_citations,
+          f.unsupported,    f.unresolved,     c.has_answer,      f.has_answer,
+          f.opens};
+}
+
+nb::list evidence_list(const ScoredConversation& c) {
+  nb::list all;
+  for (const Evidence& e : c.evidence) {
+    const nb::object opened = e.opened == Use::never ? nb::none() : nb::object(nb::int_(e.opened));
+    all.append(nb::make_tuple(to_python(e.name), e.gain, e.iteration, e.search, e.rank, opened, e.cited));
+  }
+  return all;
+}
+
 nb::dict compare(const Rules& rules, Bytes pair) {
   TraceParser parser(1e300);
   const auto& results = parser.parse_results(pair);
@@ -228,6 +248,18 @@ void bind_traces(nb::module_& m) {
     std::string scratch;
     return to_python(without_markup(text, scratch));
   });
+  m.def("text_citations", [](nb::bytes text, nb::set names) {
+    nb::list all;
+    const auto is_name = [&](Bytes name) { return names.contains(to_python(name)); };
+    for (const TextCitation& c : text_citations({text.c_str(), text.size()}, is_name)) {
+      nb::dict citation;
+      if (!c.url.empty()) citation["url"] = to_python(c.url);
+      if (!c.marker.empty()) citation["marker"] = to_python(c.marker);
+      all.append(citation);
+    }
+    return all;
+  });
+  m.def("marker_name", [](nb::bytes marker) { return to_python(marker_name({marker.c_str(), marker.size()})); });
   m.def("check_trace", [](nb::bytes line, double max_gain) {
     TraceParser parser(max_gain);
     parser.parse({line.c_str(), line.size()});
@@ -294,6 +326,27 @@ void bind_traces(nb::module_& m) {
                      for (const ScoredConversation& c : s.conversations)
                        rows.append(nb::make_tuple(c.iterations, c.results, c.unique, c.labelled, c.unread));
                      return rows;
+                   })
+      .def_prop_ro("funnel",
+                   [](const TraceScores& s) {
+                     std::vector<int64_t> rows;
+                     for (const ScoredConversation& c : s.conversations)
+                       for (const uint32_t count : funnel_row(c)) rows.push_back(count);
+                     return numpy_array(std::move(rows));
+                   })
+      .def_prop_ro("evidence",
+                   [](const TraceScores& s) {
+                     nb::list all;
+                     for (const ScoredConversation& c : s.conversations) all.append(evidence_list(c));
+                     return all;
+                   })
+      .def_prop_ro("answers",
+                   [](const TraceScores& s) {
+                     nb::list all;
+                     for (const ScoredConversation& c : s.conversations)
+                       all.append(nb::make_tuple(to_python(Bytes(c.user)),
+                                                 c.has_answer ? nb::object(to_python(Bytes(c.answer))) : nb::none()));
+                     return all;
                    })
       .def_prop_ro("places",
                    [](const TraceScores& s) {

@@ -30,4 +30,7 @@ void bound_unlabelled(const CountedSearches& counted, const GainOptions& options
 /// Bounds over what unread searches could have returned, or undefined where it depends on how many results they had.
 void bound_unread(const CountedSearches& counted, const GainOptions& options, Values& none, Values& low, Values& high);
 
+/// Fills in what became of the evidence, in every row. `low` and `high` are empty while all values are exact.
+void fill_funnel(const CountedSearches& counted, const GainOptions& options, Values& none, Values& low, Values& high);
+
 }  // namespace gg::gain

@@ -258,25 +258,23 @@ std::span<const char* const> gain_columns() { return names; }
 
 void append_good_gain(const CountedSearches& counted, const GainOptions& options, GainRows& rows) {
   Values none, low, high;
-  bool exact = true;
   if (counted.iterations.empty()) {
     none = row_without_search(counted, options);
   } else {
     Scorer(counted, options, -1).score(none);
     const bool unread = any_unread(counted), unlabelled = any_unlabelled(counted);
-    exact = !unread && !unlabelled;
-    if (!exact) {
-      rows.add_bounds();
-      low = none;
+    if (unread || unlabelled) {
+      low = high = none;
       if (unlabelled) {
         Scorer(counted, options, options.max_gain).score(high);
         bound_unlabelled(counted, options, none, low, high);
-      } else {
-        high = none;
       }
       if (unread) bound_unread(counted, options, none, low, high);
     }
   }
+  fill_funnel(counted, options, none, low, high);
+  const bool exact = low.empty();
+  if (!exact) rows.add_bounds();
   rows.values.insert(rows.values.end(), none.begin(), none.end());
   if (!rows.bounded) return;
   if (exact) low = high = none;

@@ -56,6 +56,19 @@ struct Iteration {
   Usage spent;  // from the beginning to the end of this iteration
 };
 
+/// What became of the known good results of a conversation (the evidence), and what its answer cites.
+struct FunnelCounts {
+  uint32_t known = 0, returned = 0, opened = 0, cited = 0, cited_returned = 0;
+  uint32_t unknown = 0, unknown_opened = 0, unknown_cited = 0;  // unlabelled results of any system
+  uint32_t own_unknown = 0, own_unknown_cited = 0;              // those that this conversation returned
+  uint32_t outside_opened = 0, outside_cited = 0;  // unlabelled documents that no search is known to have returned
+  uint32_t good_citations = 0, other_citations = 0, unlabelled_citations = 0, unsupported = 0;
+  uint32_t opens = 0;       // calls that opened something, and results with content if they count
+  uint32_t unresolved = 0;  // markers that name nothing that is known
+  bool has_answer = false;  // otherwise it is not known what is cited
+  bool by_content = false;  // a result with its content counts as opened
+};
+
 /// A conversation with all that its measures depend on.
 struct CountedSearches {
   std::vector<Iteration> iterations;
@@ -63,6 +76,8 @@ struct CountedSearches {
   uint32_t unlabelled_missed = 0;  // unlabelled results that only other systems returned
   Usage total;                     // of the whole turns
   bool evidence_known = false;     // something is labelled, so a gain of 0 is a finding
+  FunnelCounts funnel;
+  double confidence = Usage::unknown;  // that the answer states
 };
 
 /// Rows of one conversation; bounds are stored only where they differ from the values.

@@ -477,6 +477,20 @@ void Clusters::propose(const std::vector<Key>& keys) {
   std::sort(proposals_.begin(), proposals_.end(), [](const Proposal& x, const Proposal& y) { return x.item < y.item; });
 }
 
+uint32_t Clusters::find(const Item& item) {
+  const uint64_t left_out = left_out_;
+  std::vector<Key> item_keys = keys(item);
+  item_keys.push_back({salted(0x5e1f, item.signature), "everything"});
+  propose(item_keys);
+  left_out_ = left_out;
+  for (const Proposal& proposal : proposals_) {
+    if (verify(items_[proposal.item], item, false).outcome != Outcome::duplicate) continue;
+    const uint32_t first = cluster_[proposal.item];
+    if (first == proposal.item || verify(items_[first], item, false).outcome != Outcome::different) return first;
+  }
+  return none;
+}
+
 uint32_t Clusters::add(const Result& result) {
   const auto number = static_cast<uint32_t>(items_.size());
   Item item = prepare(result);

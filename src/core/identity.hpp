@@ -178,6 +178,9 @@ class Clusters {
 
   /// The cluster of the next result: the number of the first identical result.
   uint32_t add(const Result& result);
+  static constexpr uint32_t none = 0xffffffffu;
+  /// The cluster that a result would join, or none; it is not added.
+  uint32_t find(const Item& item);
   void clear();
   void keep_audit(bool keep) { audited_ = keep; }
 

@@ -68,7 +68,7 @@ void LabelIndex::use(const QueryJudgments* judged) {
   found_.assign(best_.size(), false);
 }
 
-LabelIndex::Match LabelIndex::find(const Result& result) {
+LabelIndex::Match LabelIndex::find(const Result& result, bool returned) {
   Match match;
   if (!judged_) return match;
   bool exact = false;
@@ -85,7 +85,7 @@ LabelIndex::Match LabelIndex::find(const Result& result) {
       if (known == groups_.end()) return;
       group = known->second;
     }
-    found_[group] = true;
+    if (returned) found_[group] = true;
     const uint32_t label = is_own ? static_cast<uint32_t>(own) : best_[group];
     const double gain = judged_->gains[label];
     match.ambiguous |= differs_[group] || (match.labelled && gain != match.gain);
@@ -94,6 +94,7 @@ LabelIndex::Match LabelIndex::find(const Result& result) {
     match.labelled = true;
     match.gain = gain;
     match.name = judged_->docs[label];
+    match.group = group;
   };
   look("id", result.id);
   for (const auto& [name, id] : result.ids) look(name, id);
@@ -102,11 +103,12 @@ LabelIndex::Match LabelIndex::find(const Result& result) {
   return match;
 }
 
-std::vector<double> LabelIndex::missed() const {
-  std::vector<double> gains;
-  for (size_t g = 0; g < best_.size(); ++g)
-    if (!found_[g]) gains.push_back(judged_->gains[best_[g]]);
-  return gains;
+std::vector<LabelIndex::Missed> LabelIndex::missed() const {
+  std::vector<Missed> missed;
+  if (!judged_) return missed;
+  for (uint32_t g = 0; g < best_.size(); ++g)
+    if (!found_[g]) missed.push_back({g, judged_->docs[best_[g]], judged_->gains[best_[g]]});
+  return missed;
 }
 
 }  // namespace gg

@@ -29,16 +29,22 @@ class LabelIndex {
     double gain = 0;
     Bytes name;              // of the label
     bool ambiguous = false;  // labels with other gains match too
+    uint32_t group = none;   // the piece of evidence
   };
+  static constexpr uint32_t none = 0xffffffffu;
   /// The label of a result: that of exactly its id, other id or URL, otherwise the highest of those that match.
-  /// All of them are known to be returned from now on.
-  Match find(const Result& result);
+  /// If it was returned, all of them are known to be returned from now on.
+  Match find(const Result& result, bool returned = true);
 
-  /// The gain of each piece of evidence that no result has matched, the highest of its labels.
-  std::vector<double> missed() const;
+  /// A piece of evidence that no result has matched, with the highest of its labels.
+  struct Missed {
+    uint32_t group;
+    Bytes name;
+    double gain;
+  };
+  std::vector<Missed> missed() const;
 
  private:
-  static constexpr uint32_t none = 0xffffffffu;
   uint32_t group(Bytes name) const;
 
   const UrlRules& rules_;

@@ -229,6 +229,8 @@ const OptionTable<TraceOptions>& trace_table() {
       OptionTable<TraceOptions>{
           field("turn", &TraceOptions::turn).required(),
           field("skip_bad", &TraceOptions::skip_bad).required(),
+          choice("opens", &TraceOptions::opens, {{"calls", Opens::calls}, {"content", Opens::content}}).required(),
+          field("answers", &TraceOptions::answers).required(),
       }
           .with(&TraceOptions::gain, gain_table());
   return table;

@@ -10,14 +10,29 @@
 #include "good_gain.hpp"
 #include "identity.hpp"
 #include "qrels.hpp"
+#include "uses.hpp"
 
 namespace gg {
+
+/// What counts as opening a document: a call that read it, or also a result that carried its content.
+enum class Opens { calls, content };
 
 struct TraceOptions {
   static constexpr int last_turn = 0, all_turns = -1;
   GainOptions gain;
   int turn = last_turn;  // or the number of a turn, from 1
   bool skip_bad = false;
+  Opens opens = Opens::calls;
+  bool answers = false;  // keep the questions and the answers
+};
+
+/// A known good result of a conversation, and how far it got.
+struct Evidence {
+  std::string name;
+  double gain = 0;
+  uint32_t iteration = 0, search = 0, rank = 0;  // where it was first returned, from 1; 0 if it was not
+  uint32_t opened = Use::never;                  // the iteration
+  bool cited = false;
 };
 
 /// Canonical JSON lines, from a file or from memory.
@@ -62,6 +77,10 @@ struct ScoredConversation {
   uint32_t iterations = 0;
   uint32_t rows = 0;  // at least one
   uint64_t results = 0, unique = 0, labelled = 0, unread = 0;
+  FunnelCounts funnel = {};
+  std::vector<Evidence> evidence = {};
+  bool has_answer = false;
+  std::string user = {}, answer = {};  // if they are wanted
 };
 
 /// The scores of a trace file: a row of values for each iteration of each conversation.

@@ -188,12 +188,14 @@ struct TraceParser::State {
     return {std::move(opened), tool};
   }
 
-  Result citation(dom::element value, const Path* path) {
-    return result(value, path, ", marker, quote", [&](Bytes key, dom::element held) {
-      if (key == "marker") id_text(held, path, key);
+  Cited citation(dom::element value, const Path* path) {
+    Bytes marker;
+    Result cited = result(value, path, ", marker, quote", [&](Bytes key, dom::element held) {
+      if (key == "marker") marker = id_text(held, path, key);
       else if (key == "quote") only_text(held, path, key);
       return key == "marker" || key == "quote";
     });
+    return {std::move(cited), marker};
   }
 
   /// The items of a list, each read with its place.
@@ -277,16 +279,21 @@ struct TraceParser::State {
     Turn turn;
     for (const auto [key, held] : as_object(value, path, "")) {
       if (spent(turn.usage, held, path, key)) continue;
-      if (key == "user" || key == "answer") {
-        only_text(held, path, key);
+      if (key == "user") {
+        turn.user = only_text(held, path, key);
+      } else if (key == "answer") {
+        turn.answer = only_text(held, path, key);
+        turn.has_answer = !held.is_null();
       } else if (key == "iterations") {
         each(held, path, key, "iterations",
              [&](dom::element item, const Path* place) { turn.steps.push_back(step(item, place)); });
       } else if (key == "citations") {
+        turn.has_citations = !held.is_null();
         each_of(held, path, key, "citations",
                 [&](dom::element item, const Path* place) { turn.citations.push_back(citation(item, place)); });
       } else if (key == "confidence") {
-        if (const double stated = as_number(held, path, key); stated < 0 || stated > 1)
+        turn.confidence = as_number(held, path, key);
+        if (turn.confidence < 0 || turn.confidence > 1)
           bad_input("field '" + of(path, key) + "' must be between 0 and 1");
       } else if (key == "searches" || key == "results" || key == "opens") {
         bad_input("field '" + of(path, key) + "' is outside an iteration", {}, nesting);

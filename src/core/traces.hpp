@@ -30,10 +30,20 @@ struct Step {
   std::vector<Opened> opens;
 };
 
+/// Something that the answer cites; it may have no more than a marker.
+struct Cited {
+  Result result;
+  Bytes marker;
+};
+
 struct Turn {
   std::vector<Step> steps;
   Usage usage;  // of the whole turn, where the source does not have it by step
-  std::vector<Result> citations;
+  Bytes user, answer;
+  double confidence = Usage::unknown;  // that the answer states
+  bool has_answer = false;             // it may be empty
+  bool has_citations = false;          // otherwise they are in the text of the answer
+  std::vector<Cited> citations;
 };
 
 struct Conversation {

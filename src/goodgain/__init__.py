@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from goodgain.agentic import GoodGain, good_gain
+    from goodgain.agentic.rules import StopRule
+    from goodgain.agentic.stopping import Stopping, stopping
     from goodgain.auditing import audit
     from goodgain.checks import CheckResult, check
     from goodgain.comparison import (
@@ -54,6 +56,8 @@ __version__ = "0.1.0"
 # The public names by module; each is imported on first use, so that importing goodgain is instant.
 _MODULES = {
     "goodgain.agentic": ("GoodGain", "good_gain"),
+    "goodgain.agentic.rules": ("StopRule",),
+    "goodgain.agentic.stopping": ("Stopping", "stopping"),
     "goodgain.auditing": ("audit",),
     "goodgain.checks": ("CheckResult", "check"),
     "goodgain.comparison": (
@@ -119,6 +123,8 @@ __all__ = [
     "Qrels",
     "Run",
     "RunScores",
+    "StopRule",
+    "Stopping",
     "Store",
     "Trace",
     "__version__",
@@ -153,6 +159,7 @@ __all__ = [
     "report",
     "search_tool",
     "selftest",
+    "stopping",
     "tune",
 ]
 

@@ -190,6 +190,8 @@ class IdentityRules:
         threads: int,
     ) -> list[TraceScores]: ...
 
+def text_citations(text: bytes, names: set[str]) -> list[dict[str, str]]: ...
+def marker_name(marker: bytes) -> str: ...
 def content_names(results: bytes) -> list[str]: ...
 def conversation_ids(lines: list[bytes]) -> list[str]: ...
 
@@ -198,6 +200,9 @@ class TraceScores:
     systems: list[str]
     repeats: list[str]
     counts: list[tuple[int, int, int, int, int]]
+    funnel: NDArray[np.int64]
+    evidence: list[list[tuple[str, float, int, int, int, int | None, bool]]]
+    answers: list[tuple[str, str | None]]
     places: list[int]
     calls: list[tuple[str, int, int, int, int, int]]
     read: tuple[int, int, int]

@@ -7,6 +7,8 @@ GoodgainError
 ├── UsageError         options that do not fit together
 ├── JudgeError         a judge of labels that cannot go on: a wrong key, no money, no server
 └── MissingExtraError  an optional package that is not installed
+
+Interrupted (a KeyboardInterrupt) is Ctrl-C after the work so far was saved.
 """
 
 from __future__ import annotations
@@ -70,6 +72,14 @@ class UsageError(GoodgainError, ValueError):
 
 class JudgeError(GoodgainError):
     """A judge of labels that cannot go on."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: the calls in flight have finished, and `result` holds what there is."""
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class MissingExtraError(GoodgainError, ImportError):

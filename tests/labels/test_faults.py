@@ -19,8 +19,8 @@ TRANSIENT = ["429*1", "429date*1", "500*2", "503*1", "529*1", "html*1", "reset*2
            "length*1", "outside*1", "timeout*1", "drip*1"]  # fmt: skip
 PERMANENT = {
     "refusal": "refused", "filter": "filtered", "filter400": "filtered", "length": "truncated",
-    "notjson": "invalid", "prose": "invalid", "wrongkey": "invalid", "outside": "invalid",
-    "fraction": "invalid", "text": "invalid", "boolean": "invalid", "empty": "invalid", "400": "error",
+    "notjson": "invalid", "wrongkey": "invalid", "outside": "invalid",
+    "fraction": "invalid", "boolean": "invalid", "empty": "invalid", "400": "error",
     "500": "error", "reset": "error",
 }  # fmt: skip
 
@@ -74,14 +74,15 @@ def test_permanent_faults_end_in_a_status_and_never_in_a_gain(server: Server, ap
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_a_server_without_schemas_is_read_strictly(server: Server, api: str) -> None:
+def test_a_server_without_schemas_is_read_by_the_same_rules(server: Server, api: str) -> None:
     server.structured = False
     pairs = [("q", str(i), "what?", f"document {i} GAIN={i % 5}") for i in range(20)]
-    pairs += [("q", "fence", "what?", "GAIN=2 FAULT=fence"), ("q", "prose", "what?", "FAULT=prose")]
+    pairs += [("q", f, "what?", f"GAIN=2 FAULT={f}") for f in ("fence", "prose", "text", "notjson")]
     labels = by_doc(label(pairs, judge_of(server, api), limits=QUICK))
     assert all(labels[str(i)] == ("ok", i % 5) for i in range(20))
     assert labels["fence"] == ("ok", 2.0)
-    assert labels["prose"] == ("invalid", None)
+    assert labels["prose"] == labels["text"] == ("ok", 2.0)
+    assert labels["notjson"] == ("invalid", None)
 
 
 def test_retry_after_delays_all_calls(server: Server) -> None:

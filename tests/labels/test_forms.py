@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from goodgain.data import Qrels, Run, Trace
-from goodgain.errors import GoodgainError
+from goodgain.errors import GoodgainError, InputError
 from goodgain.labels import Labels, Pair, Request, Store, label, pool, with_gains
 from goodgain.labels.calibration import Calibration, calibrate
-from goodgain.labels.exchange import import_labels
+from goodgain.labels.imports import import_labels
 from goodgain.measures import nDCG
 
 HUMAN = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 0, "d": 3}}
@@ -309,10 +309,12 @@ def test_label_takes_one_pair() -> None:
         assert label(pair, lambda request: 3).to_dict() == {"q1": {"a": 3}}
 
 
-def test_a_missing_text_in_a_frame_is_no_text() -> None:
+def test_a_missing_text_in_a_frame_is_an_error_and_an_empty_one_is_no_text() -> None:
     pandas = pytest.importorskip("pandas")
     rows = [*PAIR_OBJECTS, {"query_id": "q1", "doc_id": "c", "question": "what?"}]
-    labels = label(pandas.DataFrame(rows), lambda request: 1)
+    with pytest.raises(InputError, match="text of the document is missing"):
+        label(pandas.DataFrame(rows), lambda request: 1)
+    labels = label(pandas.DataFrame(rows).fillna(""), lambda request: 1)
     assert {row.doc: row.status for row in labels} == {"a": "ok", "b": "ok", "c": "no_text"}
 
 
@@ -380,5 +382,5 @@ def test_with_gains_takes_no_labels_at_all() -> None:
 @pytest.mark.parametrize("form", JUDGMENTS)
 def test_import_takes_judgments_in_every_form(form: str, tmp_path: Path) -> None:
     with Store() as store:
-        assert import_labels(store, JUDGMENTS[form](HUMAN, tmp_path), "human") == 5
+        assert import_labels(store, JUDGMENTS[form](HUMAN, tmp_path), "human").replies == 5
         assert Labels.of(store, model="human").to_dict() == HUMAN

@@ -27,9 +27,10 @@ from goodgain.labels import (
     label,
     pool,
 )
-from goodgain.labels.exchange import export, import_labels, statistics
+from goodgain.labels.exchange import export, statistics
+from goodgain.labels.imports import import_labels
 from goodgain.labels.labeller import estimate
-from goodgain.labels.runner import Progress
+from goodgain.labels.progress import Progress
 from goodgain.labels.template import BUILT_IN
 
 
@@ -66,7 +67,7 @@ def test_any_callable_is_a_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [None, 7, -1, 2.5, True, "3", Reply("nonsense"), Reply("{}", "refused")]
+    "answer", [None, 7, -1, 2.5, True, "three", Reply("nonsense"), Reply("{}", "refused")]
 )
 def test_an_invalid_gain_is_a_failure(answer: Any) -> None:
     labels = label([("q", "text")], lambda request: answer)
@@ -242,8 +243,8 @@ def test_a_store_is_append_only_and_never_has_a_gain_for_a_failure(tmp_path: Pat
     for statement in (
         "UPDATE replies SET gain = 4",
         "DELETE FROM replies",
-        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
-        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '' FROM replies LIMIT 1",
+        f"{insert} 99, 'k', setting, 0, 'refused', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
+        f"{insert} 99, key, setting, 0, 'ok', 1.0, '', '', 0, 0, 0, 0, 0, '', '' FROM replies LIMIT 1",
     ):
         with pytest.raises(sqlite3.IntegrityError):
             db.execute(statement)
@@ -307,11 +308,11 @@ def test_exports_and_imports(tmp_path: Path) -> None:
         assert len(lines.splitlines()) == 4
     (tmp_path / "e.jsonl").write_text(lines)
     with Store(tmp_path / "new.db") as new:
-        assert import_labels(new, tmp_path / "e.jsonl") == 4
-        assert import_labels(new, tmp_path / "e.jsonl") == 0
+        assert import_labels(new, tmp_path / "e.jsonl").replies == 4
+        assert import_labels(new, tmp_path / "e.jsonl").replies == 0
         assert sorted(Labels.of(new).statuses.items()) == statuses
         (tmp_path / "human.txt").write_text("q 0 a 3\nq 0 b 0\n")
-        assert import_labels(new, tmp_path / "human.txt", "human") == 2
+        assert import_labels(new, tmp_path / "human.txt", "human").replies == 2
         assert Labels.of(new, model="human").to_dict() == {"q": {"a": 3, "b": 0}}
         with pytest.raises(GoodgainError, match="2 settings"):
             Labels.of(new)
@@ -370,8 +371,15 @@ def test_pairs_are_read_from_files_and_rows(tmp_path: Path) -> None:
 
 
 def test_prompts_are_versioned_by_their_text(tmp_path: Path) -> None:
-    assert BUILT_IN == ("gain-0-4", "relevance-0-3")
-    locked = {"gain-0-4": "gain-0-4@1ca5c9f109ba", "relevance-0-3": "relevance-0-3@5b8545b84d9b"}
+    locked = {
+        "answer-0-1": "answer-0-1@032b5710a9ca",
+        "answer-0-4": "answer-0-4@370c733dc87a",
+        "gain-0-4": "gain-0-4@1ca5c9f109ba",
+        "gold-0-4": "gold-0-4@8dde2cc15528",
+        "narrative-0-4": "narrative-0-4@65538f51e455",
+        "relevance-0-3": "relevance-0-3@5b8545b84d9b",
+    }
+    assert tuple(locked) == BUILT_IN
     assert {name: Prompt.of(name).version for name in BUILT_IN} == locked
     mine = tmp_path / "mine.txt"
     mine.write_text("scale: 1-2\n--- system\nRate.\n--- user\n{question} {document}\n")

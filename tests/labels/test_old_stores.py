@@ -1,14 +1,11 @@
 """Stores that version 0.1 wrote can still be read and resumed: same tables, same keys."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from goodgain.labels import Labels, Pair, Reply, Request, Store, label
-from goodgain.labels.exchange import export, import_labels, statistics
+from goodgain.labels.exchange import export, statistics
+from goodgain.labels.imports import import_labels
 
 PAIRS = [
     Pair(f"q{i % 2}", f"d{i}", f"question {i % 2}", "" if i == 4 else f"text {i}") for i in range(5)
@@ -28,16 +25,6 @@ class Counting:
     def __call__(self, request: Request) -> Reply | None:
         self.calls.append(request)
         return Reply('{"gain": 4, "reason": "new"}')
-
-
-@pytest.fixture
-def old_store(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((Path(__file__).parent / "store-0.1.sql").read_text())
-        db.execute("PRAGMA application_id = 0x47474C42")
-        db.execute("PRAGMA user_version = 1")
-    return path
 
 
 def test_an_old_store_can_be_read(old_store: Path) -> None:
@@ -73,5 +60,5 @@ def test_the_tables_of_a_new_store_are_those_of_an_old_one(old_store: Path) -> N
 def test_an_export_of_an_old_store_can_be_imported(old_store: Path, tmp_path: Path) -> None:
     (tmp_path / "labels.jsonl").write_text(export(Labels.of(old_store), "jsonl"))
     with Store() as store:
-        assert import_labels(store, tmp_path / "labels.jsonl") == 16
+        assert import_labels(store, tmp_path / "labels.jsonl").replies == 16
         assert Labels.of(store).to_dict() == GAINS

@@ -1,4 +1,4 @@
-"""A real browser, opened once: pages are looked at as people see them.
+"""Pages in a real browser, looked at as people see them.
 
 What a page does after a key or a click may come a moment later, on a busy machine seconds later. So tests
 `expect` it, which waits, before they read more of the page.
@@ -6,8 +6,6 @@ What a page does after a key or a click may come a moment later, on a busy machi
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,26 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
-
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; `make test` installs it."""
-    from playwright.sync_api import expect, sync_playwright
-
-    expect.set_options(timeout=30_000)
-    path = os.environ.get("GOODGAIN_CHROMIUM") or shutil.which("chromium")
-    if not path:
-        pytest.skip("no Chromium: apt-get install chromium, or set GOODGAIN_CHROMIUM")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield chromium
-        chromium.close()
 
 
 class Opened:

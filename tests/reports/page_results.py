@@ -61,7 +61,7 @@ def calibration() -> Calibration:
         for q, docs in human.items()
     }
     runs = [ranked(human, "bm25", 2.5, 0.01, 1), ranked(human, "hybrid", 0.8, 0.05, 3)]
-    return goodgain.calibrate(human, labels, runs, resamples=50)
+    return goodgain.calibrate(human, labels, runs, resamples=50, design="queries")
 
 
 def many_queries(queries: int, depth: int) -> tuple[Comparison, dict[str, str]]:

@@ -86,8 +86,41 @@ def good_gain(
     return gg.good_gain([trace(name, n, labelled) for name in names for n in range(count)])
 
 
+def answered_traces(
+    names: tuple[str, ...] = ("agent-a", "agent-b"), count: int = 20
+) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]:
+    """Conversations with opens, citations, answers and confidence; the labels, and the right answers."""
+    traces, labels, answers = [], {}, {}
+    for n in range(count):
+        labels[f"c{n}"] = {f"d{i}": 3 for i in range(3)} | {f"x{i}": 0 for i in range(6)}
+        answers[f"c{n}"] = "Paris"
+        for name in names:
+            chance = random.Random(f"{name}{n}")
+            iterations, seen = [], []
+            for i in range(chance.randint(1, 4)):
+                ids = chance.sample([*labels[f"c{n}"]], 3)
+                seen += ids
+                results = [{"id": doc, "title": f"Document {doc}"} for doc in ids]
+                search = {"query": f"query {i}", "tokens": 100, "latency": 0.4, "results": results}
+                opens = [{"id": doc} for doc in ids if chance.random() < 0.5]
+                iterations.append({"searches": [search], "opens": opens})
+            is_right = chance.random() < 0.3 + 0.5 * any(doc[0] == "d" for doc in seen)
+            turn = {
+                "user": "Which city?", "answer": "Paris" if is_right else "Rome", "iterations": iterations,
+                "citations": [{"id": doc} for doc in dict.fromkeys(seen) if chance.random() < 0.4],
+                "confidence": round(chance.uniform(0.4, 1), 2),
+            }  # fmt: skip
+            traces.append({"conversation": f"c{n}", "system": name, "turns": [turn]})
+    return traces, labels, answers
+
+
+def answered(names: tuple[str, ...] = ("agent-a", "agent-b"), count: int = 20) -> gg.GoodGain:
+    traces, labels, answers = answered_traces(names, count)
+    return gg.good_gain(traces, labels=labels, answers=answers)
+
+
 def calibration() -> gg.Calibration:
-    qrels, runs = collection(20)
+    qrels, runs = collection(40)
     chance = random.Random(3)
     judged = {
         q: {d: min(3, max(0, g + chance.choice((0, 0, 0, 1, -1)))) for d, g in docs.items()}
@@ -95,7 +128,7 @@ def calibration() -> gg.Calibration:
     }
     human = {q: docs for q, docs in qrels.items() if q not in ("q0", "q1")}
     named_runs = [gg.Run(run, name=name) for name, run in runs.items()]
-    return gg.calibrate(human, judged, named_runs, resamples=50)
+    return gg.calibrate(human, judged, named_runs, resamples=50, design="queries")
 
 
 def labels(path: Any) -> Labels:
@@ -130,7 +163,8 @@ def every_result(folder: Any) -> dict[str, Any]:
     return {
         "Evaluation": evaluated,
         "Comparison": comparison(),
-        "GoodGain": good_gain(),
+        "GoodGain": answered(),
+        "Stopping": gg.stopping(good_gain(count=20)),
         "ExperimentResult": experiment(),
         "Calibration": calibration(),
         "Labels": labels(folder / "labels.db"),

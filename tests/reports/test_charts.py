@@ -24,8 +24,8 @@ from goodgain.reports.page import page_html
 from goodgain.stats.intervals import mean_interval
 from goodgain.stats.pareto import pareto_front
 
-RESULTS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibration", "Labels", "GSB",
-           "Gate", "Tuned"]  # fmt: skip
+RESULTS = ["Evaluation", "Comparison", "GoodGain", "Stopping", "ExperimentResult", "Calibration", "Labels",
+           "GSB", "Gate", "Tuned"]  # fmt: skip
 OF = [(name, kind.name) for kind in KINDS.values() for name in kind.results
       if (name, kind.name) != ("ExperimentResult", "groups")]  # fmt: skip
 
@@ -442,6 +442,46 @@ def test_budgets_are_the_curves(results):
             assert curve == [(0, 0), *result.budget_curve(budget, name)]
     with pytest.raises(InputError, match="the traces do not record cost"):
         result.plot("budget", budget="cost")
+
+
+def test_stopping_rules_are_their_outcomes(results):
+    result = results["Stopping"]
+    for system in result.names:
+        rows = table(result.plot("stopping", budget="seconds", system=system))
+        assert [r["rule"] for r in rows] == list(result.rules)
+        for row, o in zip(rows, (o for o in result.outcomes if o.system == system), strict=True):
+            assert (row["gain"], row["spent"]) == (o.retained.value, 1 - o.saved["seconds"].value)
+            assert row["best gain"] == o.best["seconds"] and row["needs labels"] == o.is_oracle
+            assert row["gain"] <= row["best gain"] + 1e-9
+    with pytest.raises(InputError, match="cost of 'agent-a' are not known for every conversation"):
+        result.plot(budget="cost")
+    with pytest.raises(UsageError, match="unknown budget 'money'"):
+        result.plot(budget="money")
+    assert result.plot().key == "stopping-tokens"
+    assert results["GoodGain"].plot("stopping").rows[0][0] == "after 1"
+    with pytest.raises(InputError, match="no gain is known for 'agent-a'"):
+        sample_results.good_gain(labelled=0).plot("stopping")
+
+
+def test_names_of_rules_and_functions_are_only_text():
+    rules = {name: (lambda progress: progress.searches >= 2) for name in HOSTILE}
+    chart = gg.stopping(sample_results.good_gain(("a",)), rules).plot()
+    assert [row[0] for row in chart.rows] == list(HOSTILE)
+    assert all("\x1b" not in str(value) for _, value in walk(chart.spec))
+
+
+def test_a_curve_that_falls_because_conversations_end_says_so():
+    long, short = sample_results.trace("a", 1), sample_results.trace("a", 2)
+    short["turns"][0]["iterations"] = short["turns"][0]["iterations"][:1]
+    long["turns"][0]["iterations"] *= 3
+    sentence = "Conversations end: 2 reach iteration 1, and 1 the last one"
+    assert sentence in gg.good_gain([long, short]).plot("gain").description
+    for quiet in (
+        gg.good_gain([long, short], align="carry").plot("gain"),
+        gg.good_gain([long, short]).plot("marginal"),
+        gg.good_gain([long]).plot("gain"),
+    ):
+        assert "Conversations end" not in quiet.description
 
 
 def test_without_labels_only_what_is_known_is_shown():

@@ -27,7 +27,7 @@ def every_result(tmp_path_factory):
 NAMES = (
     "Calibration", "Check", "Comparison", "Definition", "Difference", "Evaluation", "ExperimentResult",
     "Explanation", "GSB", "Gate", "GoodGain", "Labels", "Measure", "Pair", "Policy", "Power", "Qrels",
-    "Run", "RunScores", "SystemGain", "Tuned",
+    "Run", "RunScores", "Stopping", "SystemGain", "Tuned",
 )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ import sample_results
 from goodgain.labels.calibration import Calibration
 from goodgain.results.text import HTML_ROWS, Cell, html_table
 
-KINDS = ["Evaluation", "Comparison", "GoodGain", "ExperimentResult", "Calibration", "Labels", "GSB",
-         "Gate", "Tuned", "Explanation", "Difference"]  # fmt: skip
+KINDS = ["Evaluation", "Comparison", "GoodGain", "Stopping", "ExperimentResult", "Calibration", "Labels",
+         "GSB", "Gate", "Tuned", "Explanation", "Difference"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def test_retrievals_without_models_are_iterations_of_their_own(tmp_path):
     others = [s for s in spans if s["attributes"]["openinference.span.kind"] != "LLM"]
     file, (trace,) = opened(tmp_path, "\n".join(map(json.dumps, others)))
     assert searches_by_step(trace["turns"][0]) == [1, 1, 1]
-    assert "each retrieval counts as an iteration of its own" in file.notes[0]
+    assert "calls count as one iteration only where they ran side by side" in file.notes[0]
 
 
 def test_turns_of_a_session(tmp_path):

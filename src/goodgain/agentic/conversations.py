@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.agentic.system import number_repeats
+from goodgain.agentic.runs import number_repeats
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Search, Trace
 from goodgain.errors import InputError, core_errors

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from goodgain.agentic.answers import answer_check
 from goodgain.agentic.conversations import (
     BufferedLines,
     Conversations,
@@ -13,6 +14,7 @@ from goodgain.agentic.conversations import (
     TraceSource,
     line_of,
 )
+from goodgain.agentic.hops import split_hops
 from goodgain.agentic.ledgers import ledger_of
 from goodgain.agentic.result import GoodGain
 from goodgain.agentic.settings import Align, GainSettings
@@ -20,7 +22,7 @@ from goodgain.agentic.system import SystemGain
 from goodgain.cores import thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.trace import Trace
-from goodgain.errors import UsageError, core_errors, suggest_keywords
+from goodgain.errors import InputError, UsageError, core_errors, suggest_keywords
 from goodgain.identity import Identity
 from goodgain.io.naming import system_name, unique_names
 from goodgain.io.sources import Source, stat_of
@@ -28,6 +30,8 @@ from goodgain.traces.folders import sources_in
 
 if TYPE_CHECKING:
     from goodgain._core import TraceScores
+    from goodgain.agentic.answers import AnswerCheck
+    from goodgain.agentic.hops import Hops
     from goodgain.traces.ledger import Ledger, LedgerFile
 
 _IN_MEMORY = 64 << 20  # bytes of canonical JSON
@@ -38,6 +42,7 @@ def good_gain(
     traces: Any,
     *,
     labels: Any = None,
+    answers: Any = None,
     threshold: float = 2,
     max_gain: float = 4,
     gain: Literal["linear", "exp"] = "linear",
@@ -46,6 +51,7 @@ def good_gain(
     turn: Literal["last", "all"] | int = "last",
     align: Align = "active",
     unlabelled: Literal["unknown", "zero"] = "unknown",
+    opens: Literal["calls", "content"] = "calls",
     identity: Any = None,
     by: Literal["system", "file"] = "system",
     format: str | None = None,  # noqa: A002 - the command line's word
@@ -62,8 +68,13 @@ def good_gain(
     `traces` is a path, several paths, `Trace` objects or dictionaries, or {system: any of these}.
     `labels` holds gains by conversation and result (its id, one of its ids, or its URL), in any form
     that judgments can have; they override gains in the traces. `unlabelled="zero"` says that they are
-    complete: a result without a label is not good. `identity` decides which results are duplicates:
+    complete: a result without a label is not good. Labels may say at which hop each document is needed:
+    a column `hop`, or a list of documents per hop. `identity` decides which results are duplicates:
     an `Identity`, a TOML file of rules, "document" or "passage".
+
+    `answers` are gold answers by conversation ({conversation: answer or answers}, a table with columns
+    `conversation`, `answer` and `aliases`, or a golden set), or a judge's labels of the answers
+    (`label_answers`). `opens="content"` counts a result that carried its content as opened.
 
     `search_tools` and `not_search_tools` name tools whose calls are and are not searches,
     `search_rules` and `prices` are TOML files of further rules and of prices of models, and `ledger` is
@@ -83,10 +94,13 @@ def good_gain(
         align=align,
         unlabelled=unlabelled,
         unit=rules.unit,
+        opens=opens,
     )
     if by not in ("system", "file"):
         raise UsageError(f"invalid by='{by}': use 'system' or 'file'")
-    judged = None if labels is None else Qrels.of(labels)
+    gold = split_hops(labels, max_gain)
+    judged = None if labels is None else Qrels.of(gold.labels)
+    check = None if answers is None else answer_check(answers)
     reading = Reading(
         format=format,
         search_tools=tuple(search_tools),
@@ -111,24 +125,46 @@ def good_gain(
         scores = rules.core.score(
             reader.texts,
             judged.core if judged else None,
-            settings.for_core(skip_bad),
+            settings.for_core(skip_bad, answers=check is not None),
             thread_count(threads),
         )
     collected = _Collected()
     for one, source in zip(scores, trace_sources, strict=True):
         collected.add(one, source)
     ledgers = reader.complete(scores)
+    facts = collected.facts(reader)
+    if check is not None:
+        facts |= _answer_facts(check, scores)
+        inputs.append(("answers", Source("rows", None, check.name)))
     if judged is not None:
         inputs.append(("labels", judged.source))
     conversations = Conversations(trace_sources, rules, judged, settings, reading)
     return GoodGain(
-        systems=collected.systems(),
+        systems=collected.systems(gold.hops, check),
         settings=settings,
         inputs=inputs,
-        facts=collected.facts(reader),
+        facts=facts,
         ledgers=ledgers,
         conversations=conversations,
     )
+
+
+def _answer_facts(check: AnswerCheck, scores: list[TraceScores]) -> dict[str, Any]:
+    """How answers were checked, and the gold answers that no conversation has."""
+    gold = set(check.conversations())
+    read = {name for one in scores for name in one.conversations}
+    if gold and read and not gold & read:
+        raise InputError(
+            f"no answer is for any of the conversations: '{min(gold)}' is not among them, "
+            f"'{min(read)}' is",
+            where=check.name,
+            hint="the answers must name conversations as the traces do",
+        )
+    return {
+        "answers": check.kind,
+        "answers_by": check.name,
+        "unused_answers": len(gold - read),
+    }
 
 
 def _readable_again(value: Any) -> Any:
@@ -314,8 +350,11 @@ class _Collected:
             if len(self.examples) < 3:
                 self.examples.append(f"{message} ({where})")
 
-    def systems(self) -> list[SystemGain]:
-        return [SystemGain.join(name, pieces) for name, pieces in self.pieces.items()]
+    def systems(self, hops: Hops, answers: AnswerCheck | None) -> list[SystemGain]:
+        return [
+            SystemGain.join(name, pieces, hops=hops, answers=answers)
+            for name, pieces in self.pieces.items()
+        ]
 
     def facts(self, reader: _Reader) -> dict[str, Any]:
         return {

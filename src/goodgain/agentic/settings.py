@@ -27,6 +27,7 @@ class GainSettings:
     align: Align = "active"
     unlabelled: Literal["unknown", "zero"] = "unknown"
     unit: str = "document"
+    opens: Literal["calls", "content"] = "calls"  # a result with its content counts as opened
 
     def __post_init__(self) -> None:
         if not self.max_gain > 0 or self.max_gain == float("inf"):
@@ -41,6 +42,7 @@ class GainSettings:
         self._one_of("discount", DISCOUNTS)
         self._one_of("align", ("active", "carry"))
         self._one_of("unlabelled", ("unknown", "zero"))
+        self._one_of("opens", ("calls", "content"))
         if self.turn not in ("last", "all") and (not isinstance(self.turn, int) or self.turn < 1):
             raise UsageError(f"invalid turn={self.turn!r}: use 'last', 'all' or a positive integer")
 
@@ -50,8 +52,8 @@ class GainSettings:
                 f"invalid {name}='{getattr(self, name)}'", hint=f"one of: {', '.join(choices)}"
             )
 
-    def for_core(self, skip_bad: bool) -> dict[str, Any]:
-        """Options for the native core."""
+    def for_core(self, skip_bad: bool, answers: bool = False) -> dict[str, Any]:
+        """Options for the native core; with `answers` it keeps their texts."""
         turn = {"last": 0, "all": -1}.get(str(self.turn), self.turn)
         return {
             "threshold": float(self.threshold),
@@ -62,6 +64,8 @@ class GainSettings:
             "unlabelled": self.unlabelled,
             "turn": turn,
             "skip_bad": skip_bad,
+            "opens": self.opens,
+            "answers": answers,
         }
 
     def to_dict(self) -> dict[str, Any]:

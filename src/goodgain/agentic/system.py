@@ -3,73 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import InputError, MeasureError
+from goodgain.agentic.evidence import EvidenceTable
+from goodgain.agentic.runs import COUNTED, Figure, Runs, mean_bounds, natural, row_ranges
+from goodgain.errors import MeasureError
 from goodgain.measures.grammar import parse_agentic
 from goodgain.results.frozen import Frozen
+from goodgain.stats.calibration_error import Bin, calibration_bins, calibration_error
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.agentic.answers import AnswerCheck
     from goodgain.agentic.settings import Align
     from goodgain.measures.definition import Measure
 
     Matrix = NDArray[np.float64]
     Numbers = NDArray[np.int64]
-
-COUNTED = ("results", "unique", "labelled", "unread")  # per run: what was read of it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A mean over conversations, with its interval, their number, and its bounds.
-
-    Missing labels and unread searches leave bounds; an upper bound may be infinite.
-    """
-
-    value: float
-    n: int
-    low: float  # of the 95 % confidence interval
-    high: float
-    lower: float  # if nothing unlabelled or unread were good
-    upper: float  # if all of it were as good as can be
-
-    @property
-    def exact(self) -> bool:
-        """Whether missing labels and unread searches cannot change it."""
-        return self.lower == self.upper or self.lower != self.lower
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
-    """The runs of a system: one per conversation, or several where it is repeated."""
-
-    conversations: tuple[str, ...]
-    repeats: tuple[str, ...]
-    lengths: Numbers  # iterations of each
-    counted: Numbers  # a row per run, columns COUNTED
-
-    @classmethod
-    def of(
-        cls,
-        system: str,
-        conversations: Sequence[str],
-        repeats: Sequence[str],
-        lengths: Numbers,
-        counted: Numbers,
-    ) -> Runs:
-        """Runs without a name of their own are numbered in order."""
-        names = number_repeats(system, conversations, repeats)
-        return cls(
-            conversations=tuple(conversations), repeats=names, lengths=lengths, counted=counted
-        )
 
 
 class SystemGain(Frozen):
@@ -85,6 +41,7 @@ class SystemGain(Frozen):
     first_row: Numbers
     columns: tuple[str, ...]
     values: Matrix
+    evidence: EvidenceTable
     _lower: Matrix | None
     _upper: Matrix | None
 
@@ -95,6 +52,7 @@ class SystemGain(Frozen):
         runs: Runs,
         columns: Sequence[str],
         values: Matrix,
+        evidence: EvidenceTable,
         lower: Matrix | None = None,
         upper: Matrix | None = None,
     ) -> None:
@@ -107,12 +65,20 @@ class SystemGain(Frozen):
             columns=tuple(columns),
             first_row=first_row,
             values=values,
+            evidence=evidence,
             _lower=lower,
             _upper=upper,
         )
 
     @classmethod
-    def join(cls, name: str, pieces: Sequence[tuple[Any, list[int]]]) -> SystemGain:
+    def join(
+        cls,
+        name: str,
+        pieces: Sequence[tuple[Any, list[int]]],
+        *,
+        hops: Mapping[str, Mapping[str, str]] | None = None,
+        answers: AnswerCheck | None = None,
+    ) -> SystemGain:
         """One system from what the core computed for several files; a single whole file is not copied."""
         import numpy as np
 
@@ -128,7 +94,7 @@ class SystemGain(Frozen):
             facts += listed if whole else [listed[i] for i in members]
             sizes = np.maximum([c[0] for c in counts], 1)
             begins = np.cumsum(sizes) - sizes
-            rows = None if whole else _ranges(begins[members], sizes[members])
+            rows = None if whole else row_ranges(begins[members], sizes[members])
             for which in matrices if bounded else ("value",):
                 matrix = scores.matrix(which)
                 matrices[which].append(matrix if rows is None else matrix[rows])
@@ -141,13 +107,47 @@ class SystemGain(Frozen):
         runs = Runs.of(
             name, [f[0] for f in facts], [f[1] for f in facts], counted[:, 0], counted[:, 1:]
         )
-        return cls(
+        system = cls(
             name=name,
             runs=runs,
             columns=gain_columns(),
             values=joined["value"],
+            evidence=EvidenceTable.of(pieces, hops),
             lower=joined.get("lower"),
             upper=joined.get("upper"),
+        )
+        if answers is None:
+            return system
+        texts = [listed[i][1] for one, m in pieces for listed in [one.answers] for i in m]
+        return system.with_answers(texts, answers)
+
+    def with_answers(self, answers: Sequence[str | None], check: AnswerCheck) -> SystemGain:
+        """The same system with the answer of each run checked, and the confidence that it states."""
+        from goodgain.agentic.answers import confidence_in
+
+        last = self._last_rows
+        values, lower, upper = self.values.copy(), self.lower.copy(), self.upper.copy()
+        answer, confidence = (self.columns.index(name) for name in ("Answer", "Confidence"))
+        unknown = False
+        for row, conversation, text in zip(last, self.runs.conversations, answers, strict=True):
+            value, is_known = check.check(conversation, text)
+            values[row, answer] = lower[row, answer] = upper[row, answer] = value
+            if is_known and value != value:  # it may be right or wrong
+                lower[row, answer], upper[row, answer] = 0, 1
+                unknown = True
+            if text and values[row, confidence] != values[row, confidence]:
+                stated = confidence_in(text)
+                for matrix in (values, lower, upper):
+                    matrix[row, confidence] = stated
+        bounded = self.bounded or unknown
+        return SystemGain(
+            name=self.name,
+            runs=self.runs,
+            columns=self.columns,
+            values=values,
+            evidence=self.evidence,
+            lower=lower if bounded else None,
+            upper=upper if bounded else None,
         )
 
     def renamed(self, name: str) -> SystemGain:
@@ -157,6 +157,7 @@ class SystemGain(Frozen):
             runs=self.runs,
             columns=self.columns,
             values=self.values,
+            evidence=self.evidence,
             lower=self._lower,
             upper=self._upper,
         )
@@ -180,6 +181,7 @@ class SystemGain(Frozen):
             "iterations": runs.lengths.tolist(),
             "counted": {c: runs.counted[:, i].tolist() for i, c in enumerate(COUNTED)},
             "values": columns(self.values),
+            "funnel": self.evidence.to_dict(),
         }
         bounds = (
             {"lower": columns(self.lower), "upper": columns(self.upper)} if self.bounded else {}
@@ -233,6 +235,9 @@ class SystemGain(Frozen):
             runs=runs,
             columns=names,
             values=values,
+            evidence=EvidenceTable.from_dict(data["funnel"])
+            if "funnel" in data
+            else EvidenceTable.unknown(len(conversations)),
             lower=matrix(data["lower"]) if "lower" in data else None,
             upper=matrix(data["upper"]) if "upper" in data else None,
         )
@@ -263,7 +268,7 @@ class SystemGain(Frozen):
         return tuple(dict.fromkeys(self.runs.conversations))
 
     @cached_property
-    def _owners(self) -> Numbers:
+    def owners(self) -> Numbers:
         """The number of each run's conversation."""
         import numpy as np
 
@@ -275,7 +280,7 @@ class SystemGain(Frozen):
         """For each run, the number of runs of its conversation."""
         import numpy as np
 
-        return np.bincount(self._owners)[self._owners] if len(self._owners) else self._owners
+        return np.bincount(self.owners)[self.owners] if len(self.owners) else self.owners
 
     @property
     def is_repeated(self) -> bool:
@@ -365,7 +370,7 @@ class SystemGain(Frozen):
         """Values by repeat: by name where all conversations use the same names, or else by order."""
         places: dict[str, int] = {}
         runs = list(zip(self.runs.conversations, self.runs.repeats, strict=True))
-        slots = sorted(set(self.runs.repeats), key=_natural)
+        slots = sorted(set(self.runs.repeats), key=natural)
         by_name = len(slots) == self.repeats
         listed: list[dict[str, Any]] = [{} for _ in range(self.repeats)]
         for (conversation, repeat), value in zip(runs, values, strict=True):
@@ -390,7 +395,7 @@ class SystemGain(Frozen):
 
         if not self.is_repeated:
             return values
-        owners = self._owners if runs is None else self._owners[runs]
+        owners = self.owners if runs is None else self.owners[runs]
         groups: dict[int, list[float]] = {}
         for owner, value in zip(owners.tolist(), values.tolist(), strict=True):
             group = groups.setdefault(owner, [])
@@ -407,13 +412,15 @@ class SystemGain(Frozen):
 
         column = self.column(measure)
         definition = self.measures[column].definition
+        if definition.level == "system":
+            return self._calibration()
         runs, ended = None, None
         if iteration is None:
             rows = self._last_rows
         else:
             rows, runs, ended = self._rows_at(iteration, align)
         # After its end a conversation adds nothing, and what it has stays.
-        stays = definition.cumulative or definition.level == "conversation"
+        stays = definition.cumulative or definition.level != "iteration"
         columns = []
         for matrix in (self.values, self.lower, self.upper) if self.bounded else (self.values,):
             values = matrix[rows, column]
@@ -421,8 +428,41 @@ class SystemGain(Frozen):
                 values = np.where(ended, 0, values)
             columns.append(self._over_repeats(values, runs))
         mean, low, high, n = mean_interval(columns[0])
-        bounds = _mean_bounds(*columns) if self.bounded else (mean, mean)
+        bounds = mean_bounds(*columns) if self.bounded else (mean, mean)
         return Figure(value=mean, n=n, low=low, high=high, lower=bounds[0], upper=bounds[1])
+
+    @cached_property
+    def calibration_bins(self) -> list[Bin]:
+        """Stated confidence and accuracy, over runs with both; equal confidences by the name of the run."""
+        answer, confidence = (self.final_of_runs(name) for name in ("Answer", "Confidence"))
+        names = zip(self.runs.conversations, self.runs.repeats, strict=True)
+        pairs = [
+            ((natural(c), natural(r)), (stated, value))
+            for (c, r), value, stated in zip(names, answer, confidence, strict=True)
+            if value == value and stated == stated
+        ]
+        return calibration_bins([pair for _, pair in sorted(pairs, key=lambda item: item[0])])
+
+    def _calibration(self) -> Figure:
+        """CalibrationError, which has no value of a single conversation."""
+        bins = self.calibration_bins
+        value = calibration_error(bins)
+        answer, stated = self.final_of_runs("Answer"), self.final_of_runs("Confidence")
+        _, most = self.final_bounds_of_runs("Answer")
+        unknown = bool(((answer != answer) & (most == most) & (stated == stated)).any())
+        lower, upper = (0.0, 1.0) if unknown else (value, value)
+        n = sum(b.n for b in bins)
+        return Figure(value=value, n=n, low=math.nan, high=math.nan, lower=lower, upper=upper)
+
+    def final_of_runs(self, measure: str | Measure) -> Matrix:
+        """The value of every run after its last iteration."""
+        values: Matrix = self.values[self._last_rows, self.column(measure)]
+        return values
+
+    def final_bounds_of_runs(self, measure: str | Measure) -> tuple[Matrix, Matrix]:
+        """Its bounds."""
+        column = self.column(measure)
+        return self.lower[self._last_rows, column], self.upper[self._last_rows, column]
 
     def _rows_at(self, iteration: int, align: Align) -> tuple[Numbers, Numbers, Any]:
         """The rows at an iteration, their runs, and which of these have ended before."""
@@ -464,69 +504,3 @@ class SystemGain(Frozen):
             f"SystemGain('{self.name}', {c['conversations']:,} conversations, {c['iterations']:,} "
             f"iterations, {c['results']:,} results)"
         )
-
-
-def number_repeats(
-    system: str, conversations: Sequence[str], repeats: Sequence[str]
-) -> tuple[str, ...]:
-    """The repeats, those without a name numbered; a name that is used twice is an error."""
-    taken: dict[str, set[str]] = {}
-    for conversation, repeat in zip(conversations, repeats, strict=True):
-        if not repeat:
-            continue
-        if repeat in taken.setdefault(conversation, set()):
-            raise InputError(
-                f"duplicate conversation '{conversation}', repeat '{repeat}' of system '{system}'",
-                hint="give each run of a conversation its own 'repeat', or use --by file",
-            )
-        taken[conversation].add(repeat)
-    numbers: dict[str, int] = {}
-    names = []
-    for conversation, repeat in zip(conversations, repeats, strict=True):
-        if not repeat:
-            number = numbers.get(conversation, 0) + 1
-            while str(number) in taken.get(conversation, ()):
-                number += 1
-            numbers[conversation] = number
-        names.append(repeat or str(number))
-    return tuple(names)
-
-
-def _natural(name: str) -> tuple[int, int, str]:
-    return (0, int(name), name) if name.isdecimal() else (1, 0, name)
-
-
-def _mean_bounds(values: Matrix, lower: Matrix, upper: Matrix) -> tuple[float, float]:
-    """The bounds of a mean.
-
-    A conversation whose value is undefined may still have bounds: it could join the mean or not.
-    """
-    return _lowest_mean(lower, values), -_lowest_mean(-upper, values)
-
-
-def _lowest_mean(bounds: Matrix, values: Matrix) -> float:
-    """The lowest mean of the bounds of all defined values, and of any others."""
-    import numpy as np
-
-    defined, known = values == values, bounds == bounds
-    members = bounds[defined & known].tolist()
-    optional = np.sort(bounds[~defined & known]).tolist()
-    if not members:
-        return float(optional[0]) if optional else math.nan
-    total = math.fsum(members)
-    for bound in optional:
-        if bound >= total / len(members):
-            break
-        members.append(bound)
-        total += bound
-    return math.fsum(members) / len(members)
-
-
-def _ranges(begins: Numbers, sizes: Numbers) -> Numbers:
-    """The row numbers of several ranges."""
-    import numpy as np
-
-    if not len(sizes):
-        return np.zeros(0, dtype=np.int64)
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1]) - np.repeat(ends - sizes, sizes) + np.repeat(begins, sizes)

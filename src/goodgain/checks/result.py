@@ -71,6 +71,27 @@ class CheckResult:
         """Cases that fail a hard requirement of their own."""
         return tuple(result for result in self.cases if result.failures)
 
+    def unjudged_pairs(self) -> str:
+        """The results that nobody judged as pairs, one JSON object a line, for `goodgain judge --pairs`."""
+        import json
+
+        lines = []
+        for result in self.cases:
+            answers = {answer.key: answer for answer in result.call.answers}
+            for key in result.matches.unjudged:
+                answer = answers[key]
+                url = next((n for n in answer.names if n.startswith(("http://", "https://"))), "")
+                row = {
+                    "query_id": result.case.id,
+                    "doc_id": key,
+                    "question": result.case.query,
+                    "title": answer.title,
+                    "text": answer.text.removeprefix(answer.title).lstrip("\n"),
+                    "url": url,
+                }
+                lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+        return "".join(lines)
+
     @property
     def failures(self) -> list[str]:
         """Why the check fails, each reason as part of a sentence."""

@@ -25,11 +25,13 @@ GROUPS = {
     },
     "agents": {
         "trace": "measure an agent's searches, iteration by iteration (Good Gain)",
+        "live": "record the searches of a running agent",
         "dedup": "show which results of a trace are duplicates, and why",
     },
     "labels": {
         "label": "label documents with an LLM and store the labels",
         "labels": "show, export or import the labels in a store",
+        "judge": "label documents, or compare two systems, by hand on a local page",
         "calibrate": "check an LLM's labels against human labels",
     },
     "experiments": {
@@ -52,7 +54,7 @@ GROUPS = {
     },
 }
 # Options and arguments that name files to write.
-OUTPUTS = ("output", "save", "report", "summary", "junit")
+OUTPUTS = ("output", "save", "report", "summary", "junit", "unjudged")
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 

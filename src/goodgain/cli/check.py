@@ -109,6 +109,10 @@ def parser() -> argparse.ArgumentParser:
     output = add_output(p, per_query=False, formats=FORMATS)
     add_summary(output)
     output.add_argument("--junit", metavar="FILE", help="also write JUnit XML")
+    output.add_argument(
+        "--unjudged", metavar="FILE",
+        help="also write the results that nobody judged as pairs for: goodgain judge --pairs FILE",
+    )  # fmt: skip
     output.add_argument("--history", metavar="FILE", help="append a line about this run")
     add_report(p, texts=False)
     return p
@@ -171,6 +175,8 @@ def _check(args: argparse.Namespace, path: str) -> int:
         from goodgain.reports.checks import check_page
 
         files[args.report] = check_page(result)
+    if args.unjudged:
+        files[args.unjudged] = result.unjudged_pairs()
     write(args, result.render(args.format), files)
     if args.history:
         from goodgain.checks.history import append_history

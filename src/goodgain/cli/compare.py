@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain compare --scores scores.csv --system method --query query_id --baseline X\n"
         "  goodgain compare --scores scores.csv --baseline X --by complexity --format latex\n"
         '  goodgain compare --traces before.jsonl --traces after.jsonl --labels labels.tsv -m "CG SRR"\n'
+        "  goodgain compare --traces before.jsonl --traces after.jsonl --conversation c7\n"
         "  goodgain compare old.json new.json\n"
         "  goodgain compare --gsb labels.csv\n",
     )
@@ -73,9 +74,14 @@ def parser() -> argparse.ArgumentParser:
     add_scores(p)
     add_trace_sources(p)
     p.add_argument(
+        "--conversation",
+        metavar="ID",
+        help="show where two systems part in one conversation, and what each found",
+    )
+    p.add_argument(
         "--gsb",
         metavar="FILE",
-        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]",
+        help="side-by-side labels: query[, doc], Good|Same|Bad[, annotator]; or a store of: goodgain judge",
     )
     group = p.add_argument_group("comparison")
     add_baseline(group, "the first", action="append")
@@ -144,6 +150,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.gsb:
         return _compare_labels(args)
+    if args.conversation is not None:
+        return _compare_trajectories(args)
     inputs: list[dict[str, Any]] = []
     evaluations: list[Evaluation] = []
     measured = measured_sources(args)
@@ -185,12 +193,42 @@ def _compare_labels(args: argparse.Namespace) -> int:
     if args.qrels or args.scores or args.traces:
         raise UsageError("--gsb cannot be combined with judgments, runs, --scores or --traces")
     result = gsb_labels(
-        args.gsb,
+        _preferences(args),
         columns={"query": args.query} if args.query else {},
         alpha=args.alpha,
         confidence=args.confidence,
     )
     write(args, result.render(args.format))
+    return 0
+
+
+def _preferences(args: argparse.Namespace) -> Any:
+    """A table of labels, or the preferences in a label store, which `goodgain judge` writes."""
+    from goodgain.io.files import is_sqlite
+    from goodgain.labels.opening import is_url
+
+    if not (is_url(args.gsb) or is_sqlite(args.gsb)):
+        return args.gsb
+    from goodgain.labels import Store
+    from goodgain.labels.preferences import gsb_rows
+
+    if args.baseline and len(args.baseline) > 1:
+        raise UsageError("--gsb compares with one system")
+    with Store(args.gsb, read_only=True) as store:
+        return gsb_rows(store, args.baseline[0] if args.baseline else None)
+
+
+def _compare_trajectories(args: argparse.Namespace) -> int:
+    from goodgain.agentic import GoodGain
+
+    result = next(iter(measured_sources(args)), None)
+    if not isinstance(result, GoodGain):
+        raise UsageError(
+            "--conversation needs the traces of two systems",
+            hint="goodgain compare --traces before.jsonl --traces after.jsonl --conversation ID",
+        )
+    diff = result.diff(args.conversation, args.baseline or ())
+    write(args, diff.render(args.format))
     return 0
 
 

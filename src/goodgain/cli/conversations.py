@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.options import (
+    add_answers,
     add_identity,
     add_threshold,
     add_trace_reading,
@@ -23,8 +24,10 @@ def add_scoring(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("scoring of traces")
     group.add_argument(
         "--labels", metavar="FILE",
-        help="gains: conversation, result (its id or URL) and gain, in any format of judgments",
+        help="gains: conversation, result (its id or URL) and gain, in any format of judgments; a column "
+        "'hop' says at which hop of the question it is needed",
     )  # fmt: skip
+    add_answers(group)
     add_threshold(group)
     group.add_argument(
         "--max-gain",
@@ -52,6 +55,11 @@ def add_scoring(parser: argparse.ArgumentParser) -> Any:
         help="gain of results without a label: unknown, which leaves bounds, or zero where the labels "
         "are complete (default: unknown)",
     )  # fmt: skip
+    group.add_argument(
+        "--opens", choices=("calls", "content"), default="calls",
+        help="what counts as opened: documents that a call read, or also results that carried their "
+        "content (default: calls)",
+    )  # fmt: skip
     add_turn(group)
     return group
 
@@ -75,6 +83,7 @@ def measure_traces(args: argparse.Namespace, traces: list[str], by: str) -> Good
     return good_gain(
         traces,
         labels=args.labels,
+        answers=args.answers,
         threshold=args.threshold,
         max_gain=args.max_gain,
         gain=args.gain,
@@ -83,6 +92,7 @@ def measure_traces(args: argparse.Namespace, traces: list[str], by: str) -> Good
         turn=int(args.turn) if args.turn.isdigit() else args.turn,
         align=getattr(args, "align", "active"),
         unlabelled=args.unlabelled,
+        opens=args.opens,
         identity=Identity(args.identity or (), unit=args.unit),
         by=by,  # type: ignore[arg-type]
         ledger=args.ledger,

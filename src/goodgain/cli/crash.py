@@ -29,7 +29,7 @@ def _save(error: Exception, arguments: list[str]) -> str | None:
     import traceback
 
     from goodgain import __version__
-    from goodgain.cli.redaction import redacted
+    from goodgain.redaction import redacted
 
     try:
         descriptor, path = tempfile.mkstemp(prefix="goodgain-error-", suffix=".txt")

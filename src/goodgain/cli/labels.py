@@ -1,40 +1,77 @@
-"""`goodgain labels`: show, export or import the labels in a store."""
+"""`goodgain labels`: show, export, import, merge or verify the labels in a store."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from goodgain.cli.label_samples import add_sampling, draw, next_labels
+from goodgain.cli.label_tasks import show_grades, show_nuggets
 from goodgain.cli.options import add_output
-from goodgain.cli.output import write
+from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
     import argparse
+
+ACTIONS = (
+    "show", "export", "import", "merge", "stats", "verify", "sample", "next", "nuggets", "grades",
+)  # fmt: skip
+FORMS = ("quepid", "label-studio", "argilla", "doccano", "phoenix", "langfuse")
+RULES = ("majority", "mean", "median", "dawid-skene")
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "labels",
-        "Show, export or import the labels in a store.\n\n"
+        "Show, export, import, merge or verify the labels in a store.\n\n"
         "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, or all replies as jsonl (--to)\n"
-        "  import  add FILE to the store: a jsonl export, or judgments in any format (with --model)\n"
-        "  stats   labels, failures, tokens and cost of the store",
+        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or for a tool (--to)\n"
+        "  import  add each FILE: a jsonl export, judgments in any format, or a tool's export (--tool);\n"
+        "          labels of people are stored as votes, with the names of --annotator or of the file\n"
+        "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
+        "  stats   labels, failures, tokens and cost of the store\n"
+        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n"
+        "  nuggets the nuggets of --annotator, or import those of each FILE under that name\n"
+        "  grades  grades of documents from the preferences of people, or of a judge (--model)\n\n"
+        f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
         "  goodgain labels export labels.db --to qrels -o qrels.txt\n"
-        "  goodgain labels import labels.db human.txt --model human\n",
+        "  goodgain labels export labels.db --people dawid-skene -o qrels.txt\n"
+        "  goodgain labels import labels.db human.txt --annotator ann\n"
+        "  goodgain labels import labels.db label-studio.json --gains relevant=1,irrelevant=0\n"
+        "  goodgain labels merge labels.db colleague.db\n"
+        "  goodgain labels verify labels.db\n"
+        "  goodgain labels sample labels.db --count 50 --whole-queries --runs bm25.run knn.run -o list.csv\n"
+        "  goodgain labels sample labels.db --count 300 --by label --sample second --allocation neyman \\\n"
+        "      --earlier first\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run -m P@10 --count 5\n"
+        "  goodgain labels next labels.db --runs bm25.run knn.run --settle\n",
     )
-    p.add_argument("action", choices=("show", "export", "import", "stats"), help="what to do")
-    p.add_argument("store", metavar="STORE", help="label store (SQLite)")
-    p.add_argument("file", metavar="FILE", nargs="?", help="file to import")
+    p.add_argument("action", choices=ACTIONS, help="what to do")
+    p.add_argument("store", metavar="STORE", help="label store: a SQLite file, or postgresql://...")
+    p.add_argument("files", metavar="FILE", nargs="*", help="files to import, or stores to merge")
     add_label_filter(p)
+    p.add_argument("--setting", metavar="ID", help="only labels of the setting whose id starts so")
+    p.add_argument("--annotator", metavar="NAME", help="only votes by this person; whose to import")
     p.add_argument(
-        "--to", choices=("qrels", "csv", "jsonl"), default="qrels", metavar="FORMAT",
+        "--people", choices=RULES, metavar="RULE",
+        help="votes of all people, as one gain per document by majority, mean, median or dawid-skene",
+    )  # fmt: skip
+    p.add_argument(
+        "--to", choices=("qrels", "csv", "jsonl", *FORMS), default="qrels", metavar="FORMAT",
         help="format to write (default: qrels)",
     )  # fmt: skip
+    p.add_argument(
+        "--tool", choices=("table", *FORMS), metavar="NAME",
+        help="what wrote the file, or table for a row per label (default: detected)",
+    )  # fmt: skip
+    p.add_argument("--question", metavar="NAME", help="question or score to import, of several")
+    p.add_argument("--gains", metavar="LABEL=GAIN,...", help="gains of labels that are words")
     p.add_argument("--failed", action="store_true", help="show only labels that failed")
+    add_sampling(p)
     add_output(p, per_query=False)
     return p
 
@@ -46,28 +83,41 @@ def add_label_filter(parser: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show, export, import or count."""
+    """Show, export, import, merge, count or verify."""
     from goodgain.errors import UsageError
-    from goodgain.labels import Labels, Store
-    from goodgain.labels.exchange import export, import_labels, statistics
+
+    takes_files = args.action in ("import", "merge", "nuggets")
+    if takes_files and not args.files and args.action != "nuggets":
+        raise UsageError(
+            f"{args.action} needs a FILE", hint=f"goodgain labels {args.action} STORE FILE"
+        )
+    if args.files and not takes_files:
+        raise UsageError(f"{args.action} does not take a FILE, got '{args.files[0]}'")
+    actions = {
+        "import": _import, "merge": _merge, "verify": _verify, "sample": draw, "next": next_labels,
+        "nuggets": show_nuggets, "grades": show_grades,
+    }  # fmt: skip
+    return actions.get(args.action, _read)(args)
+
+
+def _read(args: argparse.Namespace) -> int:
+    from goodgain.labels import Store
+    from goodgain.labels.exchange import described, export, statistics
+    from goodgain.labels.result import labels_of
     from goodgain.results.text import render
 
-    if args.file is None and args.action == "import":
-        raise UsageError("import needs a FILE", hint="goodgain labels import STORE FILE")
-    if args.file is not None and args.action != "import":
-        raise UsageError(f"{args.action} does not take a FILE, got '{args.file}'")
-    if args.action == "import":
-        with Store(args.store) as store:
-            count = import_labels(store, args.file, args.model)
-        write(args, f"imported {count:,} new replies\n")
-        return 0
-    with Store(args.store, create=False) as store:
+    with Store(args.store, read_only=True) as store:
         if args.action == "stats":
             write(args, render(args.format, *statistics(store)))
             return 0
-        labels = Labels.of(store, model=args.model, prompt=args.prompt)
+        labels = labels_of(
+            store, model=args.model, prompt=args.prompt, setting=args.setting,
+            annotator=args.annotator, people=args.people,
+        )  # fmt: skip
         if args.action == "export":
             write(args, export(labels, args.to))
+            if not args.quiet:
+                print(described(labels), file=sys.stderr)
             return 0
         columns, rows = labels.rows()
         status = columns.index("status")
@@ -75,3 +125,67 @@ def run(args: argparse.Namespace) -> int:
             rows = [row for row in rows if row[status] != "ok"]
         write(args, render(args.format, columns, rows))
     return 0
+
+
+def _import(args: argparse.Namespace) -> int:
+    from goodgain.labels import Store
+    from goodgain.labels.imports import import_labels
+
+    summary = ""
+    with Store(args.store) as store:
+        for file in args.files:
+            done = import_labels(
+                store, file, args.model, annotator=args.annotator, form=args.tool, name=args.question,
+                gains=_gains(args.gains),
+            )  # fmt: skip
+            summary += (
+                f"{file}: imported {done.replies:,} new replies and {done.votes:,} new votes\n"
+            )
+            warn(args, [f"{file}: left out {count:,} {what}" for what, count in done.left_out])
+    write(args, summary)
+    return 0
+
+
+def _gains(text: str | None) -> dict[str, float]:
+    from goodgain.errors import UsageError
+
+    gains = {}
+    for item in filter(None, (text or "").split(",")):
+        word, _, value = item.rpartition("=")
+        try:
+            gains[word.strip()] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"invalid gain '{item}'", hint="for example --gains relevant=1,irrelevant=0"
+            ) from None
+    return gains
+
+
+def _merge(args: argparse.Namespace) -> int:
+    from goodgain.labels import Store
+    from goodgain.labels.merge import merge
+
+    summary = ""
+    with Store(args.store) as target:
+        for file in args.files:
+            with Store(file, read_only=True) as source:
+                new = merge(target, source)
+                rows = ", ".join(f"{count:,} {table}" for table, count in new.items() if count)
+                summary += f"{source.path}: added {rows or 'nothing'}\n"
+    write(args, summary)
+    return 0
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from goodgain.labels.verify import verify
+    from goodgain.results.text import render
+
+    verification = verify(args.store)
+    if not verification.checksums:
+        warn(args, ["the store has format 1, without checksums; the next labelling upgrades it"])
+    if not verification.damages:
+        write(args, f"{verification.rows:,} rows verified, no damage\n")
+        return 0
+    rows = [[damage.where, damage.what] for damage in verification.damages]
+    write(args, render(args.format, ["where", "damage"], rows))
+    return 1

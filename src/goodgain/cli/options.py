@@ -67,6 +67,27 @@ def add_documents(parser: Any) -> None:
     )
 
 
+def add_runs(parser: Any) -> None:
+    """--runs."""
+    parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help="runs of the systems")
+
+
+def add_settle(parser: Any) -> None:
+    """--settle."""
+    parser.add_argument(
+        "--settle", action="store_true",
+        help="with two --runs: only the labels that decide which of them is better",
+    )  # fmt: skip
+
+
+def add_server(parser: Any) -> None:
+    """--port, --open."""
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
 def add_threads(parser: Any) -> None:
     """--threads."""
     parser.add_argument(
@@ -315,18 +336,23 @@ def add_trace_format(parser: Any) -> None:
     )  # fmt: skip
 
 
+def add_search_tools(parser: Any) -> None:
+    """--search-tool, --not-search-tool: what the user says about tools."""
+    parser.add_argument(
+        "--search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are searches; may be repeated", "detected"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--not-search-tool", action="append", default=[], metavar="NAME",
+        help=_help("tool whose calls are not searches; may be repeated", "detected"),
+    )  # fmt: skip
+
+
 def add_trace_reading(parser: Any) -> None:
     """--from, --search-tool, --not-search-tool, --search-rules, --prices, --ledger, --skip-bad."""
     group = parser.add_argument_group("reading traces")
     add_trace_format(group)
-    group.add_argument(
-        "--search-tool", action="append", default=[], metavar="NAME",
-        help=_help("tool whose calls are searches; may be repeated", "detected"),
-    )  # fmt: skip
-    group.add_argument(
-        "--not-search-tool", action="append", default=[], metavar="NAME",
-        help=_help("tool whose calls are not searches; may be repeated", "detected"),
-    )  # fmt: skip
+    add_search_tools(group)
     group.add_argument(
         "--search-rules", metavar="FILE.toml",
         help="rules that decide which calls are searches, tried before the built-in ones",
@@ -352,6 +378,15 @@ def trace_reading(args: argparse.Namespace) -> dict[str, Any]:
         "prices": args.prices,
         "skip_bad": args.skip_bad,
     }
+
+
+def add_answers(parser: Any) -> None:
+    """--answers: gold answers of conversations."""
+    parser.add_argument(
+        "--answers", metavar="FILE",
+        help="gold answers: conversation, answer and aliases (CSV, TSV, JSON lines), a golden set, or a "
+        "label store with answers that a judge has labelled",
+    )  # fmt: skip
 
 
 def add_turn(parser: Any) -> None:

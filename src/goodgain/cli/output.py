@@ -15,7 +15,7 @@ def command_line(args: argparse.Namespace) -> str:
     """The command as it was typed, for the provenance of reports."""
     from shlex import join
 
-    from goodgain.cli.redaction import redacted
+    from goodgain.redaction import redacted
 
     return join(["goodgain", *redacted(args.arguments)])
 

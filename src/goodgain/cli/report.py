@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "results", metavar="SAVED", nargs="+",
-        help="files written by --save (evaluation, comparison, Good Gain, calibration), or an "
+        help="files written by --save (evaluation, comparison, Good Gain, stopping, calibration), or an "
         "experiment's folder",
     )  # fmt: skip
     add_output_file(p, required=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.cli.options import add_server
 from goodgain.cli.parser import command_parser
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain view results\n",
     )
     p.add_argument("path", metavar="PATH", help="folder of saved results, or a saved result")
-    p.add_argument(
-        "--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)"
-    )
-    p.add_argument("--open", action="store_true", help="open the page in a browser")
+    add_server(p)
     return p
 
 

@@ -102,7 +102,7 @@ def read_scores(
             own = limits.setdefault(systems[i], {}).setdefault(seeds[i], {})
             own.setdefault(name, {})[units[i]] = (low, high)
     if is_agentic:
-        from goodgain.agentic.result import DEFAULT_COMPARED
+        from goodgain.agentic.tables import DEFAULT_COMPARED
 
         scores.default_measures += [
             m for m in DEFAULT_COMPARED if m in values.names and m not in scores.default_measures

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
-from goodgain.io.files import is_sqlite
+from goodgain.io.files import is_store
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
@@ -44,7 +44,7 @@ class Qrels(metaclass=ConstructorHints):
         """The table itself, or judgments read from anything else, labels and label stores too."""
         if isinstance(source, Qrels):
             return source
-        if isinstance(source, str | os.PathLike) and is_sqlite(os.fspath(source)):
+        if isinstance(source, str | os.PathLike) and is_store(os.fspath(source)):
             from goodgain.results.loading import load
 
             source = load(source)
@@ -52,6 +52,15 @@ class Qrels(metaclass=ConstructorHints):
             qrels: Qrels = source.to_qrels()
             return qrels
         return cls(source, columns=columns)
+
+    def judged_by(self, judge: Mapping[str, Any] | None) -> Qrels:
+        """The same judgments with what is known of the judge that gave them."""
+        from dataclasses import replace
+
+        qrels: Qrels = object.__new__(Qrels)
+        object.__setattr__(qrels, "table", self.table)
+        object.__setattr__(qrels, "source", replace(self.source, judge=judge))
+        return qrels
 
     @property
     def core(self) -> CoreQrels:

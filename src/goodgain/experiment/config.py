@@ -13,6 +13,7 @@ from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +36,8 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
     """Read an experiment from a TOML file; paths in it are relative to it.
 
     Its keys are the parameters of `Experiment` and `folder` (by default the name of the file without
-    its suffix); `[systems.NAME]` has the retriever, a name or "module:function", and its parameters.
+    its suffix); `[systems.NAME]` has the retriever, a name or "module:function", its parameters, and
+    perhaps a `version`. `${NAME}` in them is read from the environment and never saved.
     """
     file = Path(path)
     content = _load(file)
@@ -64,6 +66,8 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
     depth = content.get("depth")
     retrievers = {name: _system(name, table, depth, file) for name, table in systems.items()}
     try:
+        versions = {n: str(table["version"]) for n, table in systems.items() if "version" in table}
+        content.setdefault("versions", versions)
         return ExperimentFile(Experiment(**files, systems=retrievers, **content), folder)
     except TypeError as error:
         raise UsageError(f"a setting has the wrong type: {error}", where=str(file)) from None
@@ -89,12 +93,14 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     if not isinstance(table, dict) or not isinstance(table.get("retriever"), str):
         raise UsageError(f"the system '{name}' has no retriever", where=where,
                          hint='retriever = "bm25"')  # fmt: skip
-    parameters = {key: value for key, value in table.items() if key != "retriever"}
+    parameters = {key: value for key, value in table.items() if key not in ("retriever", "version")}
     retriever = table["retriever"]
     try:
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
-            return value(**parameters) if parameters or inspect.isclass(value) else value
+            if parameters or inspect.isclass(value):
+                return value(**from_environment(parameters))
+            return value
         return make(retriever, _resolve(parameters, file.parent), depth)
     except (UsageError, InputError) as error:
         raise type(error)(error.message, where=error.where or where, hint=error.hint) from None

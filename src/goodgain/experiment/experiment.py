@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
 from goodgain.errors import InputError, UsageError, suggest_keywords
+from goodgain.experiment.addresses import address_of
+from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
-from goodgain.experiment.result import ExperimentResult, Plan
+from goodgain.experiment.machine import machine_facts
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
+from goodgain.ranking.identity import canonical_ids
+from goodgain.ranking.policy import CHOICES
 
 if TYPE_CHECKING:
     import os
 
     from goodgain.experiment.retrievers import SearchFunction
+    from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
 UNJUDGED = ("error", "skip")
+WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
+EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
 PACKAGES = ("numpy", "bm25s", "scikit-learn", "scipy", "usearch", "sentence-transformers")
 
 
@@ -41,7 +49,10 @@ class Experiment:
     async, one of `goodgain.experiment.retrievers`, or its name. `baseline` is by default the first system.
     `by` groups the queries: a column of theirs, {query: group}, or "targets" (simple up to 3 targets,
     medium 4 to 6, complex above). `rel` is the lowest gain of a relevant document, for the groups and the
-    default measures. Systems that depend on a seed run once for each of `seeds`.
+    default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
+    the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
+    documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
+    `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
     """
 
     @suggest_keywords
@@ -56,17 +67,20 @@ class Experiment:
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
         rel: float = 1,
-        depth: int = DEPTH,
+        depth: int | None = None,
+        versions: Mapping[str, str] | None = None,
         seeds: Sequence[int] = (0,),
         repeats: int = 1,
         warmup: int = 3,
         concurrency: int = 1,
         timeout: float | None = None,
         unjudged: str = "error",
+        duplicates: str = "best",
+        identity: Any = None,
         test: str = "t",
         correction: str = "holm",
     ) -> None:
-        _require_integers(1, depth=depth, repeats=repeats, concurrency=concurrency)
+        _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
         if timeout is not None and not timeout > 0:
             raise UsageError(f"timeout must be a positive number of seconds, got {timeout}")
@@ -76,18 +90,33 @@ class Experiment:
             raise UsageError(
                 f"invalid unjudged='{unjudged}'", hint=f"available: {', '.join(UNJUDGED)}"
             )
+        if duplicates not in CHOICES["duplicates"]:
+            raise UsageError(
+                f"invalid duplicates='{duplicates}'",
+                hint=f"available: {', '.join(CHOICES['duplicates'])}",
+            )
+        self.duplicates = duplicates
+        self.canonical = None if identity is None else canonical_ids(identity)
+        chosen = parse_all(default_measures(rel) if measures is None else measures)
+        if all(measure.name != "Latency" for measure in chosen):
+            chosen = (*chosen, parse("Latency"))
+        depth = _depth(depth, chosen)
         self.systems = _systems(systems, depth)
+        self.versions = dict(versions or {})
+        for name in self.versions:
+            if name not in self.systems:
+                raise UsageError(
+                    f"unknown system '{name}' in versions",
+                    hint=f"systems: {', '.join(self.systems)}",
+                )
         if baseline is not None and baseline not in self.systems:
             raise UsageError(
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
             )
-        chosen = parse_all(default_measures(rel) if measures is None else measures)
-        if all(measure.name != "Latency" for measure in chosen):
-            chosen = (*chosen, parse("Latency"))
         self.documents = read_texts(corpus, "document").texts
         self.queries, columns = read_texts(queries, "query")
-        self.qrels = Qrels.of(qrels)
+        self.qrels = with_text_ids(Qrels.of(qrels))
         self._match_queries(unjudged)
         group_name, groups = self._groups(by, rel, columns)
         self.plan = Plan(
@@ -101,6 +130,18 @@ class Experiment:
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
+        data = _hash(self.documents, self.queries)
+        self.addresses = {
+            name: address_of(
+                search,
+                data=data,
+                depth=depth,
+                version=self.versions.get(name),
+                answers=[duplicates, to_json(identity)],
+            )
+            for name, search in self.systems.items()
+        }
+        self._data = data
 
     def _match_queries(self, unjudged: str) -> None:
         """Check that queries and judgments belong together."""
@@ -151,12 +192,15 @@ class Experiment:
         from goodgain.experiment.session import Session
 
         calls = Folder(folder)
-        calls.begin(self._settings())
         try:
-            Session(self, calls, progress).run()
+            calls.begin(self._settings())
+            session = Session(self, calls, progress)
+            session.run()
         finally:
             calls.close()
-        result = ExperimentResult(calls, self.plan, self.qrels, self.queries, self.documents)
+        result = ExperimentResult(
+            calls, self.plan, self.qrels, self.queries, self.documents, session.notes()
+        )
         result.write()
         return result
 
@@ -187,14 +231,17 @@ class Experiment:
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "versions": versions,
             "system": f"{platform.system()} {platform.machine()}",
-            "data": _hash(self.documents, self.queries),
+            "machine": machine_facts(),
+            "data": self._data,
             "documents": len(self.documents),
             "queries": len(self.queries),
             "judgments": self.qrels.judgments,
             "systems": {
-                name: search.settings()
-                if isinstance(search, Retriever)
-                else {"retriever": to_json(search)}
+                name: {
+                    **self.addresses[name].settings,
+                    "address": self.addresses[name].digest,
+                    "seeds": self.seeds if depends_on_seed(search) else [None],
+                }
                 for name, search in self.systems.items()
             },
             "seeded_systems": [
@@ -208,6 +255,17 @@ class Experiment:
             "timeout": self.timeout,
             "plan": self.plan.to_dict(),
         }
+
+
+def _depth(depth: int | None, measures: Sequence[Measure]) -> int:
+    """As given, or as many documents as the measures look at."""
+    if depth is not None:
+        _require_integers(1, depth=depth)
+        return depth
+    whole = any(
+        m.cutoff is None and m.namespace == "ranked" and m.name not in EARLY for m in measures
+    )
+    return max(WHOLE_LISTS if whole else DEPTH, *map(documents_of, measures))
 
 
 def _require_integers(least: int, **values: int) -> None:

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.experiment.locking import FolderLock
 from goodgain.io.atomic import write_texts
 
-FORMAT = 1
-# Settings that must stay the same when an experiment continues; measures, baseline and groups may change.
-FIXED = ("data", "depth", "concurrency", "timeout")
+FORMAT = 2
+# Settings that must stay the same when an experiment continues. Systems may change: calls are kept under the
+# address of their system. Measures, baseline and groups may change, too.
+FIXED = ("data", "concurrency", "timeout")
 
 
 class Folder:
@@ -30,6 +32,7 @@ class Folder:
         self.calls: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
         self._log: IO[bytes] | None = None
+        self._lock: FolderLock | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Folder:
@@ -70,7 +73,9 @@ class Folder:
                     raise InputError("invalid JSON", where=f"{log}:{number}") from None
 
     def begin(self, settings: dict[str, Any]) -> None:
-        """Begin the experiment or continue it; a different one is refused."""
+        """Begin the experiment or continue it; a different one is refused, and so is a second process."""
+        if self.path is not None:
+            self._lock_folder(self.path)
         self.read()
         if self.settings:
             self._require_same(settings)
@@ -80,7 +85,6 @@ class Folder:
         if self.path is None:
             return
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             write_texts({str(self.path / "experiment.json"): json.dumps(settings, indent=1)})
             log = self.path / "calls.jsonl"
             if log.exists():
@@ -91,23 +95,53 @@ class Folder:
         except OSError as error:
             raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
 
+    def _lock_folder(self, path: Path) -> None:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(path)
+            self._lock.acquire()
+        except OSError as error:
+            raise InputError(f"cannot write '{path}': {error.strerror}") from None
+
     def _require_same(self, settings: dict[str, Any]) -> None:
         hint = "use another folder, or delete this one to start over"
+        if self.settings.get("format", 0) < FORMAT:
+            raise UsageError(
+                f"the folder '{self.path}' was written by an earlier version of goodgain", hint=hint
+            )
         for name in FIXED:
             if self.settings.get(name) != settings[name]:
                 what = "different documents or queries" if name == "data" else f"a different {name}"
                 raise UsageError(
                     f"the folder '{self.path}' contains an experiment with {what}", hint=hint
                 )
-        for system, own in settings["systems"].items():
-            before = self.settings["systems"].get(system, own)
-            if before != own:
-                changed = [k for k in {**before, **own} if before.get(k) != own.get(k)]
-                raise UsageError(
-                    f"the system '{system}' in the folder '{self.path}' was run with a different "
-                    f"'{changed[0]}'",
-                    hint=f"{hint}, or rename the system",
-                )
+
+    def current_calls(self) -> list[dict[str, Any]]:
+        """The calls that count: of the systems as they are now, each the last time it was made.
+
+        Calls of a system that was edited since, of a seed that is no longer used, or that failed and were
+        made again stay in the log.
+        """
+        systems = self.settings["systems"]
+        last: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for call in self.calls:
+            system = systems.get(call.get("system"))
+            if "query" not in call or system is None:
+                continue
+            seeds = system.get("seeds")
+            if call.get("address") == system.get("address") and (
+                seeds is None or call["seed"] in seeds
+            ):
+                last[call["system"], call["seed"], call["query"], call["repeat"]] = call
+        return list(last.values())
+
+    def index_of(self, system: str) -> dict[str, Any]:
+        """What is known of a system's index: seconds and bytes, or its error; empty if there is none."""
+        address = self.settings["systems"][system].get("address")
+        records = (
+            c for c in self.calls if c.get("index") == system and c.get("address") == address
+        )
+        return next(reversed(list(records)), {})
 
     def add(self, record: dict[str, Any]) -> None:
         """Append a record; once this returns, killing the process does not lose it."""
@@ -118,7 +152,10 @@ class Folder:
             self._log.flush()
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log, and let other processes use the folder."""
         if self._log is not None:
             self._log.close()
             self._log = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None

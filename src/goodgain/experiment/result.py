@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
@@ -85,6 +85,19 @@ class SystemScores:
         return f"SystemScores('{self.name}', {len(self.runs)} runs, {means})"
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A system without a single answer: its first error, and how many calls failed."""
+
+    system: str
+    error: str
+    calls: int
+
+    def __str__(self) -> str:
+        calls = f"{self.calls:,} calls failed: " if self.calls else ""
+        return f"{self.system}: {calls}{self.error}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ExperimentResult(Reportable):
     """The systems of an experiment: a mapping from their names to `SystemScores`.
@@ -98,6 +111,7 @@ class ExperimentResult(Reportable):
     qrels: Qrels | None = None
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # about this run of the experiment
 
     @classmethod
     def open(
@@ -116,8 +130,8 @@ class ExperimentResult(Reportable):
         judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
         if measures is not None and judgments is None:
             raise UsageError("other measures need the judgments", hint="pass qrels=...")
-        texts = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
-        return cls(folder, plan, judgments, *texts)
+        queries, documents = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
+        return cls(folder, plan, judgments, queries, documents)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -126,31 +140,62 @@ class ExperimentResult(Reportable):
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """The names of the systems, in the order of the experiment."""
-        called = {call["system"] for call in self._calls}
-        return tuple(name for name in self.settings["systems"] if name in called)
+        """The names of the systems that answered, in the order of the experiment."""
+        answered = {call["system"] for call in self._calls if "error" not in call}
+        return tuple(name for name in self.settings["systems"] if name in answered)
+
+    @cached_property
+    def failures(self) -> dict[str, Failure]:
+        """The systems without a single answer, which have no scores, and why."""
+        failures = {}
+        for name in self.settings["systems"]:
+            if name in self.systems:
+                continue
+            index = self.folder.index_of(name)
+            calls = [call for call in self._calls if call["system"] == name]
+            if "error" in index:
+                failures[name] = Failure(name, f"cannot index the documents: {index['error']}", 0)
+            elif calls:
+                failures[name] = Failure(name, calls[0]["error"], len(calls))
+        return failures
 
     @cached_property
     def _calls(self) -> list[dict[str, Any]]:
-        return [call for call in self.folder.calls if "query" in call]
+        return self.folder.current_calls()
+
+    @cached_property
+    def seeds(self) -> dict[str, list[int | None]]:
+        """The seeds of each system, [None] for one that does not depend on a seed."""
+        by_system: dict[str, dict[int | None, None]] = {name: {} for name in self.systems}
+        for call in self._calls:
+            if call["system"] in by_system:
+                by_system[call["system"]][call["seed"]] = None
+        return {name: sorted(own, key=lambda seed: seed or 0) for name, own in by_system.items()}
 
     @cached_property
     def runs(self) -> dict[str, list[Run]]:
-        """The runs of each system, one for each seed, with the mean latency of each query."""
-        by_system: dict[str, dict[int | None, _RunTable]] = {name: {} for name in self.systems}
+        """The runs of each system, one for each of `seeds`, with the latency of each query."""
+        tables = {(name, seed): _RunTable() for name in self.systems for seed in self.seeds[name]}
         for call in self._calls:
-            by_system[call["system"]].setdefault(call["seed"], _RunTable()).add(call)
+            if call["system"] in self.systems:
+                tables[call["system"], call["seed"]].add(call)
         return {
             name: [
-                table.run(name if seed is None or len(by_seed) == 1 else f"{name} (seed {seed})")
-                for seed, table in sorted(by_seed.items(), key=lambda item: item[0] or 0)
+                tables[name, seed].run(name if len(seeds) == 1 else f"{name} (seed {seed})")
+                for seed in seeds
             ]
-            for name, by_seed in by_system.items()
+            for name, seeds in self.seeds.items()
         }
 
     @cached_property
     def scores(self) -> Evaluation:
         """The measures of every run, per query."""
+        if not self.systems:
+            raise InputError(
+                "no system answered",
+                hint="; ".join(map(str, self.failures.values()))
+                or "the experiment has not been run",
+            )
         if self.qrels is None:
             assert self.folder.path is not None
             return Evaluation.load(self.folder.path / "scores.json")
@@ -165,14 +210,42 @@ class ExperimentResult(Reportable):
 
         if len(self.systems) < 2:
             return None
-        return compare(
+        comparison = compare(
             *self.sources(),
-            baseline=self.plan.baseline,
+            baseline=self.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
+        if not self._timed_apart:
+            return comparison
+        return replace(
+            comparison,
+            pairs=tuple(filter(self._is_comparable, comparison.pairs)),
+            group_pairs=tuple(filter(self._is_comparable, comparison.group_pairs)),
+        )
+
+    def _is_comparable(self, pair: Any) -> bool:
+        return pair.measure.name != "Latency" or not (
+            {pair.system, pair.baseline} & set(self._timed_apart)
+        )
+
+    @property
+    def baseline(self) -> str:
+        """The baseline of the plan or, if it has no answer, the first system that has."""
+        planned = self.plan.baseline
+        return planned if planned in self.systems or not self.systems else self.systems[0]
+
+    @cached_property
+    def _timed_apart(self) -> tuple[str, ...]:
+        """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
+        sessions: dict[str, set[int]] = {}
+        for call in self._calls:
+            if _is_timed(call) and not call["repeat"]:
+                sessions.setdefault(call["system"], set()).add(call["session"])
+        own = sessions.get(self.baseline, set())
+        return tuple(name for name in self.systems if sessions.get(name, own) != own)
 
     def sources(self) -> list[Any]:
         """The scores of each system, with several seeds as a list: the arguments of `compare`."""
@@ -197,8 +270,10 @@ class ExperimentResult(Reportable):
             if self.comparison is None:
                 raise KeyError(f"no comparison {key}: the experiment has one system")
             return self.comparison[key]
-        if key in self._system_scores:
+        if self.systems and key in self._system_scores:
             return self._system_scores[key]
+        if key in self.failures:
+            raise KeyError(f"the system '{key}' has no answer: {self.failures[key].error}")
         if len(self.systems) == 1:
             return self._system_scores[self.systems[0]][key]
         raise KeyError(f"unknown system '{key}'; available: {', '.join(self.systems)}")
@@ -221,13 +296,15 @@ class ExperimentResult(Reportable):
     @cached_property
     def timings(self) -> dict[str, Timing]:
         """The latency of each system over all its calls, and the cost of its index."""
-        return {name: self._timing(name) for name in self.systems}
+        return {name: self._timing(name) for name in (*self.systems, *self.failures)}
 
     def _timing(self, system: str) -> Timing:
         calls = [call for call in self._calls if call["system"] == system]
-        timed = [call for call in calls if _is_timed(call)]
+        all_timed = [call for call in calls if _is_timed(call)]
+        timed = [call for call in all_timed if not call["repeat"]]
+        warm = [call["seconds"] for call in all_timed if call["repeat"]]
         span = _span(timed) if self.settings["concurrency"] > 1 else None
-        index = next((c for c in self.folder.calls if c.get("index") == system), {})
+        index = self.folder.index_of(system)
         failures = [call for call in calls if "error" in call]
         errors: dict[str, str] = {}
         for call in failures:
@@ -235,19 +312,30 @@ class ExperimentResult(Reportable):
         timeouts = sum(call["error"] == TIMEOUT for call in failures)
         return Timing(
             system=system,
-            **latency_statistics([call["seconds"] for call in timed], span),
+            **{**latency_statistics([c["seconds"] for c in timed], span), "calls": len(all_timed)},
             index_seconds=index.get("seconds"),
             index_bytes=index.get("bytes"),
             failed=len(failures) - timeouts,
             timed_out=timeouts,
             errors=errors,
             inconsistent=len({call["query"] for call in calls if call.get("differs")}),
+            warm=math.fsum(warm) / len(warm) if warm else None,
+            repeated=sum("repeated" in call for call in calls),
+            beside=sum("beside" in call for call in calls),
         )
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
-        messages = []
-        for name, timing in self.timings.items():
+        messages = [
+            *self.notes,
+            *(f"{failure}; it has no scores" for failure in self.failures.values()),
+        ]
+        if self.systems and self.plan.baseline != self.baseline:
+            messages.append(
+                f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
+            )
+        for name in self.systems:
+            timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))
                 messages.append(
@@ -258,8 +346,47 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: {timing.inconsistent} queries returned different results in a repeat"
                 )
+            if timing.repeated:
+                answers = "1 answer" if timing.repeated == 1 else f"{timing.repeated:,} answers"
+                messages.append(f"{name}: {answers} held a document twice, which counts once")
+            if timing.beside:
+                messages.append(
+                    f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
+                )
+        messages += self._depth_warnings()
+        if not self.systems:
+            return messages
+        for system in self._timed_apart:
+            messages.append(
+                f"{system} was timed in another session than {self.baseline}, so their latencies are not "
+                "compared"
+            )
         compared = self.comparison.warnings() if self.comparison else []
         return messages + self.scores.warnings() + compared
+
+    def _depth_warnings(self) -> list[str]:
+        """Lists that are shorter than what the measures look at, for some systems or for all."""
+        depth = self.settings["depth"]
+        messages = [
+            f"{measure.label} looks at {documents_of(measure)} documents, but lists are cut to {depth}"
+            for measure in self.plan.measures
+            if documents_of(measure) > depth
+        ]
+        longest: dict[str, int] = {}
+        for call in self._calls:
+            if call["system"] in self.systems:
+                name = call["system"]
+                longest[name] = max(longest.get(name, 0), len(call.get("hits", ())))
+        deepest = max(longest.values(), default=0)
+        needed = max(map(documents_of, self.plan.measures), default=0) or deepest
+        short = {name: n for name, n in longest.items() if n < min(needed, deepest)}
+        if short:
+            counts = ", ".join(f"{name} at most {n}" for name, n in short.items())
+            messages.append(
+                f"lists have different lengths: {counts}, others up to {deepest}; measures of more documents "
+                "than that favour the longer lists"
+            )
+        return messages
 
     def write(self) -> None:
         """Write runs, scores, latencies and comparison to the folder, if there is one on disk."""
@@ -271,14 +398,15 @@ class ExperimentResult(Reportable):
         (path / "runs").mkdir(exist_ok=True)
         texts = {}
         for system, runs in self.runs.items():
-            for number, run in enumerate(runs):
-                seed = "" if len(runs) == 1 else f".seed{self.settings['seeds'][number]}"
-                texts[str(path / "runs" / f"{_file_name(system + seed)}.run")] = _trec(run, system)
+            for seed, run in zip(self.seeds[system], runs, strict=True):
+                mark = "" if len(runs) == 1 else f".seed{seed}"
+                texts[str(path / "runs" / f"{_file_name(system)}{mark}.run")] = _trec(run, system)
         if self.qrels is not None:
             runs_of_first_seed = (runs[0] for runs in self.runs.values())
             files = snapshot_files(self.qrels, self.queries, self.documents, runs_of_first_seed)
             texts |= {str(path / name): text for name, text in files.items()}
-        self.scores.save(path / "scores.json")
+        if self.systems:
+            self.scores.save(path / "scores.json")
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
         texts[str(path / "latency.csv")] = render("csv", columns, rows)
@@ -291,7 +419,7 @@ class ExperimentResult(Reportable):
         from goodgain.experiment.tables import experiment_text
         from goodgain.results.text import WIDE_FORMATS
 
-        if format in WIDE_FORMATS:
+        if format in WIDE_FORMATS or not self.systems:
             return experiment_text(self, format)
         return self.comparison.render(format) if self.comparison else self.scores.render(format)
 
@@ -315,19 +443,18 @@ class _RunTable:
 
     def __init__(self) -> None:
         self._results: dict[str, list[Any]] = {}  # (document, score) pairs, or ids without scores
-        self._seconds: dict[str, list[float]] = {}
+        self._seconds: dict[str, float] = {}
 
     def add(self, call: dict[str, Any]) -> None:
         """Add what one call returned and how long it took."""
         if "hits" in call:
             self._results[call["query"]] = call["hits"]
-        if _is_timed(call):
-            self._seconds.setdefault(call["query"], []).append(call["seconds"])
+        if _is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
+            self._seconds[call["query"]] = call["seconds"]
 
     def run(self, name: str) -> Run:
-        """The run, with the mean latency of each query."""
-        latency = {query: math.fsum(s) / len(s) for query, s in self._seconds.items()}
-        return Run(self._rankings(), name=name, latency=latency)
+        """The run, with the latency of each query."""
+        return Run(self._rankings(), name=name, latency=self._seconds)
 
     def _rankings(self) -> dict[str, Any]:
         """Scores by document; lists if a query has none, since a run has scores for all or for none."""
@@ -339,8 +466,15 @@ class _RunTable:
         return {query: dict(results) for query, results in self._results.items()}
 
 
+def documents_of(measure: Measure) -> int:
+    """How many documents of a list a measure looks at; 0 where it has no cut-off."""
+    is_rank = measure.cutoff is not None and measure.definition.cutoff != "recall"
+    return int(measure.cutoff or 0) if is_rank else 0
+
+
 def _is_timed(call: dict[str, Any]) -> bool:
-    return bool(call.get("error", TIMEOUT) == TIMEOUT)
+    """Whether a call has a latency: it was answered or timed out, and nothing else kept the machine busy."""
+    return bool(call.get("error", TIMEOUT) == TIMEOUT) and "beside" not in call
 
 
 def _span(calls: list[dict[str, Any]]) -> float:
@@ -355,7 +489,10 @@ def _span(calls: list[dict[str, Any]]) -> float:
 
 
 def _file_name(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    """A file name that no other system has: other characters are written as in URLs."""
+    from urllib.parse import quote
+
+    return quote(name, safe=" ()+,=@").replace("~", "%7E")
 
 
 def _trec(run: Run, name: str) -> str:

@@ -7,11 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import GoodgainError, UsageError
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
-from goodgain.experiment.timing import Caller
+from goodgain.experiment.timing import Caller, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,21 +28,46 @@ class Session:
         self._experiment = experiment
         self._folder = folder
         self._progress = progress
-        calls = [c for c in folder.calls if "query" in c]
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
-        self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in calls}
+        self.remade = self._unknown_again(folder)
+        done = [
+            c for c in folder.current_calls() if "error" not in c and c["system"] not in self.remade
+        ]
+        self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in done}
         self._first_rankings = {
-            (c["system"], c["seed"], c["query"]): c.get("hits") for c in calls if not c["repeat"]
+            (c["system"], c["seed"], c["query"]): c.get("hits") for c in done if not c["repeat"]
         }
+
+    def _unknown_again(self, folder: Folder) -> dict[str, str]:
+        """Systems with calls of an earlier session of which nobody knows whether they are still the same."""
+        called = {c["system"] for c in folder.current_calls()}
+        return {
+            name: address.unknown[0]
+            for name, address in self._experiment.addresses.items()
+            if address.unknown and name in called
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """What was made again, and why."""
+        return tuple(
+            f"{name}: its calls were made again, because {what}; name its version to reuse them: "
+            f"versions={{'{name}': '1'}}"
+            for name, what in self.remade.items()
+        )
 
     def run(self) -> None:
         """Make every call that the folder does not have."""
         waiting = [task for task in self._schedule() if task not in self._done]
         if not waiting:
             return
-        keys = list(dict.fromkeys(key for key, _, _ in waiting))
-        searches = self._indexed(keys)
-        caller = Caller(self._experiment.depth, self._experiment.timeout)
+        searches = self._indexed(list(dict.fromkeys(key for key, _, _ in waiting)))
+        waiting = [task for task in waiting if task[0] in searches]
+        caller = Caller(
+            self._experiment.depth,
+            self._experiment.timeout,
+            duplicates=self._experiment.duplicates,
+            canonical=self._experiment.canonical,
+        )
         bar = Progress("searching", len(waiting), self._progress)
         try:
             self._warm_up(caller, searches)
@@ -55,7 +79,6 @@ class Session:
                 self._call_concurrently(caller, searches, waiting, bar)
         finally:
             bar.close()
-            caller.close()
 
     def _schedule(self) -> Iterator[Task]:
         """Every call, in order.
@@ -86,40 +109,44 @@ class Session:
                 retriever.load()
         for name in names:
             search = self._experiment.systems[name]
-            self._index(name, search)
-            for key in keys:
-                if key[0] == name:
-                    searches[key] = search if key[1] is None else search.seeded(key[1])
+            if self._index(name, search):
+                for key in keys:
+                    if key[0] == name:
+                        searches[key] = search if key[1] is None else search.seeded(key[1])
             bar.advance()
         bar.close()
         return searches
 
-    def _index(self, name: str, search: Any) -> None:
+    def _index(self, name: str, search: Any) -> bool:
+        """Index the documents; an error costs the system its row, not the others theirs."""
         from goodgain.experiment.retrievers.memory import resident_bytes
 
         if not hasattr(search, "index"):
-            return
+            return True
+        record: dict[str, Any] = {
+            "index": name,
+            "address": self._experiment.addresses[name].digest,
+            "session": self._number,
+        }
         before, start = resident_bytes(), time.perf_counter()
         try:
             search.index(self._experiment.documents)
-        except GoodgainError:
-            raise
         except Exception as error:
-            raise UsageError(
-                f"the system '{name}' cannot index the documents: {type(error).__name__}: {error}"
-            ) from error
+            self._folder.add({**record, "error": error_text(error)})
+            return False
         if isinstance(search, Retriever):
             seconds, size = search.index_seconds(), search.index_bytes()
         else:
             seconds, size = time.perf_counter() - start, max(0, resident_bytes() - before)
-        if not any(c.get("index") == name for c in self._folder.calls):
-            self._folder.add(
-                {"index": name, "seconds": seconds, "bytes": size, "session": self._number}
-            )
+        if "seconds" not in self._folder.index_of(name):
+            self._folder.add({**record, "seconds": seconds, "bytes": size})
+        return True
 
     def _warm_up(self, caller: Caller, searches: dict[Key, Any]) -> None:
-        """Search the first queries without recording them."""
-        for text in list(self._experiment.queries.values())[: self._experiment.warmup]:
+        """Search for something else first: a query that was searched for before is answered faster."""
+        for text in warm_up_queries(
+            list(self._experiment.queries.values()), self._experiment.warmup
+        ):
             for search in searches.values():
                 caller.call(search, text)
 
@@ -127,12 +154,17 @@ class Session:
         outcome = caller.call(search, self._experiment.queries[query])
         system, seed = key
         record: dict[str, Any] = {
-            "system": system, "seed": seed, "query": query, "repeat": repeat,
+            "system": system, "address": self._experiment.addresses[system].digest, "seed": seed,
+            "query": query, "repeat": repeat,
             "start": round(outcome.start, 6), "seconds": outcome.seconds, "session": self._number,
         }  # fmt: skip
         ranking: list[Any] = [list(pair) for pair in outcome.ranking]
         if isinstance(outcome.ranking, RankedByOrder):
             ranking = [doc for doc, _ in outcome.ranking]
+        if outcome.beside:
+            record["beside"] = True
+        if outcome.repeated:
+            record["repeated"] = outcome.repeated
         if outcome.error:
             record["error"] = outcome.error
         elif repeat == 0:
@@ -158,3 +190,19 @@ class Session:
                 for task in tasks:
                     task.result()
                     bar.advance()
+
+
+def warm_up_queries(texts: list[str], count: int) -> list[str]:
+    """Queries of the same kind that are none of these: the beginning of one and the end of another."""
+    known = set(texts)
+    made: list[str] = []
+    for i, first in enumerate(texts):
+        second = texts[(i + 1) % len(texts)]
+        head, tail = first.split(), second.split()
+        text = " ".join([*head[: (len(head) + 1) // 2], *tail[len(tail) // 2 :]])
+        if text in known:
+            text = f"{text} {first}"
+        if text not in known and len(made) < count:
+            made.append(text)
+            known.add(text)
+    return made

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     """The tables of an experiment with their legend."""
     tables = [block_text(block, format) for block in _blocks(result)]
-    if result.comparison is None:
+    if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
     mark = "% " if format == "latex" else ""
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
@@ -23,19 +23,30 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
 
 def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
-    scores = result.scores._repr_html_() if result.comparison is None else ""
+    alone = result.systems and result.comparison is None
+    scores = result.scores._repr_html_() if alone else ""
     return scores + blocks_html(_blocks(result), _legend(result))
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
-        return [_timings(result)]
+        return [_timings(result), *_failures(result)]
     means, *groups = (
         _without_rel(block, result.plan.rel)
         for block in (blocks(c)[0], *(_group(c, g) for g in c.groups))
     )
-    return [means, _timings(result), *groups]
+    return [means, _timings(result), *_failures(result), *groups]
+
+
+def _failures(result: ExperimentResult) -> list[Block]:
+    """The systems without an answer."""
+    if not result.failures:
+        return []
+    block = Block("no answer", ["system", "failed calls", "first error"])
+    for failure in result.failures.values():
+        block.rows.append([failure.system, f"{failure.calls:,}", failure.error])
+    return [block]
 
 
 def _legend(result: ExperimentResult) -> list[str]:
@@ -90,9 +101,14 @@ def _group(c: Comparison, group: str) -> Block:
 def _timings(result: ExperimentResult) -> Block:
     columns = ["system", "mean ms", "p50", "p95", "p99", "queries/s", "index s", "index MB", "calls",
                "failed"]  # fmt: skip
+    is_repeated = any(t.warm is not None for t in result.timings.values())
+    if is_repeated:
+        columns.insert(5, "warm")
     block = Block("latency", columns)
     for name, t in result.timings.items():
         times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
+        if is_repeated:
+            times.append("-" if t.warm is None else number(1000 * t.warm, 2))
         size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
         indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
         failed = f"{t.failed + t.timed_out:,}"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
+from goodgain.experiment.loops import wait_for
+from goodgain.experiment.retrievers.base import CheckedRanking, ScoredDocument, check_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from goodgain.experiment.retrievers.base import SearchFunction
 
@@ -32,6 +32,8 @@ class Outcome:
     start: float
     seconds: float
     error: str = ""
+    repeated: int = 0  # documents that the answer held twice
+    beside: bool = False  # an earlier call that timed out was still running
 
     @property
     def timed(self) -> bool:
@@ -42,20 +44,29 @@ class Outcome:
 class Caller:
     """Calls sync and async retrievers.
 
-    Coroutines run on one event loop in a thread of its own, so that a client can reuse its connections.
-    With a time limit, sync retrievers run in a worker thread, which is abandoned after a timeout.
+    With a time limit, sync retrievers run in a worker thread, which is abandoned after a timeout. The next
+    call waits for such a runaway as long as the limit; calls beside one that still runs are marked.
     """
 
-    def __init__(self, depth: int, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        depth: int,
+        timeout: float | None = None,
+        *,
+        duplicates: str = "best",
+        canonical: Callable[[str], str] | None = None,
+    ) -> None:
         self._depth = depth
         self._timeout = timeout
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._duplicates = duplicates
+        self._canonical = canonical
         self._local = threading.local()
         self._lock = threading.Lock()
+        self._runaways: list[Future[Any]] = []
 
     def call(self, search: SearchFunction, query: str) -> Outcome:
         """Call a retriever and measure the time until it returns."""
+        beside = self._beside_runaway()
         start = time.perf_counter()
         try:
             if self._timeout is not None and not _is_async(search):
@@ -63,53 +74,56 @@ class Caller:
             else:
                 start = time.perf_counter()
                 answer = search(query)
-                seconds = time.perf_counter() - start
                 if inspect.isawaitable(answer):
-                    answer, start, seconds = self._awaited(answer)
-            return Outcome(check_ranking(answer, self._depth), start, seconds)
+                    answer = wait_for(answer, self._timeout)
+                seconds = time.perf_counter() - start
+            ranking = check_ranking(answer, self._depth, self._duplicates, self._canonical)
+            repeated = ranking.repeated if isinstance(ranking, CheckedRanking) else 0
+            return Outcome(ranking, start, seconds, repeated=repeated, beside=beside)
         except TimeoutError:
             limit = self._timeout
             waited = time.perf_counter() - start
-            return Outcome([], start, waited if limit is None else limit, TIMEOUT)
+            return Outcome([], start, waited if limit is None else limit, TIMEOUT, beside=beside)
         except Exception as error:  # a retriever may raise anything; the experiment continues
-            text = f"{type(error).__name__}: {error}".splitlines()[0]
-            return Outcome([], start, time.perf_counter() - start, text[:300])
+            return Outcome([], start, time.perf_counter() - start, error_text(error), beside=beside)
 
     def _in_thread(self, search: SearchFunction, query: str) -> tuple[Any, float, float]:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             worker = self._local.worker = _Worker()
+        future = worker.submit(search, query)
         try:
-            answer, start, seconds = worker.submit(search, query).result(self._timeout)
+            answer, start, seconds = future.result(self._timeout)
         except TimeoutError:
-            self._local.worker = None  # abandon it: it is still busy
+            if not future.done():
+                self._local.worker = None  # abandon it: it is still busy
+                with self._lock:
+                    self._runaways.append(future)
             raise
         if inspect.isawaitable(answer):
-            return self._awaited(answer)
+            start = time.perf_counter()
+            answer = wait_for(answer, self._timeout)
+            seconds = time.perf_counter() - start
         return answer, start, seconds
 
-    def _awaited(self, answer: Any) -> tuple[Any, float, float]:
-        async def timed() -> tuple[Any, float, float]:
-            start = time.perf_counter()
-            result = await asyncio.wait_for(answer, self._timeout)
-            return result, start, time.perf_counter() - start
-
-        return asyncio.run_coroutine_threadsafe(timed(), self._running_loop()).result()
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
+    def _beside_runaway(self) -> bool:
+        """Wait for calls that timed out, once for each; whether one is still running."""
+        if not self._runaways:
+            return False
         with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-                self._thread.start()
-            return self._loop
+            for future in list(self._runaways):
+                if not getattr(future, "was_awaited", False):
+                    future.was_awaited = True  # type: ignore[attr-defined]
+                    wait([future], self._timeout)
+                if future.done():
+                    self._runaways.remove(future)
+            return bool(self._runaways)
 
-    def close(self) -> None:
-        """Stop the event loop."""
-        if self._loop is not None and self._thread is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+
+def error_text(error: Exception) -> str:
+    """An error on one line."""
+    text = f"{type(error).__name__}: {error}"
+    return (text.splitlines() or [type(error).__name__])[0][:300]
 
 
 def _is_async(search: SearchFunction) -> bool:
@@ -143,7 +157,11 @@ class _Worker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The latencies of one system in seconds, and the cost of its index."""
+    """The latencies of one system in seconds, and the cost of its index.
+
+    They are those of the first call of each query; `warm` is the mean of repeated calls, which a cache may
+    answer.
+    """
 
     system: str
     calls: int
@@ -158,6 +176,9 @@ class Timing:
     timed_out: int = 0
     errors: dict[str, str] = field(default_factory=dict)  # query -> its first error
     inconsistent: int = 0  # queries with different results in a repeat
+    warm: float | None = None
+    repeated: int = 0  # answers that held a document twice
+    beside: int = 0  # calls beside a runaway, which are not timed
 
 
 def latency_statistics(seconds: Sequence[float], span: float | None) -> dict[str, Any]:

@@ -54,6 +54,11 @@ _QUERY = Role(
     "query id",
     (("query", "topic", *_QUERY_IDS), *_ordered("question_id", "question", "conversation", "unit")),
 )
+_CONVERSATION = Role(
+    "conversation",
+    _ordered("conversation", "conversation_id", *_QUERY_IDS, "id", "_id", "question_id", "unit",
+             "query"),
+)  # fmt: skip
 _DOCUMENT = Role("document id", (("doc", "document", *_DOCUMENT_IDS, *_PASSAGE_IDS),))
 _SCORE = Role("score", (("score", "similarity", "sim"),))
 _RANK = Role("rank", (("rank",),), required=False)  # only where there is no score
@@ -65,6 +70,12 @@ _TEXT = Role(
 )  # fmt: skip
 _QUESTION = Role("question", _ordered("question", "query_text", "query"), required=False)
 _TITLE = Role("title", (("title",),), required=False)
+BACKGROUND = {  # what a judge may be shown about a query
+    "narrative": Role("narrative", _ordered("narrative", "narr"), required=False),
+    "answer": Role(
+        "gold answer", _ordered("answer", "gold_answer", "reference_answer"), required=False
+    ),
+}
 
 TABLES: dict[str, Layout] = {
     "run": Layout(
@@ -277,12 +288,48 @@ TABLES: dict[str, Layout] = {
     "pairs": Layout(
         {
             "question": _QUESTION,
-            "query": Role("query id", _ordered(*_QUERY_IDS), required=False),
+            "query": Role("query id", _ordered(*_QUERY_IDS, "query"), required=False),
             "doc": Role(
                 "document id", _ordered(*_DOCUMENT_IDS, *_PASSAGE_IDS, "doc"), required=False
             ),
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
+            **BACKGROUND,
+        }
+    ),
+    "votes": Layout(  # beside those of pairs
+        {
+            "value": Role(
+                "gain",
+                _ordered(*_GAINS, "rating", "score", "value", "result.score"),
+                required=False,
+            ),
+            "annotator": Role(
+                "annotator",
+                _ordered(
+                    "annotator",
+                    "rater",
+                    "assessor",
+                    "judge",
+                    "worker",
+                    "username",
+                    "user",
+                    "user_email",
+                    "email",
+                    "user_id",
+                ),
+                required=False,
+            ),
+            "model": Role("model", _ordered("model", "model_version"), required=False),
+            "status": Role("status", (("status",),), required=False),
+            "reason": Role("reason", (("reason",),), required=False),
+            "note": Role("note", _ordered("note", "comment", "explanation"), required=False),
+            "seconds": Role("seconds", _ordered("seconds", "lead_time"), required=False),
+            "created": Role(
+                "time", _ordered("created", "updated_at", "created_at", "timestamp"), required=False
+            ),
+            "low": Role("lowest gain", (("low",),), required=False),
+            "high": Role("highest gain", (("high",),), required=False),
         }
     ),
     "texts": Layout(  # documents or queries
@@ -293,6 +340,25 @@ TABLES: dict[str, Layout] = {
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
             "question": _QUESTION,
+            **BACKGROUND,
+        }
+    ),
+    "labels by hop": Layout(
+        {"query": _QUERY, "doc": _DOCUMENT, "hop": Role("hop", (("hop",),))},
+    ),
+    "gold by hop": Layout(  # a row per conversation, with a list of documents for each hop
+        {"query": _CONVERSATION, "hops": Role("hops", (("hops",),))},
+    ),
+    "answers": Layout(  # accepted answers, a row per conversation or per answer
+        {
+            "query": _CONVERSATION,
+            "answer": Role(
+                "gold answer",
+                _ordered("answer", "answers", "gold_answer", "gold", "expected_answer", "expected"),
+            ),
+            "aliases": Role(
+                "other accepted answers", _ordered("aliases", "answer_aliases"), required=False
+            ),
         }
     ),
     "edges": Layout(

@@ -334,6 +334,13 @@ def open_arrow(path: str) -> Any:
         ) from None
 
 
+def is_store(path: str) -> bool:
+    """Whether this is a label store: a SQLite file or a URL, after which `#` may choose some labels."""
+    if path.startswith(("postgresql://", "postgres://")) or is_sqlite(path):
+        return True
+    return "#" in path and not os.path.exists(path) and is_sqlite(path.partition("#")[0])
+
+
 def is_sqlite(path: str) -> bool:
     """Whether a file is a SQLite database, such as a label store, by its first bytes."""
     if is_stream(path):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.canaries import PREFIX
-from goodgain.labels.result import judgments_of, stored_labels
+from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
+from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
+from goodgain.labels.designs import UNKNOWN, find_design
+from goodgain.labels.examples import example_pairs
+from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
-from goodgain.ranking import Evaluator
+from goodgain.measures.grammar import parse_all
 from goodgain.ranking.evaluator import several_runs
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
@@ -26,14 +28,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goodgain.data.qrels import Qrels
-    from goodgain.ranking import Evaluation
+    from goodgain.labels.store import Store
     from goodgain.ranking.evaluator import Measures
 
     Floats = NDArray[np.float64]
 
 DEFAULT_MEASURES = "nDCG@10"
-_FEW_QUERIES = 30  # with fewer, normal intervals are rough
+_OPTIONAL = ("scale", "clipped", "examples")  # fields that saved files of version 0.1 may lack
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
 
@@ -49,32 +50,20 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedMean:
-    """The mean of a measure by the judge's labels, by human judgments, and corrected."""
-
-    run: str
-    measure: str
-    labels: float
-    human: float
-    corrected: float
-    low: float
-    high: float
-    weight: float
-    human_queries: int
-    other_queries: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(SavedAsJson, Reportable):
     """The result of `calibrate`; `matrix[i][j]` counts pairs that humans grade i and the judge grades j."""
 
     KIND: ClassVar[str] = "calibration"
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     grades: tuple[float, ...]
     matrix: tuple[tuple[int, ...], ...]
     figures: tuple[Figure, ...]
     canaries: tuple[tuple[str, int, int], ...]  # kind, labelled, judged good
     corrected: tuple[CorrectedMean, ...]
+    differences: tuple[CorrectedMean, ...]  # of every other run from the first
+    design: str  # how people's labels were chosen
+    votes: str  # how several votes on one document became one label; empty if there were none
+    generalise: bool
     threshold: float
     confidence: float
     pairs: int
@@ -82,6 +71,7 @@ class Calibration(SavedAsJson, Reportable):
     not_labelled: int  # pairs with a human judgment but without a label
     scale: tuple[float, float] | None = None  # as declared
     clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
+    examples: int = 0  # pairs that the judge was shown as examples, and that are left out
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -107,8 +97,8 @@ class Calibration(SavedAsJson, Reportable):
             for kind, count, good in self.canaries
         ]
         rows += [
-            [f"{c.measure} of {c.run}, corrected", c.corrected, c.low, c.high, c.human_queries]
-            for c in self.corrected
+            [f"{c.measure} of {name(c)}, corrected", c.corrected, c.low, c.high, c.judged]
+            for c in (*self.corrected, *self.differences)
         ]
         return _FIGURES, rows
 
@@ -128,12 +118,8 @@ class Calibration(SavedAsJson, Reportable):
         ]
         if self.canaries:
             tables.append((["canary", "labelled", "judged good"], [[*c] for c in self.canaries]))
-        if self.corrected:
-            rows = [list(asdict(c).values()) for c in self.corrected]
-            header = ["run", "measure", "judge", "human", "corrected", "low", "high", "weight",
-                      "human queries", "other queries"]  # fmt: skip
-            tables.append((header, rows))
-        return tables
+        several = (self.corrected, self.differences)
+        return tables + [corrected_table(records) for records in several if records]
 
     def _repr_html_(self) -> str:
         return "".join(html_table(*table) for table in self._tables())
@@ -149,9 +135,22 @@ class Calibration(SavedAsJson, Reportable):
             messages.append(
                 f"ignored {self.not_labelled:,} pairs with a human judgment but without a label"
             )
-        fooled = [f"{kind} ({good} of {count})" for kind, count, good in self.canaries if good]
+        fooled = [
+            f"{kind} ({good} of {count})"
+            for kind, count, good in self.canaries
+            if good and kind not in KNOWN_GOOD
+        ]
         if fooled:
             messages.append(f"decoy documents fooled the judge: {', '.join(fooled)}")
+        missed = [
+            f"{kind} ({count - good} of {count})"
+            for kind, count, good in self.canaries
+            if good < count and kind in KNOWN_GOOD
+        ]
+        if missed:
+            messages.append(f"the judge did not recognise known answers: {', '.join(missed)}")
+        if self.examples:
+            messages.append(f"left out {self.examples:,} pairs that the judge was shown as examples")
         if any(self.clipped) and self.scale is not None:
             counts = [
                 f"{n:,} {whose} label{'s' * (n > 1)}"
@@ -160,11 +159,13 @@ class Calibration(SavedAsJson, Reportable):
             ]
             low, high = self.scale
             messages.append(f"clipped {' and '.join(counts)} to the scale {low:g} to {high:g}")
-        few = {c.human_queries for c in self.corrected if c.human_queries < _FEW_QUERIES}
-        if few:
-            messages.append(
-                f"intervals of corrected means are rough with only {min(few)} human queries"
-            )
+        if self.corrected and self.design == "unknown":
+            messages.append(UNKNOWN)
+        messages += [
+            f"{c.measure} of {name(c)}: {status}"
+            for c in (*self.corrected, *self.differences)
+            if (status := c.status)
+        ]
         return messages
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,17 +179,23 @@ class Calibration(SavedAsJson, Reportable):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
         scale = data.get("scale")
-        values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("scale", "clipped")}
+        if data.get("format", cls.FORMAT) < 2:
+            data = _from_first_format(data)
+        values = {f.name: data[f.name] for f in fields(cls) if f.name not in _OPTIONAL}
         return cls(
             **values
             | {
                 "grades": tuple(data["grades"]),
                 "scale": None if scale is None else tuple(scale),
                 "clipped": tuple(data.get("clipped", (0, 0))),
+                "examples": data.get("examples", 0),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
-                "corrected": tuple(CorrectedMean(**_numbers(c)) for c in data["corrected"]),
+                **{
+                    key: tuple(CorrectedMean(**_numbers(c)) for c in data[key])
+                    for key in ("corrected", "differences")
+                },
             }
         )
 
@@ -209,6 +216,8 @@ def calibrate(
     threshold: float = 2,
     scale: str | tuple[float, float] | Scale | None = None,
     outside: Outside = "error",
+    design: Any = None,
+    generalise: bool = False,
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -216,29 +225,32 @@ def calibrate(
     """Compare a judge's labels with human judgments of the same pairs.
 
     `human` and `labels` are judgments in any form that `evaluate` takes, `Labels`, a `Store` or its
-    path. With `runs`, in any form that `evaluate` takes, the result also says whether both rank the
-    systems alike, and has the means of measures corrected by the human judgments. A gain of at least
-    `threshold` is good. `scale` declares the lowest and highest gain ("0..4"): a label outside it is an
-    error, or with `outside="clip"` counts as the nearest end and is counted. Intervals come from
-    resampling queries, since the labels of one query are not independent.
+    path; the labels of people in a store are its votes, if it has any. With `runs`, in any form that
+    `evaluate` takes, the result also says whether both rank the systems alike, and has means of measures
+    and differences of systems, corrected by the human judgments. That needs their `design`: a sample of
+    the store, or "queries" or "pairs" if you know that they are a random sample of these; without one
+    nothing is corrected unless people judged everything. Intervals are for the mean over these queries,
+    or with `generalise` over queries like these.
+    A gain of at least `threshold` is good. `scale` declares the lowest and highest gain ("0..4"): a label
+    outside it is an error, or with `outside="clip"` counts as the nearest end and is counted. Intervals of
+    agreement come from resampling queries, since the labels of one query are not independent.
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be between 0 and 1, got {confidence}")
     if outside not in OUTSIDE:
         raise UsageError(f"invalid outside='{outside}'", hint=f"one of: {', '.join(OUTSIDE)}")
     declared = Scale.of(scale)
-    judgments = judgments_of(human)
-    human_qrels: Qrels | Gains = judgments
-    truth = judgments.to_dict()
+    people = _people(human)
+    truth = people.gains
     judged = _labels(labels, threshold)
+    truth, shown = _without(truth, judged.shown)
     clipped = (0, 0)
     if declared is not None:
         declared.require_threshold(threshold)
         truth, first = declared.apply(truth, "human", outside)
         gains, second = declared.apply(judged.gains, "judge's", outside)
         clipped = (first, second)
-        human_qrels = truth if first else human_qrels
-        judged = judged._replace(gains=gains, qrels=gains if second else judged.qrels)
+        judged = judged._replace(gains=gains)
     both = {
         q: [(g, judged.gains[q][d]) for d, g in docs.items() if d in judged.gains.get(q, {})]
         for q, docs in truth.items()
@@ -252,14 +264,31 @@ def calibrate(
     grades, counts = _counts(list(both.values()), declared.grades() if declared else [])
     sampler = _Sampler(len(counts), resamples, seed, confidence)
     figures = _agreement(grades, counts, threshold, sampler)
-    corrected: tuple[CorrectedMean, ...] = ()
+    corrected: list[CorrectedMean] = []
+    differences: list[CorrectedMean] = []
+    chosen = ""
     if runs is not None and not (isinstance(runs, list | tuple | Mapping) and not runs):
-        systems = several_runs(runs)
-        by_human, by_judge = (
-            Evaluator(qrels, measures).evaluate(systems) for qrels in (human_qrels, judged.qrels)
+        stores = {id(s): s for s in (people.store, judged.store) if s is not None}
+        documents = judged.documents()
+        known_design = find_design(design, documents, judged.gains, stores.values())
+        chosen = known_design.sentence()
+        corrector = Corrector(
+            Evidence(
+                human=truth,
+                judge=judged.gains,
+                runs=tuple(several_runs(runs)),
+                design=known_design,
+                scale=_scale_of(declared, judged, truth),
+                confidence=confidence,
+                generalise=generalise,
+            )
         )
-        orders, corrected = _systems(by_human, by_judge, sampler)
-        figures += orders
+        for measure in parse_all(measures):
+            own, others = corrector.of(measure)
+            corrected += own
+            differences += others
+            if len(own) > 1:
+                figures.append(_order(measure.label, corrector.by_both(measure), sampler))
     pairs = sum(map(len, both.values()))
     failed = sum((q, d) in judged.failed for q, docs in truth.items() for d in docs)
     return Calibration(
@@ -267,7 +296,11 @@ def calibrate(
         matrix=tuple(tuple(int(n) for n in row) for row in counts.sum(0)),
         figures=tuple(figures),
         canaries=judged.canaries,
-        corrected=corrected,
+        corrected=tuple(corrected),
+        differences=tuple(differences),
+        design=chosen,
+        votes=people.votes,
+        generalise=generalise,
         threshold=threshold,
         confidence=confidence,
         pairs=pairs,
@@ -275,38 +308,86 @@ def calibrate(
         not_labelled=sum(map(len, truth.values())) - pairs - failed,
         scale=None if declared is None else (declared.low, declared.high),
         clipped=clipped,
+        examples=shown,
     )
+
+
+def _without(gains: Gains, pairs: frozenset[tuple[str, str]]) -> tuple[Gains, int]:
+    """The gains without some pairs, and how many these were."""
+    left = {q: {d: g for d, g in docs.items() if (q, d) not in pairs} for q, docs in gains.items()}
+    count = sum(map(len, gains.values())) - sum(map(len, left.values()))
+    return {q: docs for q, docs in left.items() if docs}, count
+
+
+class _People(NamedTuple):
+    """The labels of people, where several votes became one, and the store that they are in."""
+
+    gains: Gains
+    votes: str = ""
+    store: Store | None = None
+
+
+def _people(source: Any) -> _People:
+    labels = stored_labels(source, prefer="people")
+    if labels is None:
+        return _People(judgments_of(source).to_dict())
+    votes = labels.name if isinstance(labels, PeopleLabels) else ""
+    return _People(labels.to_dict(), votes, labels.store)
+
+
+def _scale_of(declared: Scale | None, judged: _JudgeLabels, truth: Gains) -> tuple[float, float]:
+    """The lowest and highest gain: as declared, as the judge was told, or as they occur."""
+    if declared is not None:
+        return declared.low, declared.high
+    ends = [0.0, *judged.scale]
+    ends += [g for table in (truth, judged.gains) for docs in table.values() for g in docs.values()]
+    return min(ends), max(ends)
 
 
 class _JudgeLabels(NamedTuple):
     """A judge's gains, the pairs that it failed to label, and the outcome of the canaries."""
 
-    qrels: Qrels | dict[str, dict[str, float]]
-    gains: dict[str, dict[str, float]]
+    gains: Gains
     failed: set[tuple[str, str]]
     canaries: tuple[tuple[str, int, int], ...]
+    store: Store | None = None
+    scale: tuple[float, ...] = ()
+    shown: frozenset[tuple[str, str]] = frozenset()  # as examples
+
+    def documents(self) -> dict[str, list[str]]:
+        """The documents that the judge was asked about, of every query."""
+        documents = {query: list(docs) for query, docs in self.gains.items()}
+        for query, doc in sorted(self.failed):
+            documents.setdefault(query, []).append(doc)
+        return documents
 
 
 def _labels(source: Any, threshold: float) -> _JudgeLabels:
-    labels = stored_labels(source)
+    labels = stored_labels(source, prefer="model")
     if labels is None:
-        qrels = judgments_of(source)
-        return _JudgeLabels(qrels, qrels.to_dict(), set(), ())
+        return _JudgeLabels(judgments_of(source).to_dict(), set(), ())
     failed: set[tuple[str, str]] = set()
     labelled: Counter[str] = Counter()
     good: Counter[str] = Counter()
     gains: dict[str, dict[str, float]] = {}
     for label in labels:
         kind = label.doc.removeprefix(PREFIX)
-        if label.gain is None:
+        if kind != label.doc:
+            labelled[kind] += label.gain is not None
+            good[kind] += label.gain is not None and label.gain >= threshold
+        elif label.gain is None:
             failed.add((label.query, label.doc))
-        elif kind != label.doc:
-            labelled[kind] += 1
-            good[kind] += label.gain >= threshold
         else:
             gains.setdefault(label.query, {})[label.doc] = label.gain
-    canaries = tuple((kind, labelled[kind], good[kind]) for kind in sorted(labelled))
-    return _JudgeLabels(gains, gains, failed, canaries)
+    canaries = tuple(
+        (kind, labelled[kind], good[kind]) for kind in sorted(labelled) if labelled[kind]
+    )
+    scale: tuple[float, ...] = ()
+    shown: frozenset[tuple[str, str]] = frozenset()
+    if isinstance(labels, Labels):
+        scale = (float(labels.setting.low), float(labels.setting.high))
+        shown = frozenset(example_pairs(labels.setting))
+    return _JudgeLabels(gains, failed, canaries, labels.store, scale, shown)
 
 
 def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:
@@ -374,46 +455,6 @@ def _agreement(grades: Floats, counts: Floats, threshold: float, sampler: _Sampl
     ]
 
 
-def _systems(
-    by_human: Evaluation, by_judge: Evaluation, sampler: _Sampler
-) -> tuple[list[Figure], tuple[CorrectedMean, ...]]:
-    """Whether labels and human judgments rank the systems alike, and each mean corrected."""
-    import numpy as np
-
-    reach = NormalDist().inv_cdf((1 + sampler.confidence) / 2)
-    figures, corrected = [], []
-    for measure in by_human.measures:
-        columns: list[Floats] = []
-        for scores in zip(by_human.runs, by_judge.runs, strict=True):
-            human, judge = (dict(zip(s.queries, s.column(measure), strict=True)) for s in scores)
-            common = [query for query in human if query in judge]
-            others = [query for query in judge if query not in human]
-            y, f, g = (
-                np.array([values[query] for query in queries])
-                for values, queries in ((human, common), (judge, common), (judge, others))
-            )
-            columns.append(np.stack([y, f]))
-            defined = ~(np.isnan(y) | np.isnan(f))
-            mean, error, weight = agreement.ppi_mean(y[defined], f[defined], g[~np.isnan(g)])
-            corrected.append(
-                CorrectedMean(
-                    run=scores[0].name,
-                    measure=measure.label,
-                    labels=_mean(np.concatenate([f, g])),
-                    human=_mean(y),
-                    corrected=mean,
-                    low=mean - reach * error,
-                    high=mean + reach * error,
-                    weight=weight,
-                    human_queries=int(defined.sum()),
-                    other_queries=int((~np.isnan(g)).sum()),
-                )
-            )
-        if len(columns) > 1:
-            figures.append(_order(measure.label, np.stack(columns), sampler))
-    return figures, tuple(corrected)
-
-
 def _order(label: str, values: Floats, sampler: _Sampler) -> Figure:
     """Kendall's tau of the systems' means; `values` is indexed by system, judgments, and query."""
     import numpy as np
@@ -433,10 +474,37 @@ def _order(label: str, values: Floats, sampler: _Sampler) -> Figure:
     return Figure(name, value, *sampler.interval(tau, per_query), len(values))
 
 
-def _mean(values: Floats) -> float:
-    """The mean of the values that are defined."""
-    defined = values[values == values]
-    return float(defined.mean()) if len(defined) else float("nan")
+def name(corrected: CorrectedMean) -> str:
+    """The run, or the two runs of a difference."""
+    against = f" against {corrected.baseline}" if corrected.baseline else ""
+    return f"{corrected.run}{against}"
+
+
+def corrected_table(records: tuple[CorrectedMean, ...]) -> tuple[list[str], list[list[Any]]]:
+    """Corrected means or differences as a table; what has no interval says so."""
+    noun = "difference" if records[0].baseline else "run"
+    header = [noun, "measure", "judge", "human", "corrected", "low", "high", "judged", "remark"]
+    return header, [
+        [name(c), c.measure, c.labels, c.human, c.corrected, c.low, c.high,
+         f"{c.judged:,} {c.units}", c.status]
+        for c in records
+    ]  # fmt: skip
+
+
+def _from_first_format(data: dict[str, Any]) -> dict[str, Any]:
+    """A calibration saved by version 0.1, whose corrected means assumed a random sample of queries."""
+    corrected = [
+        {
+            **{k: v for k, v in c.items() if k not in ("human_queries", "other_queries")},
+            "method": "0.1",
+            "judged": c["human_queries"],
+            "queries": c["human_queries"] + c["other_queries"],
+            "note": "by version 0.1, which took the judged queries for a random sample judged wholly",
+        }
+        for c in data["corrected"]
+    ]
+    rest = {"differences": [], "design": "", "votes": "", "generalise": False}
+    return {**data, **rest, "corrected": corrected}
 
 
 def _numbers(saved: dict[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +14,7 @@ from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
 from goodgain.io.files import is_text, plain_descriptor, read_head
 from goodgain.io.naming import display_name, format_of
-from goodgain.io.tables import load_table
+from goodgain.io.tables import Table, load_table
 
 _FORMS = '(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}'
 
@@ -25,6 +27,56 @@ class Pair:
     doc: str
     question: str
     text: str
+    narrative: str = ""  # what the query means, for prompts that show it
+    answer: str = ""  # the gold answer of the query, for prompts that show it
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt(Pair):
+    """A pair whose text is what one system has shown of the document; another one may show more of it."""
+
+
+class _Texts:
+    """Refuses a query id with two questions, and a query and document with two texts.
+
+    Their hashes are in a temporary file: memory must not grow with the pairs.
+    """
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = OFF")
+        self._db.execute("PRAGMA cache_size = -4000")
+        self._db.execute("BEGIN")
+        self._db.execute(
+            "CREATE TABLE t (name BLOB PRIMARY KEY, text BLOB, place TEXT) WITHOUT ROWID"
+        )
+
+    def check(self, pair: Pair, where: str) -> None:
+        """Compare the texts of a pair with those of the same ids before."""
+        for kind, ids, text in (
+            ("query", (pair.query,), pair.question),
+            ("document", (pair.query, pair.doc), pair.text),
+        ):
+            name, own = _short_hash(*ids), _short_hash(text)
+            added = self._db.execute(
+                "INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (name, own, where)
+            ).rowcount
+            if added:
+                continue
+            before, place = self._db.execute(
+                "SELECT text, place FROM t WHERE name = ?", (name,)
+            ).fetchone()
+            if before != own:
+                raise InputError(
+                    f"{kind} '{ids[-1]}' has two different texts: another one in {place}",
+                    where=where,
+                    hint="one id is one text: give them different ids, or leave one of them out",
+                )
+
+
+def _short_hash(*texts: str) -> bytes:
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def read_pairs(source: Any) -> Iterator[Pair]:
@@ -34,15 +86,19 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     """
     rows: Iterable[tuple[str, Any]]
     if isinstance(source, str | os.PathLike):
-        rows = _file_rows(os.fspath(source))
+        rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
-        rows = _table_rows(source)
+        rows = table_rows(load_table(source))
     elif isinstance(source, Iterable):
         rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
     else:
         raise InputError(f"cannot read pairs from {source!r:.80}", hint=f"rows are {_FORMS}")
+    texts = _Texts()
     for where, row in rows:
-        yield row if isinstance(row, Pair) else _pair(row, where)
+        pair = _checked(row, where) if isinstance(row, Pair) else pair_of(row, where)
+        if not isinstance(row, Excerpt):
+            texts.check(pair, where)
+        yield pair
 
 
 def holds_pairs(path: str) -> bool:
@@ -50,7 +106,7 @@ def holds_pairs(path: str) -> bool:
     if path == "-":
         return True
     try:
-        _, first = next(_file_rows(path), ("", {"question": ""}))
+        _, first = next(file_rows(path), ("", {"question": ""}))
         columns = find_columns(first, "pairs", path)
     except InputError:
         return False
@@ -59,7 +115,7 @@ def holds_pairs(path: str) -> bool:
 
 def row_fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
     """The values of a row by role, as text; missing ones are left out."""
-    names = (name for name, value in row.items() if value not in (None, "") and value == value)
+    names = (name for name, value in row.items() if not _is_missing(value) and value != "")
     return {role: str(row[column]) for role, column in find_columns(names, table, where).items()}
 
 
@@ -68,22 +124,37 @@ def text_of(fields: Mapping[str, str]) -> str:
     return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))
 
 
-def _pair(row: Any, where: str) -> Pair:
+def pair_of_fields(fields: Mapping[str, str]) -> Pair:
+    """A pair from its fields by role; an id that is missing is the question, or a hash of the text."""
+    from goodgain.labels.store import digest
+
+    text = text_of(fields)
+    question = fields.get("question", fields.get("query", ""))
+    return Pair(
+        query=fields.get("query", question),
+        doc=fields["doc"] if "doc" in fields else digest(text)[:12],
+        question=question,
+        text=text,
+        narrative=fields.get("narrative", ""),
+        answer=fields.get("answer", ""),
+    )
+
+
+def pair_of(row: Any, where: str) -> Pair:
+    """The pair of a row."""
     from goodgain.labels.store import digest
 
     if isinstance(row, tuple | list) and len(row) in (2, 4):
-        query, doc, question, text = row if len(row) == 4 else (row[0], digest(row[1])[:12], *row)
-        return Pair(str(query), str(doc), str(question), "" if text is None else str(text))
+        question, text = row[-2:]
+        _require(where, question=question, text=text)
+        query, doc = row[:2] if len(row) == 4 else (question, digest(str(text))[:12])
+        return _checked(Pair(query, doc, question, text), where)
     if isinstance(row, Mapping):
         fields = row_fields(row, "pairs", where)
         if "question" in fields:
-            text = text_of(fields)
-            return Pair(
-                query=fields.get("query", fields["question"]),
-                doc=fields["doc"] if "doc" in fields else digest(text)[:12],
-                question=fields["question"],
-                text=text,
-            )
+            if not text_of(fields):
+                _require_empty(row, where)
+            return pair_of_fields(fields)
     raise InputError(
         f"not a pair of a question and a document: {row!r:.60}",
         where=where,
@@ -91,15 +162,49 @@ def _pair(row: Any, where: str) -> Pair:
     )
 
 
-def _file_rows(path: str) -> Iterator[tuple[str, Any]]:
+def _checked(pair: Pair, where: str) -> Pair:
+    """The pair with texts as strings; a missing one is an error, an empty document is not."""
+    fields = {name: getattr(pair, name) for name in ("query", "doc", "question", "text")}
+    if all(type(value) is str for value in fields.values()):
+        return pair
+    _require(where, **fields)
+    return type(pair)(**{name: str(value) for name, value in fields.items()})
+
+
+def _require(where: str, **values: Any) -> None:
+    for name, value in values.items():
+        if _is_missing(value):
+            what = {"query": "query id", "doc": "document id", "text": "text of the document"}
+            raise InputError(
+                f"the {what.get(name, name)} is missing: {value!r:.20}",
+                where=where,
+                hint="leave the pair out, or pass '' for a document that is known to be empty",
+            )
+
+
+def _require_empty(row: Mapping[str, Any], where: str) -> None:
+    """Require that a row without a text has an empty one, rather than none."""
+    present = [name for name, value in row.items() if not _is_missing(value)]
+    if not {"text", "title"} & find_columns(present, "pairs", where).keys():
+        _require(where, text=None)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or what other libraries use for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def file_rows(path: str) -> Iterator[tuple[str, Any]]:
     """The rows of a file with their places: JSON lines are streamed, other tables are loaded."""
     if path == "-" or has_json_lines(path):
         return read_objects(path)
-    return _table_rows(path)
+    return table_rows(load_table(path))
 
 
-def _table_rows(source: Any) -> Iterator[tuple[str, Any]]:
-    table = load_table(source)
+def table_rows(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table with their places."""
     names = list(table.columns)
     for number, values in enumerate(zip(*table.columns.values(), strict=True)):
         yield table.where(number), dict(zip(names, values, strict=True))

@@ -6,12 +6,16 @@ The plan lives in temporary tables of the store's connection, so that memory use
 from __future__ import annotations
 
 import random
+from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count, groupby, islice
-from typing import TYPE_CHECKING, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
-from goodgain.labels.store import PairRow, ReplyRow
+from goodgain.labels.examples import same_question
+from goodgain.labels.store import PairRow, ReplyRow, document_hash
 from goodgain.labels.template import cut
 
 if TYPE_CHECKING:
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
     from goodgain.labels.template import Prompt
 
 T = TypeVar("T")
-_WINDOW = 2048
+_WINDOW = 2048  # calls in memory
+_BATCH = 500  # pairs in one transaction
 _numbers = count()
 
 
@@ -35,122 +40,237 @@ class Call:
     keys: tuple[str, ...]
     texts: tuple[str, ...]
     cuts: tuple[int | None, ...]
+    narrative: str = ""
+    answer: str = ""
+
+
+class _Todo(NamedTuple):
+    """A label that may still need a call."""
+
+    key: str
+    question: str
+    text: str
+    replicate: int
+    cut: int | None
+    narrative: str
+    answer: str
 
 
 class Plan:
-    """Filled once from the pairs, then read as calls."""
+    """Filled from the pairs batch by batch, and read as calls while it is being filled."""
 
-    def __init__(self, store: Store, setting: Setting, prompt: Prompt, text_limit: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        setting: Setting,
+        prompt: Prompt,
+        *,
+        text_limit: int,
+        replicates: int = 1,
+        retry: tuple[str, ...] = (),
+        record: bool = True,
+        keep: str = "hash",
+    ) -> None:
+        """With `record` the pairs are also written to the store, and their texts with `keep="text"`."""
         self.store = store
         self.setting = setting
         self.prompt = prompt
         self.text_limit = text_limit
+        self.replicates = replicates
+        self.retry = retry
+        self.record = record
+        self.keep = keep
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.unused: Counter[str] = Counter()  # pairs with a narrative or answer that is not shown
+        self.failures: Counter[str] = Counter()  # of the stored ones, those that are not retried
         self.tokens = 0  # of the prompts, if each document has a call of its own
+        self.complete = False
+        self._batches: Iterator[list[Pair]] = iter(())
         number = next(_numbers)
-        self.pairs_table, self._todo_table = f"temp.pairs_{number}", f"temp.todo_{number}"
-        store.db.execute(
-            f"CREATE TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, doc TEXT, key TEXT, "
-            "replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
+        self.pairs_table, self._todo_table = f"plan_pairs_{number}", f"plan_todo_{number}"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, "
+            "doc TEXT, key TEXT, replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
         )
-        store.db.execute(
-            f"CREATE TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, question TEXT, "
-            "text TEXT, replicate INTEGER, cut INTEGER)"
+        store.db.create(
+            f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, "
+            "question TEXT, text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
         )
 
-    def fill(
-        self, pairs: Iterable[Pair], replicates: int, retry: tuple[str, ...], record: bool
-    ) -> None:
-        """Add the pairs; with `record` they are also written to the store."""
-        for batch in _batched(pairs, 500):
-            pair_rows: list[PairRow] = []
-            calls: list[tuple[str, str, str, int, int | None]] = []
-            empty: list[ReplyRow] = []
-            self.pairs += len(batch)
-            for pair in batch:
-                text, length = cut(pair.text, self.text_limit)
-                question = pair.question.encode("utf-8", "replace").decode("utf-8")
-                if not question.strip():
-                    raise InputError(
-                        f"query '{pair.query}' has no text",
-                        hint="a judge needs the question; pool takes it from queries= (--queries)",
+    def take(self, pairs: Iterable[Pair]) -> None:
+        """Where `advance` takes the pairs from."""
+        self._batches = _batched(pairs, _BATCH)
+
+    def advance(self, seconds: float = 0.0) -> bool:
+        """Add the next batch of pairs, or as many as fit into the time; False if there are no more."""
+        deadline = monotonic() + seconds
+        while not self.complete:
+            batch = next(self._batches, None)
+            if batch is None:
+                self.complete = True
+            else:
+                self._add_batch(batch)
+                if monotonic() >= deadline:
+                    break
+        return not self.complete
+
+    def _add_batch(self, batch: list[Pair]) -> None:
+        pair_rows: list[PairRow] = []
+        calls: list[_Todo] = []
+        empty: list[ReplyRow] = []
+        self.pairs += len(batch)
+        for pair in batch:
+            text, length = cut(pair.text, self.text_limit)
+            question = pair.question.encode("utf-8", "replace").decode("utf-8")
+            if not question.strip():
+                raise InputError(
+                    f"query '{pair.query}' has no text",
+                    hint="a judge needs the question; pool takes it from queries= (--queries)",
+                )
+            query, doc, document = _escaped(pair.query), _escaped(pair.doc), document_hash(text)
+            narrative, answer = self._background(pair)
+            asked = "\0".join((question, narrative, answer)) if narrative or answer else question
+            for replicate in range(self.replicates):
+                key = self.setting.key(asked, text, replicate)
+                pair_rows.append(PairRow(query, doc, key, replicate, question, document))
+                calls.append(
+                    _Todo(
+                        key=key,
+                        question=question,
+                        text=text,
+                        replicate=replicate,
+                        cut=length,
+                        narrative=narrative,
+                        answer=answer,
                     )
-                query, doc = _escaped(pair.query), _escaped(pair.doc)
-                for replicate in range(replicates):
-                    key = self.setting.key(question, text, replicate)
-                    pair_rows.append(PairRow(query, doc, key, replicate, question))
-                    calls.append((key, question, text, replicate, length))
-            done = self.store.done([row.key for row in pair_rows], retry)
-            for key, question, text, replicate, length in calls:
-                if key in done:
+                )
+        todo: list[_Todo] = []
+        replies = self.store.last_replies([row.key for row in pair_rows])
+        with self.store.transaction() if self.record else nullcontext():
+            for call in calls:
+                status, _ = replies.get(call.key, ("", 0))
+                if status and status not in self.retry:
                     self.stored += 1
-                elif not text.strip():
+                    if status != "ok":
+                        self.failures[status] += 1
+                elif not call.text.strip():
                     self.no_text += 1
                     empty.append(
                         ReplyRow(
-                            key=key,
-                            replicate=replicate,
+                            key=call.key,
+                            replicate=call.replicate,
                             status="no_text",
                             gain=None,
                             detail="the document has no text",
                         )
                     )
                 else:
-                    self._add(key, question, text, replicate, length)
+                    todo.append(call)
+            self._add(todo)
             self.store.db.executemany(
-                f"INSERT OR REPLACE INTO {self.pairs_table} (query, doc, key, replicate, question) "
-                "VALUES (?, ?, ?, ?, ?)",
-                pair_rows,
+                f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [row[:5] for row in pair_rows],
             )
             self.labels += len(pair_rows)
-            if record:
+            if self.record:
                 self.store.add_pairs(self.setting, pair_rows)
                 if empty:
                     self.store.add_replies(self.setting, empty)
+                if self.keep == "text":
+                    self.store.add_documents(call.text for call in calls if not call.replicate)
 
-    def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
-        added = self.store.db.execute(
-            f"INSERT OR IGNORE INTO {self._todo_table} (key, question, text, replicate, cut) "
-            "VALUES (?, ?, ?, ?, ?)",
-            (key, question, text, replicate, length),
-        ).rowcount
-        if added:
-            self.todo += 1
-            self.tokens += self.prompt.tokens(question, [text])
+    def _background(self, pair: Pair) -> tuple[str, str]:
+        """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
+        for example in self.prompt.examples:
+            if example.query == pair.query and not same_question(example, pair.question):
+                raise InputError(
+                    f"query '{pair.query}' has another question as an example: '{example.question:.60}'",
+                    hint="examples of the query that is judged are left out by its question",
+                )
+        texts = []
+        for field in ("narrative", "answer"):
+            text = str(getattr(pair, field))
+            if field not in self.prompt.fields:
+                if text:
+                    self.unused[field] += 1
+                text = ""
+            elif not text.strip():
+                raise InputError(
+                    f"query '{pair.query}' has no {field}, which prompt '{self.prompt.name}' shows",
+                    hint=f"pairs have a field '{field}', and --pool takes it from --queries",
+                )
+            texts.append(text.encode("utf-8", "replace").decode("utf-8"))
+        return texts[0], texts[1]
+
+    def _add(self, calls: list[_Todo]) -> None:
+        added = self.store.db.insert_new(
+            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, narrative, answer) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            calls,
+        )
+        for call, new in zip(calls, added, strict=True):
+            if new:
+                self.todo += 1
+                asked = call.question + call.narrative + call.answer
+                self.tokens += self.prompt.tokens(asked, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
         self.store.db.execute(f"DROP TABLE {self._todo_table}")
 
-    def calls(self, batch: int) -> Generator[Call]:
-        """The calls, shuffled so that two processes on one store rarely make the same call at once."""
-        if batch > 1:
-            yield from self._batch_calls(batch)
-            return
-        last = 0
+    def calls(self, batch: int) -> Generator[Call | None]:
+        """The calls, shuffled so that two processes on one store rarely make the same call at once.
+
+        None says that there is none yet: `advance` has to add more pairs first.
+        """
+        last = taken = 0
         while True:
+            enough = _WINDOW if batch > 1 else 1  # a batch takes documents of the same question
+            if not self.complete and self.todo - taken < enough:
+                yield None
+                continue
             rows = self.store.db.execute(
-                f"SELECT id, key, question, text, replicate, cut FROM {self._todo_table} WHERE id > ? "
-                "ORDER BY id LIMIT ?",
+                "SELECT id, key, question, text, replicate, cut, narrative, answer "
+                f"FROM {self._todo_table} WHERE id > ? ORDER BY id LIMIT ?",
                 (last, _WINDOW),
             ).fetchall()
             if not rows:
                 return
             last = rows[-1][0]
+            taken += len(rows)
+            if batch > 1:
+                yield from _batch_calls(rows, batch)
+                continue
             random.shuffle(rows)
-            for _, key, question, text, replicate, length in rows:
-                yield Call(question, replicate, (key,), (text,), (length,))
+            for _, key, question, text, replicate, length, narrative, answer in rows:
+                yield Call(
+                    question=question,
+                    replicate=replicate,
+                    keys=(key,),
+                    texts=(text,),
+                    cuts=(length,),
+                    narrative=narrative,
+                    answer=answer,
+                )
 
-    def _batch_calls(self, size: int) -> Generator[Call]:
-        """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
-        rows = self.store.db.execute(
-            f"SELECT question, replicate, key, text, cut FROM {self._todo_table} "
-            "ORDER BY question, replicate, key"
-        )
-        for (question, replicate), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            for batch in _batched((row[2:] for row in group), size):
-                keys, texts, cuts = zip(*batch, strict=True)
-                yield Call(question, replicate, keys, texts, cuts)
+
+def _batch_calls(rows: list[Any], size: int) -> Iterator[Call]:
+    """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
+    rows.sort(key=lambda row: (row[2], row[4], row[6], row[7], row[1]))
+    groups = groupby(rows, key=lambda row: (row[2], row[4], row[6], row[7]))
+    for (question, replicate, narrative, answer), group in groups:
+        for batch in _batched(group, size):
+            _, keys, _, texts, _, cuts, _, _ = zip(*batch, strict=True)
+            yield Call(
+                question=question,
+                replicate=replicate,
+                keys=keys,
+                texts=texts,
+                cuts=cuts,
+                narrative=narrative,
+                answer=answer,
+            )
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.io.columns import find_columns
+from goodgain.io.columns import BACKGROUND, find_columns
 from goodgain.io.files import read_head
+from goodgain.io.tables import load_table
 from goodgain.io.texts import read_texts
 from goodgain.labels.pairs import (
     Pair,
     has_json_lines,
     read_objects,
     row_fields,
+    table_rows,
     text_of,
 )
 from goodgain.labels.result import gains_of
+
+if TYPE_CHECKING:
+    from goodgain.data.run import Run
 
 
 def pool(
@@ -46,19 +51,58 @@ def pool(
         str, dict[str, None]
     ] = {}  # a set of documents per query, in the order of the runs
     for run in several_runs(runs, columns):
-        for query, docs in run.to_dict().items():
-            top = heapq.nlargest(depth, docs.items(), key=lambda item: (item[1], item[0].encode()))
+        for query, docs in top_documents(run, depth).items():
             skip = judged.get(query, {})
-            pooled.setdefault(query, {}).update((doc, None) for doc, _ in top if doc not in skip)
+            pooled.setdefault(query, {}).update((doc, None) for doc in docs if doc not in skip)
     questions = texts_by_id(queries, {query for query, docs in pooled.items() if docs}, "query")
     texts = texts_by_id(documents, {doc for docs in pooled.values() for doc in docs}, "document")
     if queries is not None:
         _require_texts([query for query, docs in pooled.items() if docs], questions)
+    background = _background(queries, pooled.keys())
     return [
-        Pair(query, doc, questions.get(query, ""), texts.get(doc, ""))
+        Pair(
+            query=query,
+            doc=doc,
+            question=questions.get(query, ""),
+            text=texts.get(doc, ""),
+            **background.get(query, {}),
+        )
         for query, docs in pooled.items()
         for doc in docs
     ]
+
+
+def _background(queries: Any, ids: Collection[str]) -> dict[str, dict[str, str]]:
+    """Narrative and gold answer of the queries that have them."""
+    if queries is None or not ids:
+        return {}
+    if isinstance(queries, str | os.PathLike) and _is_streamed(os.fspath(queries)):
+        rows = read_objects(os.fspath(queries), tabs=True)
+        fields = (row_fields(row, "texts", where) for where, row in rows)
+        return {f["id"]: {n: f[n] for n in BACKGROUND if n in f} for f in fields if f["id"] in ids}
+    columns = read_texts(queries, "query").columns
+    background: dict[str, dict[str, str]] = {}
+    for field, role in BACKGROUND.items():
+        name = next((n for group in role.names for n in group if n in columns), None)
+        for query, text in columns[name].items() if name else ():
+            if text and query in ids:
+                background.setdefault(query, {})[field] = text
+    return background
+
+
+def top_documents(run: Run, depth: int | None) -> dict[str, list[str]]:
+    """The first documents of every query, or all of them, in the order in which `evaluate` ranks them."""
+    return {
+        query: [
+            doc
+            for doc, _ in heapq.nlargest(
+                len(docs) if depth is None else depth,
+                docs.items(),
+                key=lambda item: (item[1], item[0].encode()),
+            )
+        ]
+        for query, docs in run.to_dict().items()
+    }
 
 
 def _require_texts(queries: list[str], questions: Mapping[str, str]) -> None:
@@ -86,12 +130,32 @@ def texts_by_id(source: Any, ids: set[str], kind: str) -> dict[str, str]:
     return {key: texts[key] for key in ids if key in texts}
 
 
+def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
+    """Whole rows of a file of queries or documents, by id."""
+    if source is None or not ids:
+        return {}
+    rows = (
+        read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    )
+    by_id: dict[str, dict[str, Any]] = {}
+    for where, row in rows:
+        key = row_fields(row, "texts", where).get("id")
+        if key in ids and by_id.setdefault(key, row) != row:
+            raise InputError(f"id '{key}' has two texts", where=where)
+    return by_id
+
+
 def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for where, row in read_objects(path, tabs=True):
         fields = row_fields(row, "texts", where)
-        if fields["id"] in ids:
-            texts[fields["id"]] = text_of(fields) or fields.get("question", "")
+        key = fields["id"]
+        if key in ids:
+            text = text_of(fields) or fields.get("question", "")
+            if texts.setdefault(key, text) != text:
+                raise InputError(
+                    f"id '{key}' has two different texts", where=where, hint="one id is one text"
+                )
     return texts
 
 

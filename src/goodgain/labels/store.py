@@ -1,27 +1,32 @@
-"""The label store: one append-only SQLite file that survives being killed at any moment."""
+"""The label store: append-only, in a SQLite file or in PostgreSQL; it survives being killed at any moment."""
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import time
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.errors import InputError
+from goodgain.labels.checksums import MODULUS, storable, stored_row, summand
+from goodgain.labels.database import columns
+from goodgain.labels.opening import is_url, open_database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from goodgain.labels.database import Database
     from goodgain.labels.judges.protocol import Status
+    from goodgain.labels.people import Vote
 
-FORMAT = 1  # PRAGMA user_version
-APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
-_LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,81 +76,126 @@ class PairRow(NamedTuple):
     key: str
     replicate: int
     question: str
+    document: str | None = None  # the hash of its text
 
 
 def digest(*values: Any) -> str:
     """A hash of plain data."""
-    import hashlib
+    return sha256(_encode(values).encode()).hexdigest()[:40]
 
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+def now() -> str:
+    """The time in UTC, with a fixed width, so that times sort as text."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def document_hash(text: str) -> str:
+    """The SHA-256 of a document's text in UTF-8, by which the store knows it."""
+    return sha256(storable(text, "TEXT").encode()).hexdigest()
 
 
 class Store:
-    """An open store of labels; several processes may use the same one."""
+    """An open store of labels; several processes may use the same one.
 
-    def __init__(self, path: str | os.PathLike[str] = ":memory:", *, create: bool = True) -> None:
-        self.path = os.fspath(path)
+    `path` is a SQLite file or a PostgreSQL URL. With `read_only` nothing is written, neither to the
+    store nor beside it, and stores of format 1 are read as if they had been upgraded.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = ":memory:",
+        *,
+        create: bool = True,
+        read_only: bool = False,
+    ) -> None:
+        self.db: Database
+        self.path, self.db = open_database(os.fspath(path), create=create, read_only=read_only)
+        self.read_only = read_only
         self._settings: dict[str, int] = {}
-        if self.path != ":memory:" and not (create or Path(self.path).exists()):
-            raise InputError(
-                f"label store not found: '{self.path}'", hint="`goodgain label` creates one"
-            )
-        if self.path != ":memory:" and Path(self.path).exists():
-            _check(self.path)
-        try:
-            self.db = sqlite3.connect(
-                self.path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
-        except sqlite3.Error as error:
-            raise InputError(f"cannot open the label store: {error}", where=self.path) from None
-
-    def _prepare(self) -> None:
-        db = self.db
-        deadline = time.monotonic() + _LOCK_TIMEOUT
-        while True:  # switching to WAL ignores the timeout
-            try:
-                db.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each checkpoint waits for the disk
-        db.execute("PRAGMA temp_store = FILE")
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            if not db.execute("PRAGMA user_version").fetchone()[0]:
-                script = (Path(__file__).parent / "schema.sql").read_text(encoding="utf-8")
-                for statement in _statements(script):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {APPLICATION}")
-                db.execute(f"PRAGMA user_version = {FORMAT}")
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
+        self._lock = threading.RLock()  # of a transaction, if threads share the store
+        self._depth = 0
+        self._added: dict[str, list[int]] = {}  # table: rows and sum of checksums
 
     @classmethod
     def of(cls, value: Store | str | os.PathLike[str] | None) -> Store:
         """The store itself, the one at a path, or a new one in memory."""
         return value if isinstance(value, Store) else cls(":memory:" if value is None else value)
 
+    @staticmethod
+    def exists(value: Store | str | os.PathLike[str] | None) -> bool:
+        """Whether this is a store already; one on a server may be."""
+        if value is None or isinstance(value, Store):
+            return value is not None
+        return is_url(os.fspath(value)) or Path(value).exists()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A context whose changes are committed together, or not at all; inner ones join it."""
+        with self._lock:
+            if self._depth:
+                yield
+                return
+            self.db.begin()
+            self._depth, self._added = 1, {}
+            try:
+                yield
+                self._count()
+                self.db.commit()
+            except BaseException:
+                self._settings.clear()  # their rows are gone
+                self.db.rollback()
+                raise
+            finally:
+                self._depth = 0
+
+    def _count(self) -> None:
+        """Add what the transaction has inserted to the totals; in order, or two could wait for each other."""
+        for table, (rows, sums) in sorted(self._added.items()):
+            self.db.execute(
+                "INSERT INTO totals (name, total, sum) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE "
+                "SET total = totals.total + excluded.total, "
+                f"sum = (totals.sum + excluded.sum) % {MODULUS}",
+                (table, rows, sums % MODULUS),
+            )
+
+    def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> int:
+        """Add rows with their checksums; one that a unique index refuses is left out.
+
+        A row has every column of the table but `id` and `checksum`. Returns the number of new rows.
+        """
+        names = [*columns(table), "checksum"]
+        sql = (
+            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+            "ON CONFLICT DO NOTHING"
+        )
+        with self.transaction():
+            added = self._added.setdefault(table, [0, 0])
+            before = added[0]
+            iterator = iter(rows)
+            while batch := [stored_row(table, dict(row)) for row in islice(iterator, _MAX_VALUES)]:
+                for values, new in zip(batch, self.db.insert_new(sql, batch), strict=True):
+                    if new:
+                        added[0] += 1
+                        added[1] += summand(values[-1])
+            return added[0] - before
+
     def setting(self, setting: Setting) -> int:
         """The row id of a setting, which is added if it is new."""
-        number = self._settings.get(setting.digest)
-        if number is None:
-            self.db.execute(
-                "INSERT OR IGNORE INTO settings (digest, prompt, model, parameters, low, high) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (setting.digest, setting.prompt, setting.model,
-                 json.dumps(setting.parameters, sort_keys=True), setting.low, setting.high),
-            )  # fmt: skip
-            row = self.db.execute("SELECT id FROM settings WHERE digest = ?", (setting.digest,))
-            number = self._settings[setting.digest] = int(row.fetchone()[0])
+        number = self._settings.get(setting.digest) or self.find_setting(setting)
+        if not number:
+            self.insert("settings", [{
+                "digest": setting.digest, "prompt": setting.prompt, "model": setting.model,
+                "parameters": json.dumps(setting.parameters, sort_keys=True),
+                "low": setting.low, "high": setting.high,
+            }])  # fmt: skip
+            number = self.find_setting(setting)
+        self._settings[setting.digest] = number
         return number
+
+    def find_setting(self, setting: Setting) -> int:
+        """The row id of a setting, or 0 if the store does not have it."""
+        sql = "SELECT coalesce(max(id), 0) FROM settings WHERE digest = ?"
+        return int(self.db.execute(sql, (setting.digest,)).fetchone()[0])
 
     def settings(self) -> list[tuple[int, Setting]]:
         """All settings with their row ids, oldest first."""
@@ -166,50 +216,136 @@ class Store:
             for number, prompt, model, parameters, low, high in rows
         ]
 
-    def add_replies(self, setting: Setting, rows: Iterable[ReplyRow]) -> None:
-        """Add replies in one transaction; a second gain for a key is ignored."""
-        with self.transaction():
-            self.insert_replies(setting, rows)
+    def question(self, text: str) -> int:
+        """The row id of a question, which is added if it is new."""
+        return self.questions([text])[storable(text, "TEXT")]
 
-    def insert_replies(
+    def questions(self, texts: Iterable[str]) -> dict[str, int]:
+        """The row ids of questions, which are added if they are new."""
+        wanted = list(dict.fromkeys(storable(text, "TEXT") for text in texts))
+        ids = self._question_numbers(wanted)
+        if missing := [text for text in wanted if text not in ids]:
+            self.insert("questions", ({"text": text} for text in missing))
+            ids |= self._question_numbers(missing)
+        return ids
+
+    def _question_numbers(self, texts: Sequence[str]) -> dict[str, int]:
+        ids: dict[str, int] = {}
+        for chunk in _chunks(texts):
+            marks = ",".join("?" * len(chunk))
+            ids |= self.db.execute(f"SELECT text, id FROM questions WHERE text IN ({marks})", chunk)
+        return ids
+
+    def add_replies(
         self, setting: Setting, rows: Iterable[ReplyRow], created: str | None = None
-    ) -> None:
-        """Add replies within an open transaction."""
-        number = self.setting(setting)
-        now = created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self.db.executemany(
-            "INSERT OR IGNORE INTO replies (setting, created, key, replicate, status, gain, detail, "
-            "raw, tokens_in, tokens_out, cost, seconds, cut) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            ((number, now, *row) for row in rows),
-        )
+    ) -> int:
+        """Add replies in one transaction; a second gain for a key is ignored. Returns the number added."""
+        with self.transaction():
+            number, time_of = self.setting(setting), created or now()
+            return self.insert(
+                "replies",
+                ({"setting": number, "created": time_of, **row._asdict()} for row in rows),
+            )
 
     def add_pairs(self, setting: Setting, pairs: Iterable[PairRow]) -> None:
-        """Add pairs with their keys in one transaction."""
+        """Add pairs with their keys in one transaction, unless they are the last of their document."""
+        rows = list(pairs)
         with self.transaction():
-            self.insert_pairs(setting, pairs)
+            number, time_of = self.setting(setting), now()
+            questions = self.questions(row.question for row in rows)
+            last = self._last_keys(number, rows)
+            new = []
+            for row in rows:
+                place = storable(row.query, "TEXT"), storable(row.doc, "TEXT"), row.replicate
+                key, document, created = last.get(place, ("", None, ""))
+                if key == row.key and document in (row.document, *[None] * (not row.document)):
+                    continue
+                created = max(time_of, created)  # whatever the clock says
+                last[place] = row.key, row.document, created
+                new.append({
+                    "setting": number, "created": created, **row._asdict(),
+                    "question": questions[storable(row.question, "TEXT")],
+                })  # fmt: skip
+            self.insert("asked", new)
 
-    def insert_pairs(self, setting: Setting, pairs: Iterable[PairRow]) -> None:
-        """Add pairs within an open transaction."""
-        number = self.setting(setting)
-        for query, doc, key, replicate, question in pairs:
-            self.db.execute("INSERT OR IGNORE INTO questions (text) VALUES (?)", (question,))
-            self.db.execute(
-                "INSERT OR REPLACE INTO asked (setting, query, doc, key, replicate, question) "
-                "SELECT ?, ?, ?, ?, ?, id FROM questions WHERE text = ?",
-                (number, query, doc, key, replicate, question),
+    def _last_keys(
+        self, setting: int, rows: Sequence[PairRow]
+    ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
+        """The key, document and time that count now for each of these pairs and replicates."""
+        places = list({(storable(r.query, "TEXT"), storable(r.doc, "TEXT")) for r in rows})
+        last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
+        for chunk in _chunks(places, _MAX_VALUES // 2):
+            marks = ",".join(["(?,?)"] * len(chunk))
+            cursor = self.db.execute(
+                f"WITH places (query, doc) AS (VALUES {marks}) "  # CROSS: or SQLite reads all rows
+                "SELECT a.query, a.doc, a.replicate, a.key, a.document, a.created "
+                "FROM places p CROSS JOIN asked a WHERE a.setting = ? AND a.query = p.query "
+                "AND a.doc = p.doc ORDER BY a.created, a.id",
+                (*(value for place in chunk for value in place), setting),
             )
+            for query, doc, replicate, key, document, created in cursor:
+                last[query, doc, replicate] = key, document, created
+        return last
 
-    def done(self, keys: Sequence[str], retry: Iterable[str] = ()) -> set[str]:
-        """The keys that need no further call: with a gain, or with a failure that is not in `retry`."""
-        last: dict[str, str] = {}  # status by key: ok, or else that of the last failure
-        for start in range(0, len(keys), _MAX_VALUES):
-            chunk = keys[start : start + _MAX_VALUES]
+    def add_documents(self, texts: Iterable[str], *, text: bool = True) -> list[str]:
+        """Keep documents for audit, with their text or only its hash; returns the hashes.
+
+        A text is added to a hash that the store has without one, and never removed.
+        """
+        hashes: list[str] = []
+        with self.transaction():
+            for value in texts:
+                row = {"hash": document_hash(value), "text": value if text else None}
+                hashes.append(row["hash"] or "")
+                if not self.insert("documents", [row]) and text:
+                    self._add_text(row)
+        return hashes
+
+    def _add_text(self, row: Mapping[str, Any]) -> None:
+        old, new = stored_row("documents", {**row, "text": None}), stored_row("documents", {**row})
+        changed = self.db.execute(
+            "UPDATE documents SET text = ?, checksum = ? WHERE hash = ? AND text IS NULL",
+            (new[1], new[2], new[0]),
+        ).rowcount
+        if changed:
+            self._added["documents"][1] += summand(new[2]) - summand(old[2])
+
+    def add_votes(self, votes: Iterable[Vote]) -> int:
+        """Add labels of people in one transaction; returns the number of new ones."""
+        from goodgain.labels.people import add_votes
+
+        return add_votes(self, votes)
+
+    def last_replies(self, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """The status and the id of the reply that counts for each key: ok, or else the last failure."""
+        last: dict[str, tuple[str, int]] = {}
+        for chunk in _chunks(keys):
             marks = ",".join("?" * len(chunk))
-            last |= self.db.execute(
-                f"SELECT key, status FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
+            cursor = self.db.execute(
+                f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
                 chunk,
             )
-        return {key for key, status in last.items() if status not in retry}
+            for key, status, number in cursor:
+                last[key] = status, number
+        return last
+
+    def done(
+        self, keys: Sequence[str], retry: Iterable[str] = (), after: int | None = None
+    ) -> set[str]:
+        """The keys that need no further call: with a gain, or with a failure that is not in `retry`.
+
+        Failures that were stored after the reply of id `after` are not retried either.
+        """
+        retried = tuple(retry)
+        return {
+            key
+            for key, (status, number) in self.last_replies(keys).items()
+            if status not in retried or (after is not None and number > after)
+        }
+
+    def last_reply(self) -> int:
+        """The id of the last reply, or 0."""
+        return int(self.db.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
 
     def done_keys(self, setting: Setting, retry: Iterable[str] = ()) -> list[str]:
         """All keys of a setting that need no further call."""
@@ -219,19 +355,25 @@ class Store:
         return list(self.done([key for (key,) in keys], tuple(retry)))
 
     def cost(self) -> float:
-        """The cost of all replies that had a price."""
-        return float(self.db.execute("SELECT total(cost) FROM replies").fetchone()[0])
+        """The cost of all calls that had a price, also of those whose labels are not used."""
+        return float(self.db.execute("SELECT coalesce(sum(cost), 0) FROM spending").fetchone()[0])
 
-    def transaction(self) -> _Transaction:
-        """A context whose changes are committed together, or not at all."""
-        return _Transaction(self)
+    def cost_after(self, number: int) -> tuple[float, int]:
+        """The cost of the calls after a row of `spending`, and the id of the last one."""
+        sql = "SELECT coalesce(sum(cost), 0), coalesce(max(id), 0) FROM spending WHERE id > ?"
+        cost, last = self.db.execute(sql, (number,)).fetchone()
+        return float(cost), int(last)
 
-    def forget_settings(self) -> None:
-        """Drop cached row ids, which are invalid after a rollback."""
-        self._settings.clear()
+    def add_spending(self, setting: Setting, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add calls to what the store has cost: calls, tokens_in, tokens_out, cost, estimated."""
+        with self.transaction():
+            number, time_of = self.setting(setting), now()
+            self.insert(
+                "spending", ({"setting": number, "created": time_of, **row} for row in rows)
+            )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file or the connection."""
         self.db.close()
 
     def __del__(self) -> None:
@@ -245,57 +387,13 @@ class Store:
         self.close()
 
     def __repr__(self) -> str:
-        replies = self.db.execute("SELECT count(*) FROM replies").fetchone()[0]
-        return f"Store('{self.path}', {replies:,} replies)"
-
-
-class _Transaction:
-    """BEGIN IMMEDIATE waits for other writers; upgrading a read to a write would fail instead."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        self._store.db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._store.db.execute("COMMIT" if kind is None else "ROLLBACK")
-        if kind is not None:
-            self._store.forget_settings()
-
-
-def _check(path: str) -> None:
-    """Refuse a file that is not a store, or one of a later version, before writing to it."""
-    try:
-        if Path(path).stat().st_size == 0:
-            return
-        # A process killed while creating the file leaves a journal, which needs write access to roll back.
-        mode = "rw" if Path(f"{path}-journal").exists() else "ro"
-        uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-        db = sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT, isolation_level=None)
-        try:
-            db.execute("BEGIN")  # one snapshot: another process may be creating the file
-            application = db.execute("PRAGMA application_id").fetchone()[0]
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        finally:
-            db.close()
-    except (sqlite3.Error, OSError) as error:
-        raise InputError(f"not a label store: {error}", where=path) from None
-    if application != APPLICATION and not (empty and application == 0):
-        raise InputError("not a label store, but another SQLite database", where=path)
-    if version > FORMAT:
-        raise InputError(
-            f"the label store has format {version}; this version supports up to {FORMAT}",
-            where=path,
-            hint="pip install --upgrade goodgain",
+        replies, votes = (
+            self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("replies", "votes")
         )
+        return f"Store('{self.path}', {replies:,} replies, {votes:,} votes)"
 
 
-def _statements(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _chunks(values: Sequence[Any], size: int = _MAX_VALUES) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -12,7 +12,7 @@ from goodgain._core import content_names
 from goodgain.data.trace import Trace
 from goodgain.errors import InputError
 from goodgain.identity import Identity
-from goodgain.labels.pairs import Pair
+from goodgain.labels.pairs import Excerpt
 from goodgain.labels.result import gains_of
 from goodgain.traces import read_traces
 
@@ -26,7 +26,7 @@ def trace_pairs(
     source: Any,
     identity: Any = None,
     format: str | None = None,  # noqa: A002 - the command line's word
-) -> Iterator[Pair]:
+) -> Iterator[Excerpt]:
     """A pair for each unique result of each conversation's last turn, which is the one scored.
 
     The query is the conversation; the document is an id or URL that no other result has in any of its
@@ -38,11 +38,11 @@ def trace_pairs(
         source, format = list(all_traces(source, format)), None  # noqa: A001
     shared = _shared_ids(all_traces(source, format))
     for trace in all_traces(source, format):
-        question = _question(trace)
+        question = question_of(trace)
         results = _results(trace)
         for name, group in _named(results, rules, shared.get(trace.conversation, frozenset())):
             texts = (_text(results[number]) for number in group)
-            yield Pair(trace.conversation, name, question, max(texts, key=len))
+            yield Excerpt(trace.conversation, name, question, max(texts, key=len))
 
 
 def _shared_ids(traces: Iterable[Trace]) -> dict[str, set[str]]:
@@ -186,7 +186,7 @@ def _text(result: Result) -> str:
     return "\n".join(filter(None, [result.title, *facts, result.content or result.snippet]))
 
 
-def _question(trace: Trace) -> str:
+def question_of(trace: Trace) -> str:
     """The user's last message, preceded by earlier ones that it may refer to."""
     turns = trace.turns
     last = turns[-1].user if turns else None

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic import GoodGain
+from goodgain.agentic.stopping import Stopping
 from goodgain.comparison import Comparison, compare
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.errors import UsageError
@@ -16,13 +17,14 @@ from goodgain.labels.calibration import Calibration
 from goodgain.ranking import Evaluation
 from goodgain.reports.charts.frame import unit_nouns
 from goodgain.reports.charts.scores import unit_values
+from goodgain.results.judges import judge_sentence, judges_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from goodgain.measures import Measure
 
-KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Calibration)
+KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,7 @@ class PageContents:
     evaluations: tuple[Evaluation, ...] = ()
     experiments: tuple[ExperimentResult, ...] = ()
     gains: tuple[GoodGain, ...] = ()
+    stoppings: tuple[Stopping, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)  # texts by id
@@ -109,6 +112,18 @@ class PageContents:
                     units |= dict.fromkeys(column)
         return list(units)
 
+    @cached_property
+    def judges(self) -> list[dict[str, Any]]:
+        """The judges whose labels the numbers rest on."""
+        results = [*self.evaluations, *(e.scores for e in self.experiments), *self.gains]
+        facts = [f for result in results for f in result.inputs()]
+        return judges_of([*facts, *(self.comparison.inputs if self.comparison else ())])
+
+    @property
+    def judge_note(self) -> str:
+        """What stands below every table of numbers that rest on a judge."""
+        return "".join(f" Judged by {judge_sentence(judge)}." for judge in self.judges)
+
     def warnings(self) -> list[str]:
         """The warnings of all results, without repetition."""
         results: list[Any] = [
@@ -157,6 +172,7 @@ def gather_contents(
         ),
         experiments=experiments,
         gains=gains,
+        stoppings=tuple(r for r in results if isinstance(r, Stopping)),
         calibrations=tuple(r for r in results if isinstance(r, Calibration)),
         queries=query_texts.texts,
         documents=document_texts.texts,
@@ -224,6 +240,8 @@ def _default_title(contents: PageContents) -> str:
         return _first(others, 4)
     if contents.gains:
         return ", ".join(name for gain in contents.gains for name in gain.names)
+    if contents.stoppings:
+        return ", ".join(dict.fromkeys(name for s in contents.stoppings for name in s.names))
     return "Judge labels vs human labels"
 
 

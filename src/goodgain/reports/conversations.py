@@ -6,17 +6,21 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodgain.agentic.trajectory import diff_of
 from goodgain.errors import InputError
 from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.conversations import Conversation, CountedResult
+    from goodgain.agentic.conversations import Conversation, CountedResult, CountedSearch
+    from goodgain.agentic.funnel import ConversationFunnel
+    from goodgain.agentic.settings import GainSettings
 
 MAX_RESULTS = 8_000  # of all conversations on a page; above it some conversations are selected
 MAX_BYTES = 10_000_000
 MAX_SNIPPET_CHARACTERS = 300
 MAX_MESSAGE_CHARACTERS = 2_000
+MAX_EVIDENCE = 200  # of a conversation
 MAX_URL_CHARACTERS = 2_000  # longer URLs are not links
 
 
@@ -34,13 +38,25 @@ def page_conversations(result: GoodGain) -> PageConversations:
         return PageConversations([], "This result does not include the conversations themselves.")
     selection, rule = _select(result)
     places = {pair: i for i, pair in enumerate(selection)}  # most informative first
+    evidence = {
+        (f.system, f.conversation, f.repeat): f
+        for f in (result.funnel.conversations() if result.funnel.recorded else ())
+        if (f.system, f.conversation) in places
+    }
     by_place: dict[int, list[dict[str, Any]]] = {}
+    runs: dict[tuple[str, str], dict[str, tuple[Conversation, dict[str, Any]]]] = {}
     try:
         for conversation in result.conversations.read(places):
             place = places[conversation.system, conversation.name]
-            by_place.setdefault(place, []).append(_item(conversation, result))
+            own = evidence.get((conversation.system, conversation.name, conversation.repeat))
+            item = _item(conversation, result) | _evidence(own)
+            by_place.setdefault(place, []).append(item)
+            same = runs.setdefault((conversation.name, conversation.repeat), {})
+            same[conversation.system] = conversation, item
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
+    for same in runs.values():
+        _compare_with_first(result, same)
     items = [item for i in sorted(by_place) for item in by_place[i]]
     fitting = _fitting(items)
     total = sum(len(s.runs.conversations) for s in result.systems)
@@ -116,18 +132,24 @@ def _in_order(items: list[dict[str, Any]], result: GoodGain) -> list[dict[str, A
 def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
     system = result[c.system]
     rows = system.values[system.rows_of(c.name, c.repeat)][: len(c.iterations)]
-    columns = [system.column(m) for m in ("G", "CG", "GR", "Dup")]
+    columns = [system.column(m) for m in ("G", "CG", "GR")]
     return {
         "place": (c.system, c.name, c.repeat),
         "system": cut(c.system),
         "name": cut(f"{c.name}, repeat {c.repeat}" if system.is_repeated else c.name),
         "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
         "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
+        "labelled": any(r.gain is not None for i in c.iterations for s in i for r in s.results),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
+                "spent": {
+                    name: value_of(float(row[system.column(name.capitalize())]))
+                    for name in ("seconds", "tokens", "cost")
+                },
                 "searches": [
                     {
+                        **_brought(s, result.settings),
                         "query": _prose(s.search.query),
                         "tool": cut(s.search.tool or ""),
                         "latency": s.search.latency,
@@ -144,6 +166,58 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
             for searches, row in zip(c.iterations, rows, strict=True)
         ],
     }
+
+
+def _evidence(funnel: ConversationFunnel | None) -> dict[str, Any]:
+    """What became of each known good result, and whether the answer is right."""
+    if funnel is None:
+        return {}
+    listed = [
+        {**e.to_dict(), "name": cut(e.name), "hop": cut(e.hop or "")}
+        for e in funnel.evidence[:MAX_EVIDENCE]
+    ]
+    return {
+        "evidence": listed,
+        "evidenceCount": len(funnel.evidence),
+        "correct": funnel.answer,
+        "confidence": funnel.confidence,
+    }
+
+
+def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
+    """How many results of a search are new, how many of them are good, and the gain that they add."""
+    new = [r.gain for r in search.results if r.first is None]
+    good = [gain for gain in new if gain is not None and gain >= settings.threshold]
+    added = sum(good) if settings.gain == "linear" else sum(2**gain - 1 for gain in good)
+    return {"fresh": len(new), "good": len(good), "added": added}
+
+
+def _compare_with_first(
+    result: GoodGain, runs: dict[str, tuple[Conversation, dict[str, Any]]]
+) -> None:
+    """Add to each run how it differs from the first system's; to the first how the second's differs."""
+    first, *others = sorted(runs, key=result.names.index)
+    for other in others:
+        diff = diff_of(result, runs[first][0], runs[other][0])
+        data = {
+            "systems": [cut(first), cut(other)],
+            "sentences": [_prose(text, MAX_MESSAGE_CHARACTERS) for text in diff.sentences()],
+            "divergence": diff.divergence.iteration if diff.divergence else None,
+            "steps": [
+                [
+                    [[_prose(q) for q in step.queries], step.new, step.good, step.shared, step.gain]
+                    for step in steps
+                ]
+                for steps in diff.steps
+            ],
+            "evidence": [
+                [_prose(e.name), e.gain, *(str(p) if p else None for p in e.places)]
+                for e in diff.evidence[:MAX_EVIDENCE]
+            ],
+            "evidenceCount": len(diff.evidence),
+        }
+        runs[other][1]["against"] = data
+        runs[first][1].setdefault("against", data)
 
 
 def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:

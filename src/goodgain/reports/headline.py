@@ -12,7 +12,8 @@ from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
-    from goodgain.agentic.system import Figure
+    from goodgain.agentic.runs import Figure
+    from goodgain.agentic.system import SystemGain
     from goodgain.comparison import Comparison, Pair
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
@@ -27,6 +28,8 @@ def headlines(contents: PageContents) -> list[list[Span]]:
         sentences.append(_evaluation_headline(contents, contents.quality))
     if contents.gains:
         sentences.append(_good_gain_headline(contents))
+    if contents.stoppings:
+        sentences.append(_stopping_headline(contents))
     if contents.calibrations:
         sentences.append(_calibration_headline(contents))
     return sentences or [["Only time and cost were measured."]]
@@ -238,7 +241,7 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
     for result in contents.gains:
         for system in result.systems:
             figure = system.figure("CG")
-            if figure.n == 0 or system.counts()["coverage"] == 0:
+            if figure.n == 0 or _is_unlabelled(system):
                 spans += [
                     UserText(system.name),
                     " has no labelled results, so its gain is unknown. ",
@@ -254,6 +257,19 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
     return spans or ["No conversation was measured."]
 
 
+def _is_unlabelled(system: SystemGain) -> bool:
+    """Whether no result has a label, or none was read."""
+    counts = system.counts()
+    return not counts["coverage"] > 0 and bool(counts["results"] or counts["unread"])
+
+
+def _stopping_headline(contents: PageContents) -> list[Span]:
+    """What the rules keep and spend, the first few of them."""
+    sentences = [s for result in contents.stoppings for s in result.sentences()]
+    more = f" {counted(len(sentences) - 3, 'more outcome')} below." if len(sentences) > 3 else ""
+    return [UserText(". ".join(sentences[:3]) + "."), more]
+
+
 def _label_bounds(figure: Figure) -> str:
     if figure.upper == math.inf:
         return " or more, as results of some searches are unknown,"
@@ -264,14 +280,19 @@ def _calibration_headline(contents: PageContents) -> list[Span]:
     """How well the judge agrees with people."""
     calibration = contents.calibrations[0]
     kappa = calibration["quadratic kappa"]
-    false_good = calibration["false-good rate"].value
     spans: list[Span] = [
         "The judge agrees with people at a quadratic kappa of ",
         Strong(number(kappa.value, 2)),
         f" over {counted(calibration.pairs, 'pair')}",
     ]
-    if false_good == false_good:
-        spans.append(
-            f"; it labels {100 * false_good:.0f}% of the documents good that people label bad"
+    rates = [
+        f"labels {100 * rate:.0f}% of the documents {wrong} that people label {right}"
+        for name, wrong, right in (
+            ("false-good rate", "good", "bad"),
+            ("missed-good rate", "bad", "good"),
         )
+        if (rate := calibration[name].value) == rate
+    ]
+    if rates:
+        spans.append(f"; it {' and '.join(rates)}")
     return [*spans, "."]

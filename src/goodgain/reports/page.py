@@ -30,6 +30,7 @@ SCRIPTS = (
     "detail.js",
     "queries.js",
     "query.js",
+    "replay.js",
     "agentic.js",
     "page.js",
 )

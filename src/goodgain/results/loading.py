@@ -6,25 +6,25 @@ import os
 from pathlib import Path
 from typing import Any
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, UsageError
 
 
 def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
-    """Load a saved evaluation, comparison, Good Gain, calibration, experiment folder or label store.
+    """Load a saved result of any kind, an experiment folder or a label store.
 
     `qrels` replace the judgments in an experiment folder.
     """
     from goodgain.experiment import ExperimentResult
-    from goodgain.io.files import file_not_found, is_sqlite, read_json
-    from goodgain.labels import Labels
+    from goodgain.io.files import file_not_found, is_store, read_json
+    from goodgain.labels.result import stored_labels
 
     name = os.fspath(path)
+    if is_store(name):
+        return stored_labels(name)
     if Path(name).is_dir():
         return ExperimentResult.open(name, qrels=qrels)
     if not Path(name).exists():
         raise file_not_found(name)
-    if is_sqlite(name):
-        return Labels.of(name)
     kinds = saved_kinds()
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
@@ -40,11 +40,14 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
 def saved_kinds() -> dict[str, Any]:
     """The result classes by the kind that their saved files name."""
     from goodgain.agentic import GoodGain
+    from goodgain.agentic.stopping import Stopping
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration
+    from goodgain.labels.nuggets.scores import NuggetScores
     from goodgain.ranking import Evaluation
 
-    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Calibration)}
+    kinds = (Evaluation, Comparison, GoodGain, Stopping, Calibration, NuggetScores)
+    return {kind.KIND: kind for kind in kinds}
 
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:
@@ -58,3 +61,43 @@ def load_saved(path: str | os.PathLike[str]) -> Any | None:
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None
     return saved_kinds()[kind].load(name) if kind in saved_kinds() else None
+
+
+def load_answers(source: Any) -> Any:
+    """A judge's labels of answers if this is a label store, a golden set if it is one; otherwise itself."""
+    from goodgain.io.files import is_sqlite
+    from goodgain.io.naming import format_of
+
+    if not isinstance(source, str | os.PathLike):
+        return _answer_labels(source)
+    name = os.fspath(source)
+    if is_sqlite(name):
+        from goodgain.labels import Store
+
+        return _answer_labels(Store(name, create=False))
+    if format_of(name) is None and name.endswith((".yaml", ".yml")):
+        from goodgain.checks.golden import read_golden
+
+        return read_golden(name)
+    return source
+
+
+def _answer_labels(store: Any) -> Any:
+    """The labels of answers in a store, which may have labels of documents too."""
+    from goodgain.labels import Labels
+
+    settings = [s for _, s in store.settings() if s.prompt.startswith("answer-")]
+    if not settings:
+        raise InputError(
+            "the label store has no labels of answers",
+            where=str(store.path),
+            hint="label them with: goodgain label TRACES --answers GOLD --store STORE --model NAME",
+        )
+    if len(settings) > 1:
+        names = "; ".join(f"{s.model}, {s.prompt}" for s in settings)
+        raise UsageError(
+            f"the label store has answers by {len(settings)} judges: {names}",
+            where=str(store.path),
+            hint="choose one in Python: answers=Labels.of(store, model=..., prompt=...)",
+        )
+    return Labels(store, settings[0])

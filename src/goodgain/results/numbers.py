@@ -1,4 +1,4 @@
-"""Formatting of a comparison's numbers: p-values, stars, signed differences."""
+"""Formatting of numbers: p-values, stars, signed differences, shares."""
 
 from __future__ import annotations
 
@@ -42,6 +42,18 @@ def signed(value: float | None, digits: int = 4) -> str:
 def percent(value: float | None) -> str:
     """A relative change as a percentage."""
     return "-" if value is None else "0%" if value == 0 else f"{100 * value:+.1f}%"
+
+
+def hundredths(share: float) -> str:
+    """A share in percent, without the sign: never rounded to a false 0 or 100."""
+    if share != share:
+        return "-"
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1 - 1e-12:
+        return "99.9"
+    if float(text) == 0:
+        return "0.0" if abs(share) < 1e-12 else f"{100 * share:.1e}"
+    return text
 
 
 def interval(pair: tuple[float, float] | None) -> str:

@@ -78,32 +78,6 @@ def kendall_tau(x: Floats, y: Floats) -> Floats:
     return _ratio((a * b).sum(-1), np.sqrt((a * a).sum(-1) * (b * b).sum(-1)))
 
 
-def ppi_mean(human: Floats, predicted: Floats, unlabelled: Floats) -> tuple[float, float, float]:
-    """The mean of a measure by prediction-powered inference: value, standard error, weight.
-
-    `human` and `predicted` are the values of the same queries by human judgments and by the judge;
-    `unlabelled` are those of the other queries, by the judge alone. The weight of the judge minimises
-    the error (PPI++, Angelopoulos, Duchi and Zrnic 2023): a useless judge gets 0, which gives the plain
-    human mean.
-    """
-    import numpy as np
-
-    n, m = len(human), len(unlabelled)
-    if n < 2:
-        return (float(np.mean(human)) if n else np.nan), np.nan, 0.0
-    weight = 0.0
-    if m:
-        variance = float(np.var(np.concatenate([predicted, unlabelled]), ddof=1))
-        covariance = float(np.cov(human, predicted, ddof=1)[0, 1])
-        if variance > 0:
-            weight = min(1.0, max(0.0, covariance / ((1 + n / m) * variance)))
-    mean, error = float(np.mean(human)), float(np.var(human - weight * predicted, ddof=1)) / n
-    if weight:
-        mean += weight * float(np.mean(unlabelled) - np.mean(predicted))
-        error += weight**2 * (float(np.var(unlabelled, ddof=1)) / m if m > 1 else np.inf)
-    return mean, float(np.sqrt(error)), weight
-
-
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     """A quotient, NaN where it is undefined."""
     import numpy as np

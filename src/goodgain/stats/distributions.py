@@ -87,6 +87,12 @@ def t_ppf(p: float, df: float) -> float:
     return solve(lambda t: (1 - p) - t_sf(t, df), 0.0, max(normal_ppf(p), 1.0))
 
 
+@lru_cache(maxsize=4096)
+def beta_ppf(p: float, a: float, b: float) -> float:
+    """The x with P(X <= x) = p of the beta distribution."""
+    return solve(lambda x: beta_inc(a, b, x) - p, 0.0, 1.0)
+
+
 def f_sf(f: float, df1: float, df2: float) -> float:
     """P(F > f) of the F distribution."""
     if f <= 0:

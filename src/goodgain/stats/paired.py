@@ -316,8 +316,6 @@ def bca_interval(
     Its percentiles are moved out as far as Student's t lies outside the normal (Hesterberg 2015): a
     bootstrap of few queries is too narrow without it.
     """
-    from goodgain.stats.distributions import t_ppf
-
     n = len(differences)
     if n > 1 and is_constant(differences):
         value = float(differences.mean())
@@ -326,26 +324,40 @@ def bca_interval(
         return None
     if means is None:
         means = bootstrap_means([differences], resampling or Resampling())[0]
+    return bca_of(means, differences, widened(confidence, n))
+
+
+def widened(confidence: float, n: int) -> float:
+    """The level whose normal quantile is Student's t of n values (Hesterberg 2015)."""
+    from goodgain.stats.distributions import t_ppf
+
     wide = math.sqrt(n / (n - 1)) * t_ppf((1 + confidence) / 2, n - 1)
-    return bca_of(means, differences, 1 - 2 * normal_sf(wide))
+    return 1 - 2 * normal_sf(wide)
 
 
 def bca_of(means: Floats, differences: Floats, confidence: float) -> tuple[float, float]:
     """The interval from means already drawn; plain percentiles if BCa is undefined."""
+    left_out = (differences.sum() - differences) / (len(differences) - 1)
+    return bca_percentiles(means, float(differences.mean()), left_out, confidence)
+
+
+def bca_percentiles(
+    draws: Floats, observed: float, left_out: Floats, confidence: float
+) -> tuple[float, float]:
+    """The BCa interval of any statistic from its draws, and from its values without each unit."""
     import numpy as np
 
     from goodgain.stats.distributions import normal_ppf
 
-    observed = differences.mean()
-    below = (int((means < observed).sum()) + int((means <= observed).sum())) / (2 * len(means))
+    below = (int((draws < observed).sum()) + int((draws <= observed).sum())) / (2 * len(draws))
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     bias = normal_ppf(below)
-    if math.isfinite(bias):
-        left_out = (differences.sum() - differences) / (len(differences) - 1)
-        pull = left_out.mean() - left_out
-        acceleration = float((pull**3).sum() / (6 * (pull**2).sum() ** 1.5))
+    pull = left_out.mean() - left_out
+    spread = float((pull**2).sum())
+    if math.isfinite(bias) and spread > 0:
+        acceleration = float((pull**3).sum() / (6 * spread**1.5))
         tails = [_bca_tail(bias, acceleration, tail) for tail in tails]
-    low, high = np.percentile(means, [100 * tail for tail in tails])
+    low, high = np.percentile(draws, [100 * tail for tail in tails])
     return float(low), float(high)
 
 

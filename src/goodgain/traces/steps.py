@@ -125,6 +125,8 @@ class _Turn:
                 step = step_of.get(id(outer))
             if step is None and number and _is_retry(self.calls[number - 1], span):
                 step = step_of[id(self.calls[number - 1])]
+            if step is None and number:
+                step = _running_step(step_of[id(self.calls[number - 1])], span)
             if step is None:
                 step = _Step(None)
                 ordered.append((_order(span), step))
@@ -232,6 +234,15 @@ class _Turn:
             for span in spans:
                 if not any(id(a) in known for a in self._ancestors(span)):
                     builder.add_usage(**{name: getattr(span.usage, name)})
+
+
+def _running_step(step: _Step, span: Span) -> _Step | None:
+    """The step before, if one of its calls still ran when this one began: nobody had seen its results."""
+    if step.model is not None:
+        return None
+    start = sort_key(span.start)
+    is_running = any(s.end is not None and sort_key(s.end) > start for s in step.calls)
+    return step if is_running else None
 
 
 def _order(span: Span) -> Any:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from goodgain.agentic.evidence import FUNNEL, EvidenceTable
 from goodgain.agentic.ledgers import ledger_of
 from goodgain.agentic.result import GoodGain
+from goodgain.agentic.runs import COUNTED, Runs
 from goodgain.agentic.settings import GainSettings
-from goodgain.agentic.system import COUNTED, Runs, SystemGain
+from goodgain.agentic.system import SystemGain
 from goodgain.data.qrels import Qrels
 from goodgain.engines.spark.broadcasts import ShippedQrels, stream_of
 from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, scored
@@ -77,6 +79,8 @@ class SparkGoodGain:
             rows_of_runs = np.diff(np.append(begins, len(iterations)))
             first = own.take(begins)
             counted = pc.list_flatten(first.column("counted")).to_numpy()
+            funnel = pc.list_flatten(first.column("funnel")).to_numpy()
+            evidence = [json.loads(text) for text in first.column("evidence").to_pylist()]
             matrices = {
                 which: pc.list_flatten(own.column(which)).to_numpy().reshape(-1, len(columns))
                 for which in (("value", "lower", "upper") if self.bounded else ("value",))
@@ -92,6 +96,7 @@ class SparkGoodGain:
                 ),
                 columns=columns,
                 values=matrices["value"],
+                evidence=EvidenceTable(funnel.reshape(-1, len(FUNNEL)), evidence),
                 lower=matrices.get("lower"),
                 upper=matrices.get("upper"),
             )

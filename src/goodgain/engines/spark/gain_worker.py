@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain._core import CoreError, conversation_ids
-from goodgain.agentic.system import COUNTED
+from goodgain.agentic.evidence import FUNNEL
+from goodgain.agentic.runs import COUNTED
 from goodgain.engines.spark.broadcasts import first_place
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 KEYED = "line string, place bigint, conversation string"
 SCORED = (
     "place bigint, system string, conversation string, repeat string, iteration int, "
-    "counted array<bigint>, value array<double>, lower array<double>, upper array<double>, report string"
+    "counted array<bigint>, funnel array<bigint>, evidence string, value array<double>, "
+    "lower array<double>, upper array<double>, report string"
 )
 _BATCH = 16 << 20  # bytes of lines that are scored together; a conversation is never split
 
@@ -120,12 +122,24 @@ def _schema() -> Any:
             ("repeat", pa.string()),
             ("iteration", pa.int32()),
             ("counted", pa.list_(pa.int64())),
+            ("funnel", pa.list_(pa.int64())),
+            ("evidence", pa.string()),
             ("value", values),
             ("lower", values),
             ("upper", values),
             ("report", pa.string()),
         ]
     )
+
+
+def _evidence(scores: TraceScores, owner: Any, begins: Any) -> Any:
+    """The evidence of every run as JSON, in its first row."""
+    import pyarrow as pa
+
+    texts: list[str | None] = [None] * len(owner)
+    for begin, rows in zip(begins.tolist(), scores.evidence, strict=True):
+        texts[begin] = json.dumps(rows)
+    return pa.array(texts, pa.string())
 
 
 def _rows(scores: TraceScores, lines: list[bytes], places: list[int]) -> Any:
@@ -161,6 +175,8 @@ def _rows(scores: TraceScores, lines: list[bytes], places: list[int]) -> Any:
             repeated(scores.repeats),
             pa.array(iteration, pa.int32()),
             listed(counts[:, 1:][owner]),
+            listed(scores.funnel.reshape(-1, len(FUNNEL))[owner]),
+            _evidence(scores, owner, begins),
             values,
             *bounds,
             pa.nulls(len(owner), pa.string()),

@@ -16,10 +16,12 @@ from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.errors import GoodgainError, InputError
 from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
-from goodgain.labels.exchange import export, import_labels
+from goodgain.labels.exchange import export
+from goodgain.labels.imports import import_labels
 from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
 from goodgain.labels.labeller import label as label_here
+from goodgain.labels.opening import is_url
 from goodgain.labels.pairs import Pair, read_pairs
 from goodgain.labels.store import PairRow
 from goodgain.labels.template import cut
@@ -112,7 +114,11 @@ def label(
 
 def _beside(store: Store, temporary: str) -> str:
     """The folder next to the store, where a second run finds the labels the first has paid for."""
-    return temporary if store.path == ":memory:" else f"{Path(store.path).absolute()}.parts"
+    return (
+        temporary
+        if store.path == ":memory:" or is_url(store.path)
+        else f"{Path(store.path).absolute()}.parts"
+    )
 
 
 def _delete_stores(folder: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import GoodgainError, MissingExtraError, UsageError
+from goodgain.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,8 +111,21 @@ class Retriever:
     def settings(self) -> dict[str, Any]:
         """The parameters for the record: functions by name, secrets left out."""
         names = [p for p in inspect.signature(type(self)).parameters if p not in self.secret]
-        label = self.name or to_json(type(self))
-        return {"retriever": label, **{name: to_json(getattr(self, name)) for name in names}}
+        label = self.name or _qualified_name(type(self))
+        own = {} if _is_built_in(type(self)) else {"code": fingerprint(type(self)).digest}
+        values = {name: to_json(getattr(self, name)) for name in names}
+        return {"retriever": label, **own, **values}
+
+    def unknown_state(self) -> list[str]:
+        """What its settings cannot tell: parameters that hold, say, a client."""
+        names = inspect.signature(type(self)).parameters
+        values = {name: getattr(self, name) for name in names if name not in self.secret}
+        return [
+            f"{name}: {what}"
+            for name, value in values.items()
+            if callable(value) and not isinstance(value, Retriever)
+            for what in fingerprint(value).unknown
+        ]
 
     def __repr__(self) -> str:
         text = ", ".join(f"{k}={v!r}" for k, v in self.settings().items() if k != "retriever")
@@ -146,9 +160,8 @@ def to_json(value: Any) -> Any:
         return value.settings()
     if isinstance(value, Mapping):
         return {str(k): to_json(v) for k, v in value.items()}
-    if callable(value):
-        name = getattr(value, "__qualname__", type(value).__qualname__)
-        return f"{getattr(value, '__module__', '')}:{name}"
+    if callable(value):  # its code is part of what it is: an edited function is another one
+        return f"{_qualified_name(value)} {fingerprint(value).digest}"
     if isinstance(value, Sequence):
         if len(value) > 100:  # the edges of a graph, for example
             from hashlib import sha256
@@ -156,6 +169,15 @@ def to_json(value: Any) -> Any:
             return f"{len(value)} items, sha256 {sha256(repr(list(value)).encode()).hexdigest()}"
         return [to_json(each) for each in value]
     return repr(value)
+
+
+def _qualified_name(value: Any) -> str:
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    return f"{getattr(value, '__module__', '')}:{name}"
+
+
+def _is_built_in(kind: type) -> bool:
+    return kind.__module__.startswith("goodgain.")
 
 
 def import_extra(
@@ -187,28 +209,47 @@ def require_share(**values: float) -> None:
             raise UsageError(f"{name} must be between 0 and 1, got {value}")
 
 
-class RankedByOrder(list[ScoredDocument]):
+class CheckedRanking(list[ScoredDocument]):
+    """(document, score) pairs, best first, each document once; `repeated` counts those left out."""
+
+    repeated: int = 0
+
+
+class RankedByOrder(CheckedRanking):
     """A ranking without scores of its own: those in the pairs are negated ranks."""
 
 
-def check_ranking(answer: Any, depth: int) -> list[ScoredDocument]:
+def check_ranking(
+    answer: Any,
+    depth: int,
+    duplicates: str = "error",
+    canonical: Callable[[str], str] | None = None,
+) -> CheckedRanking:
     """What a retriever returned as (document, score) pairs, best first and cut to `depth`.
 
     It may return {document: score}, pairs, or results as frameworks have them; ids and results without
-    scores are ranked by their order.
+    scores are ranked by their order. `canonical` gives the id that a document counts as. A document that
+    comes twice is an error, or counts where it first came ("first") or with its best score ("best").
     """
     import math
 
     scores: dict[str, float] = {}
+    repeated = 0
     try:
         pairs, has_scores = _pairs_of(answer)
         for doc, score in pairs:
             number = float(score)
             if not math.isfinite(number):
                 raise UsageError(f"the score of document '{doc}' must be finite, got {number}")
-            if str(doc) in scores:
-                raise UsageError(f"duplicate document '{doc}'")
-            scores[str(doc)] = number
+            name = str(doc) if canonical is None else canonical(str(doc))
+            if name in scores:
+                if duplicates == "error" and canonical is None:
+                    raise UsageError(f"duplicate document '{doc}'")
+                repeated += 1
+                if duplicates == "first":
+                    continue
+                number = max(number, scores[name])
+            scores[name] = number
     except (TypeError, ValueError) as error:
         if isinstance(error, GoodgainError):
             raise
@@ -216,7 +257,9 @@ def check_ranking(answer: Any, depth: int) -> list[ScoredDocument]:
             f"a retriever must return [(document, score), ...] or [document, ...], got {answer!r:.80}"
         ) from None
     best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:depth]
-    return best if has_scores else RankedByOrder(best)
+    ranking = CheckedRanking(best) if has_scores else RankedByOrder(best)
+    ranking.repeated = repeated
+    return ranking
 
 
 def _pairs_of(answer: Any) -> tuple[Iterable[tuple[Any, Any]], bool]:
@@ -232,8 +275,8 @@ def _pairs_of(answer: Any) -> tuple[Iterable[tuple[Any, Any]], bool]:
         return results, False
     first = results[0] if results else None
     inner = first[0] if is_list(first) and first else first
-    if isinstance(first, str):
-        if not all(isinstance(doc, str) for doc in results):
+    if isinstance(first, str | int):  # ids, of a database perhaps
+        if not all(isinstance(doc, str | int) for doc in results):
             raise UsageError("a ranking has scores for all of its documents or for none")
         return [(doc, -rank) for rank, doc in enumerate(results, 1)], False
     if not has_fields(inner):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
+from goodgain.experiment.loops import wait_for
 from goodgain.experiment.retrievers.base import (
     DEPTH,
     RankedByOrder,
@@ -26,14 +28,9 @@ def search_with(component: Any, query: str, depth: int) -> list[ScoredDocument]:
     if isinstance(component, Retriever):
         return component.search(query, depth)
     answer = component(query)
-    if hasattr(answer, "__await__"):
-        import asyncio
-
-        async def wait() -> Any:
-            return await answer
-
-        answer = asyncio.run(wait())
-    return check_ranking(answer, depth)
+    if inspect.isawaitable(answer):
+        answer = wait_for(answer)
+    return check_ranking(answer, depth, "best")
 
 
 class Hybrid(Retriever):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
 from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
-from goodgain.experiment.services import fill_template
+from goodgain.experiment.services import fill_template, from_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,9 @@ class Elasticsearch(Engine):
     module = package = "elasticsearch"
 
     def _connect(self, module: Any) -> Any:
-        return module.Elasticsearch(self.url, **(self.client or {}))
+        return module.Elasticsearch(
+            from_environment(self.url), **from_environment(dict(self.client or {}))
+        )
 
     def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
         candidates = max(depth, min(10_000, 2 * depth))
@@ -121,7 +123,9 @@ class OpenSearch(Engine):
     package = "opensearch"
 
     def _connect(self, module: Any) -> Any:
-        return module.OpenSearch(hosts=[self.url], **(self.client or {}))
+        return module.OpenSearch(
+            hosts=[from_environment(self.url)], **from_environment(dict(self.client or {}))
+        )
 
     def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
         return {"query": {"knn": {self.vector_field: {"vector": vector, "k": depth}}}}

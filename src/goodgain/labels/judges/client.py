@@ -7,22 +7,29 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from goodgain.errors import MissingExtraError, UsageError
+from goodgain.labels.judges.failures import error_in, reported_error
+from goodgain.labels.judges.identity import plain_url
+from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
 from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
+from goodgain.labels.judges.replies import loads
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodgain.labels.template import Prompt
 
-_TRANSIENT = (408, 409, 425, 429)
-_HINTS = {
-    401: "check that the key in {key} is valid for this server",
-    403: "check that the key in {key} may use this model",
-    404: "check --model and --base-url",
-}
+# Failures before a request has left: the server cannot have charged for them.
+_NOT_SENT = (
+    "ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "LocalProtocolError",
+    "UnsupportedProtocol", "InvalidURL",
+)  # fmt: skip
+_MAX_TOKENS = 2**53  # of one reply; a larger number is no count
 
 # The clients spend a seventh of a call on these headers about the machine, which no server needs.
 _OMITTED_HEADERS = tuple(
@@ -47,6 +54,10 @@ class ClientJudge:
     client_class = ""
     path = ""
     key_name = ""
+    url_name = ""  # the variable from which the client takes the server's address
+    default_url = ""
+    input_tokens: ClassVar[tuple[str, ...]] = ()  # names in the usage of a reply
+    output_tokens: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[dict[str, Any]] = {}  # of each call, in addition to those of all services
 
     def __init__(
@@ -58,6 +69,10 @@ class ClientJudge:
         temperature: float | None = 0.0,
         max_tokens: int = 300,
         timeout: float = 60.0,
+        seed: int | None = None,
+        reasoning_effort: str | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         if max_tokens < 1 or not timeout > 0:
             raise UsageError(
@@ -71,6 +86,13 @@ class ClientJudge:
         self.parameters: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:
             self.parameters["temperature"] = temperature
+        self.extra_body = dict(extra_body or {})
+        self.headers = dict(headers or {})
+        self.parameters |= option_parameters(seed, reasoning_effort, self.extra_body, self.headers)
+        self._check_options()
+        server = plain_url(base_url or os.environ.get(self.url_name) or self.default_url)
+        if server != self.default_url:
+            self.parameters["base_url"] = server
         self._frames: dict[tuple[Prompt, int], Frame] = {}
         self._client: Any = None
         self._module: Any = None
@@ -100,7 +122,7 @@ class ClientJudge:
                 f"the key in {self.key_name} contains a line break or another invisible character",
                 hint=f"export {self.key_name}=... without it",
             )
-        if not key and self.base_url is None:
+        if not key and "base_url" not in self.parameters:
             raise UsageError(
                 f"no API key for model '{self.model}'",
                 hint=f"export {self.key_name}=..., or pass base_url= (--base-url) for your own server",
@@ -111,21 +133,58 @@ class ClientJudge:
         client = self._open_client()
         module = self._module
         frame = self._frame(request.prompt, len(request.documents))
-        user = _dumps(request.prompt.user_message(request.question, request.documents))
+        user = _dumps(request.user_message())
         try:
             response = await client.post(
                 content=f"{frame.before}{user}{frame.after}".encode(), **self._call_options
             )
         except module.APIConnectionError as error:  # timeouts included
             cause = error.__cause__ or error
-            raise Retry(self._redact(f"no connection: {type(cause).__name__}: {cause}")) from None
+            detail = self._redact(f"no connection: {type(cause).__name__}: {cause}")
+            raise Retry(detail, paid=type(cause).__name__ not in _NOT_SENT) from None
         except module.APIStatusError as error:
-            return self._handle_failure(error.status_code, error.response, frame.body)
+            text = self._redact(_decoded(error.response))
+            if error.status_code in (400, 422) and self._drop_unsupported(text, frame.body):
+                self._frames.clear()
+                return await self(request)
+            failure = error_in(error.status_code, text)
+            return failure.handle(error.response.headers, self.key_name)
+        return self._answer(self._redact(_decoded(response)), response.headers)
+
+    def _answer(self, text: str, headers: Any) -> Reply:
+        """Read the body of a reply with a status of success, which may still report an error."""
         try:
-            return self._read(json.loads(response.content))
+            data = loads(text)
+        except ValueError:
+            if text.lstrip().startswith("<"):  # the page of a gateway, not of the model
+                raise Retry(f"the reply is a web page: {text:.200}") from None
+            return Reply(text, "invalid", detail="the server's reply is not JSON")
+        if reported_error(data) is not None:
+            return error_in(200, text, data).handle(headers, self.key_name)
+        tokens_in, tokens_out = self._usage(data)
+        try:
+            reply = self._read(data)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-            text = self._redact(response.text)
-            return Reply(text, "invalid", detail="the server's reply does not follow its API")
+            detail = "the server's reply does not follow its API"
+            reply = Reply(text, "invalid", detail=detail)
+        return replace(reply, tokens_in=tokens_in, tokens_out=tokens_out)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The body of a call, for APIs that take many at once."""
+        frame = self._frame(request.prompt, len(request.documents))
+        user = _dumps(request.user_message())
+        body: dict[str, Any] = json.loads(f"{frame.before}{user}{frame.after}")
+        return body
+
+    def read_result(self, text: str, status: int = 200) -> Reply:
+        """What a call of a batch returned; a failure that might pass later is an error here."""
+        text = self._redact(text)
+        try:
+            if status >= 400:
+                return error_in(status, text).handle({}, self.key_name)
+            return self._answer(text, {})
+        except (Retry, Fatal) as error:
+            return Reply("", "error", 0, 0, detail=str(error))
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -145,7 +204,7 @@ class ClientJudge:
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
-                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()),
+                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()) | self.headers,
                 **options,
             )
             # The full URL and all options: otherwise each call would assemble them again.
@@ -160,10 +219,14 @@ class ClientJudge:
     def _frame(self, prompt: Prompt, count: int) -> Frame:
         frame = self._frames.get((prompt, count))
         if frame is None:
-            body = self._body(prompt, count, prompt.system_message(count), _USER)
+            body = self._body(prompt, count, prompt.system_message(count), _USER) | self.extra_body
             before, after = _dumps(body).split(_dumps(_USER))
             frame = self._frames[prompt, count] = Frame(body, before, after)
         return frame
+
+    def _check_options(self) -> None:
+        """Refuse options that the service does not have, or that would replace the prompt."""
+        check_extra_body(self.extra_body)
 
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         raise NotImplementedError
@@ -171,60 +234,58 @@ class ClientJudge:
     def _read(self, data: Any) -> Reply:
         raise NotImplementedError
 
+    def _usage(self, data: Any) -> tuple[int | None, int | None]:
+        """The tokens that a reply reports; None for each that it does not."""
+        usage = data.get("usage") if isinstance(data, dict) else None
+        return count_of(usage, *self.input_tokens), count_of(usage, *self.output_tokens)
+
     def _drop_unsupported(self, text: str, body: dict[str, Any]) -> bool:
         """Stop sending an option of `body` that the server just rejected; whether there was one."""
         return False
 
-    def _handle_failure(self, status: int, response: Any, body: dict[str, Any]) -> Reply:
-        text = self._redact(response.text)
-        detail = f"status {status}: {_message(text)}"
-        if "insufficient_quota" in text or ("billing" in text and status in (402, 429)):
-            raise Fatal(detail, "the account has no money left")
-        if status in _TRANSIENT or status >= 500:
-            raise Retry(detail, _retry_after(response.headers))
-        if status in _HINTS:
-            raise Fatal(detail, _HINTS[status].format(key=self.key_name))
-        if "content_filter" in text or "content_policy" in text:
-            return Reply(text, "filtered", detail=detail)
-        if self._drop_unsupported(text, body):
-            self._frames.clear()
-            raise Retry(detail, 0.0)
-        return Reply(text, "error", detail=detail)
-
     def _redact(self, text: str) -> str:
-        """Replace the key wherever it occurs in a text."""
-        key = os.environ.get(self.key_name)
-        return text.replace(key, "[key]") if key else text
+        """Replace the key, and the values of headers, wherever they occur in a text."""
+        for secret in (os.environ.get(self.key_name), *secret_values(self.headers)):
+            if secret:
+                text = text.replace(secret, "[key]")
+        return text
 
 
 def _dumps(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _message(text: str) -> str:
+def _decoded(response: Any) -> str:
+    """The text of a body; a damaged character must not cost the label around it."""
     try:
-        message = json.loads(text)["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        message = text
-    return " ".join(str(message).split())[:300]
+        body: bytes = response.content
+    except Exception as error:  # compressed, and damaged
+        raise Retry(f"the reply cannot be decompressed: {error}", paid=True) from None
+    return body.decode("utf-8-sig", "replace")
 
 
-def _retry_after(headers: Any) -> float | None:
-    """The delay that Retry-After requests, in seconds; the header is a number or a date."""
-    from email.utils import parsedate_to_datetime
-    from time import time
+def text_of(content: Any) -> str:
+    """The text of a message: a string, or its parts without those that are reasoning."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = (
+            part if isinstance(part, str) else part.get("text")
+            for part in content
+            if isinstance(part, str)
+            or (isinstance(part, dict) and part.get("type", "text") in ("text", "output_text"))
+        )
+        return "".join(text for text in texts if isinstance(text, str))
+    if content is None or isinstance(content, bool):
+        return ""
+    return json.dumps(content)  # some servers send the JSON of the reply itself
 
-    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                seconds = parsedate_to_datetime(value).timestamp() - time()
-            except ValueError:
-                continue
-        if seconds == seconds:
-            return min(max(seconds, 0.0), 600.0)
-    return None
+
+def count_of(usage: Any, *names: str) -> int | None:
+    """The sum of token counts; None where the server reports none, or no number."""
+    if not isinstance(usage, dict):
+        return None
+    counts = [usage[name] for name in names if usage.get(name) is not None]
+    if not counts or any(type(n) not in (int, float) or not 0 <= n < _MAX_TOKENS for n in counts):
+        return None
+    return int(sum(counts))

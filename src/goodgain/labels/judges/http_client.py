@@ -54,6 +54,12 @@ class LeanClient(httpx2.AsyncClient):
         head, origin = _head(request.method, url, tuple(request.headers.raw)), _origin(url)
         try:
             connection = await self._connect(origin)
+        except TimeoutError as error:
+            raise httpx2.ConnectTimeout(str(error), request=request) from error
+        except OSError as error:
+            message = f"{type(error).__name__}: {error}"
+            raise httpx2.ConnectError(message, request=request) from error
+        try:
             try:
                 response = await connection.request(head, request.read(), self._seconds)
             finally:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goodgain.labels.judges.client import ClientJudge
-from goodgain.labels.judges.protocol import Reply
+from goodgain.labels.judges.client import ClientJudge, text_of
+from goodgain.labels.judges.protocol import Reply, Retry
 
 if TYPE_CHECKING:
     from goodgain.labels.template import Prompt
+
+
+# Why a reply ended, by the names of several services.
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+_FILTERED = (
+    "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
+    "sensitive", "guardrail_intervened",
+)  # fmt: skip
+_BROKEN = ("error", "network_error", "insufficient_system_resource", "abort", "timeout")
 
 
 class OpenAIJudge(ClientJudge):
@@ -18,6 +27,10 @@ class OpenAIJudge(ClientJudge):
     client_class = "AsyncOpenAI"
     path = "/chat/completions"
     key_name = "OPENAI_API_KEY"
+    url_name = "OPENAI_BASE_URL"
+    default_url = "https://api.openai.com/v1"
+    input_tokens = ("prompt_tokens",)
+    output_tokens = ("completion_tokens",)
     options: ClassVar = {"security": {"bearer_auth": True}, "idempotency_key": ""}  # as by default
 
     _structured = True
@@ -26,13 +39,17 @@ class OpenAIJudge(ClientJudge):
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            "messages": [
+                *([{"role": "system", "content": system}] if system else []),
+                {"role": "user", "content": user},
+            ],
             self._limit_parameter: self.max_tokens * count,
         }
-        if "temperature" in self.parameters:
-            body["temperature"] = self.parameters["temperature"]
-        if self._structured:
-            schema = prompt.schema(count)
+        for option in ("temperature", "reasoning_effort", "seed"):
+            if option in self.parameters:
+                body[option] = self.parameters[option]
+        schema = prompt.schema(count) if self._structured else None
+        if schema is not None:
             form = {"name": "labels", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
@@ -49,16 +66,17 @@ class OpenAIJudge(ClientJudge):
     def _read(self, data: Any) -> Reply:
         choice = data["choices"][0]
         message = choice["message"]
-        usage = data.get("usage") or {}
-        tokens = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
-        refusal = message.get("refusal")
-        text = self._redact(refusal or message.get("content") or "")
+        refusal = text_of(message.get("refusal"))
         if refusal:
-            return Reply(text, "refused", *tokens, detail="the model refused")
-        match choice.get("finish_reason"):
-            case "content_filter":
-                return Reply(text, "filtered", *tokens, detail="a content filter stopped the reply")
-            case "length":
-                detail = f"the reply was cut off at {tokens[1]} tokens"
-                return Reply(text, "truncated", *tokens, detail=detail)
-        return Reply(text, "ok", *tokens)
+            return Reply(refusal, "refused", detail="the model refused")
+        text = text_of(message.get("content"))
+        reason = str(choice.get("finish_reason") or "").lower()
+        if reason in _FILTERED:
+            return Reply(text, "filtered", detail="a content filter stopped the reply")
+        if reason in _CUT:
+            return Reply(text, "truncated", detail=f"the reply was cut off ({reason})")
+        if reason in _BROKEN:
+            raise Retry(f"the server broke off the reply ({reason})", paid=True)
+        if not text and (message.get("reasoning_content") or message.get("reasoning")):
+            return Reply("", "invalid", detail="the reply has reasoning but no answer")
+        return Reply(text)

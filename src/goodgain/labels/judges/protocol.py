@@ -1,9 +1,9 @@
-"""The interface of judges: requests, replies, and how a reply is read as gains or failures."""
+"""The interface of judges: requests, replies, and what a judge may return or raise."""
 
 from __future__ import annotations
 
 import json
-import re
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -29,6 +29,8 @@ class Request:
     documents: tuple[str, ...]
     prompt: Prompt
     replicate: int = 0
+    narrative: str = ""  # what the query means, where the prompt shows it
+    answer: str = ""  # the gold answer of the query, where the prompt shows it
 
     @property
     def document(self) -> str:
@@ -37,7 +39,16 @@ class Request:
 
     def messages(self) -> tuple[str, str]:
         """The system message and the user message."""
-        return self.prompt.render(self.question, self.documents)
+        return self.prompt.system_message(len(self.documents)), self.user_message()
+
+    def user_message(self) -> str:
+        """The user message."""
+        return self.prompt.user_message(self.question, self.documents, self.narrative, self.answer)
+
+    def tokens(self) -> int:
+        """A conservative estimate of the tokens of the messages."""
+        asked = "".join((self.question, self.narrative, self.answer))
+        return self.prompt.tokens(asked, self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +56,40 @@ class Reply:
     """What a judge returned: the raw text, how it ended, and the tokens it took.
 
     `status` is `ok` if the reply ended normally; whether its text contains a gain is checked later.
+    Tokens are None if the server did not report them; the runner then estimates them.
     """
 
     text: str
     status: Status = "ok"
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
     detail: str = ""
+    estimated: bool = False  # whether tokens are the runner's estimate
 
 
 class Retry(Exception):  # noqa: N818 - says what to do, not what went wrong
-    """The call failed and may succeed later: `after` so many seconds, if the server said when."""
+    """The call failed and may succeed later: `after` so many seconds, if the server said when.
 
-    def __init__(self, detail: str, after: float | None = None) -> None:
+    `paid` says that the server may have answered, and charged for it, though the reply was lost.
+    """
+
+    def __init__(self, detail: str, after: float | None = None, *, paid: bool = False) -> None:
         super().__init__(detail)
         self.after = after
+        self.paid = paid
 
 
 class Fatal(Exception):  # noqa: N818
-    """The call failed for a reason that affects every other call too, such as a wrong key."""
+    """The call failed for a reason that affects every other call too, such as a wrong key.
 
-    def __init__(self, detail: str, hint: str = "") -> None:
+    With `unless_others_succeed` it ends the run only if no call has succeeded: afterwards it concerns this
+    document alone, as when a firewall rejects its text.
+    """
+
+    def __init__(self, detail: str, hint: str = "", *, unless_others_succeed: bool = False) -> None:
         super().__init__(detail)
         self.hint = hint
+        self.unless_others_succeed = unless_others_succeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,89 +118,45 @@ class Price:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 
 
-Answer = Reply | int | None
+Answer = Reply | int | float | str | Mapping[str, Any] | None
 
 
 class Judge(Protocol):
     """Anything that can be called with a request: a function, async or not, or an object.
 
-    It returns a gain, a `Reply`, or None if it cannot decide. It may have a `model` (the name under
-    which its labels are stored), `parameters` (other settings that affect its replies), a `price`,
-    `max_tokens` and a `timeout`.
+    It returns a gain (a whole number of any type, or text as a model would write it), a `Reply`, or
+    None if it cannot decide. It may have a `model` (the name under which its labels are stored),
+    `parameters` (other settings that affect its replies), a `price`, `max_tokens` and a `timeout`.
     """
 
     def __call__(self, request: Request, /) -> Answer | Awaitable[Answer]:
         """Judge the document."""
 
 
-def model_of(judge: Any) -> str:
-    """The name under which its labels are stored: its `model`, or its qualified name."""
-    model = getattr(judge, "model", None)
-    if model:
-        return str(model)
-    kind = judge if hasattr(judge, "__qualname__") else type(judge)
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def parameters_of(judge: Any) -> dict[str, Any]:
-    """The settings besides prompt and model that affect its replies."""
-    parameters = getattr(judge, "parameters", None)
-    return dict(parameters) if isinstance(parameters, Mapping) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a reply says about one document: a gain, or why there is none."""
-
-    status: Status
-    gain: int | None = None
-    detail: str = ""
-
-
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL | re.IGNORECASE)
-
-
-def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
-    """Read one verdict per document; a failure is never a gain."""
-    count = len(request.documents)
-    if reply.status != "ok":
-        return [Verdict(reply.status, None, reply.detail)] * count
-    prompt = request.prompt
-    text = reply.text.strip()
-    fenced = _FENCE.fullmatch(text)
+def reply_of(answer: Any) -> Reply:
+    """What a judge returned, as a reply; docs/labels.md states the rules."""
+    if isinstance(answer, Reply):
+        return answer
+    if answer is None:
+        return Reply("", "refused", 0, 0, detail="the judge gave no gain")
+    if isinstance(answer, str):
+        return Reply(answer, tokens_in=0, tokens_out=0)
     try:
-        data = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError):
-        return [
-            Verdict("invalid", None, "the reply is not JSON" if text else "empty reply")
-        ] * count
-    if not isinstance(data, dict):
-        return [Verdict("invalid", None, "the reply is not a JSON object")] * count
-    if count == 1:
-        return [_verdict(data, prompt)]
-    return _batch_verdicts(data.get("labels"), count, prompt)
+        structured = isinstance(answer, Mapping | list | tuple)
+        text = json.dumps(answer if structured else {"gain": _plain(answer)}, default=_plain)
+    except Exception as error:  # of a type from elsewhere, or nested in itself
+        detail = f"the judge returned a {type(answer).__name__}, which is no gain: {error}"
+        return Reply("", "invalid", 0, 0, detail=detail[:300])
+    return Reply(text, tokens_in=0, tokens_out=0)
 
 
-def _batch_verdicts(rows: Any, count: int, prompt: Prompt) -> list[Verdict]:
-    by_number: dict[int, Verdict] = {}
-    for row in rows if isinstance(rows, list) else []:
-        number = row.get("document") if isinstance(row, dict) else None
-        if type(number) is not int or not 1 <= number <= count:
-            continue
-        duplicate = Verdict("invalid", None, "the reply lists the document twice")
-        by_number[number] = duplicate if number in by_number else _verdict(row, prompt)
-    missing = Verdict("invalid", None, "the reply omits the document")
-    return [by_number.get(i, missing) for i in range(1, count + 1)]
-
-
-def _verdict(data: dict[str, Any], prompt: Prompt) -> Verdict:
-    if "gain" not in data:
-        return Verdict("invalid", None, "the reply has no 'gain'")
-    gain = data["gain"]
-    if type(gain) is not int:
-        return Verdict("invalid", None, f"the gain {gain!r:.40} is not a whole number")
-    if not prompt.low <= gain <= prompt.high:
-        return Verdict(
-            "invalid", None, f"the gain {gain} is outside the scale {prompt.low}-{prompt.high}"
-        )
-    return Verdict("ok", gain, str(data.get("reason") or ""))
+def _plain(value: Any) -> Any:
+    """A number of any type (numpy, torch, Decimal, Enum) as one of Python's."""
+    if isinstance(value, bool | int):
+        return value
+    for name in ("item", "value"):  # of arrays and tensors; of members of an Enum
+        inner = getattr(value, name, None)
+        if inner is not None:
+            return _plain(inner() if callable(inner) else inner)
+    number = float(value)
+    return int(number) if math.isfinite(number) and number == int(number) == value else number

@@ -13,7 +13,8 @@ FAMILIES: dict[Namespace, tuple[str, ...]] = {
     "ranked": ("gain", "binary", "distinct", "cwl", "loss", "coverage"),
     "cost": ("cost",),
     "spans": ("spans",),
-    "agentic": ("agentic",),
+    "agentic": ("agentic", "funnel"),
+    "answers": ("answers",),
 }
 
 

@@ -33,7 +33,7 @@ _NO_RESULT = "No result: 0."
 _UNREAD = " Undefined from the first unread search on."
 
 
-def _define(
+def define(
     name: str,
     summary: str,
     formula: str,
@@ -47,6 +47,7 @@ def _define(
     needs_labels: bool = True,
     **facts: Any,
 ) -> Definition:
+    """A measure of conversations."""
     return Definition(
         name=name,
         namespace="agentic",
@@ -65,14 +66,14 @@ def _define(
 
 def _of_iteration(name: str, summary: str, formula: str, **facts: Any) -> Definition:
     """A value of one iteration: `R_i`, column `R`."""
-    return _define(f"{name}_i", summary, formula, level="iteration", kernel=name, **facts)
+    return define(f"{name}_i", summary, formula, level="iteration", kernel=name, **facts)
 
 
 def _up_to(
     name: str, summary: str, formula: str, kernel: str | None = None, **facts: Any
 ) -> Definition:
     """A value up to and including an iteration: `CG@i`, column `CG`."""
-    return _define(
+    return define(
         f"{name}@i",
         summary,
         formula,
@@ -381,7 +382,7 @@ _CUMULATIVE = (
     ),
 )
 _CONVERSATION = (
-    _define(
+    define(
         "IterationsForAllGoodResults",
         "Iterations until all good results were returned.",
         "min(k, 100), k: the smallest iteration with GR@k = GR@N",
@@ -394,7 +395,7 @@ _CONVERSATION = (
         kernel="IterationsForAllGoodResults",
     ),
     *(
-        _define(
+        define(
             f"Area{budget.capitalize()}",
             f"Area under the curve of gain against {budget}, as a share.",
             f"area of CG against {budget}, linear between iterations, / ({budget}@N x gain of the pool)",
@@ -406,7 +407,7 @@ _CONVERSATION = (
         for budget in ("searches", "seconds", "tokens")
     ),
     *(
-        _define(
+        define(
             f"Total{kind.capitalize()}",
             f"{kind.capitalize()} of the whole turn, with what follows the last search.",
             f"{kind} of the turn where it states them, or else of its steps and searches",

@@ -1,7 +1,7 @@
 // Conversations: a table, and for each conversation a timeline of its iterations, searches and results.
 
 const STEPS = { 1: "the ids match", 2: "the URLs match", 3: "the fields compared for this type match", 4: "only the shared key could be compared" };
-const FIGURES = { gain: 0, cumulativeGain: 1, good: 2, duplicates: 3 };
+const FIGURES = { gain: 0, cumulativeGain: 1, good: 2 };
 
 widgets.conversations = function (options, box) {
   const items = block(options.key);
@@ -11,17 +11,20 @@ widgets.conversations = function (options, box) {
     return {
       iterations: item.iterations.length, searches: searches.length,
       results: searches.reduce((sum, s) => sum + s.results.length, 0),
-      duplicates: item.iterations.reduce((sum, i) => sum + i.figures[FIGURES.duplicates], 0),
-      gain: last ? last.figures[FIGURES.cumulativeGain] : null,
+      duplicates: searches.reduce((sum, s) => sum + s.results.length - s.fresh, 0),
+      gain: last && item.labelled ? last.figures[FIGURES.cumulativeGain] : null,
+      unread: searches.some((s) => s.unread),
     };
   });
-  const count = (name, key = name) => ({ name, kind: "number", digits: 0, of: (row) => counts[row][key] });
+  // Of an unread search nothing is known, so what was read is the least.
+  const atLeast = (row, value, digits) => (counts[row].unread && value !== null ? { value, text: `≥ ${number(value, digits)}` } : value);
+  const count = (name, open = false) => ({ name, kind: "number", digits: 0, of: (row) => (open ? atLeast(row, counts[row][name], 0) : counts[row][name]) });
   const columns = [
     { name: "conversation", kind: "text", of: (row) => items[row].name },
     ...(new Set(items.map((i) => i.system)).size > 1 ? [{ name: "system", kind: "text", of: (row) => items[row].system }] : []),
     { name: "question", kind: "text", of: (row) => items[row].user },
-    count("iterations"), count("searches"), count("results"), count("duplicates"),
-    { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration", of: (row) => counts[row].gain },
+    count("iterations"), count("searches"), count("results", true), count("duplicates", true),
+    { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration; a dash if no result has a label", of: (row) => atLeast(row, counts[row].gain, 2) },
   ];
   const table = new DataTable({
     key: options.key, title: "Conversations", columns, count: items.length,
@@ -31,15 +34,80 @@ widgets.conversations = function (options, box) {
   const detail = new Detail(options.key, "conversation", {
     table: () => table, address: (row) => `#${options.key}=${row}`,
     title: (row) => ["Conversation ", userText(items[row].name), " of ", userText(items[row].system)],
-    content: (row) => [
-      items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
-      new Timeline(items[row], options).box,
-    ],
+    content: (row) => {
+      const timeline = new Timeline(items[row], options);
+      return [
+        items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
+        items[row].iterations.length ? new Replay(items[row], timeline, options).box : "",
+        items[row].evidence?.length ? evidenceTable(items[row], timeline, options.key) : "",
+        items[row].against ? trajectories(items[row].against, options.key) : "",
+        timeline.box,
+      ];
+    },
   });
   box.append(table.box);
   const match = new RegExp(`^#${options.key}=(\\d+)$`).exec(location.hash);
   if (match && items[Number(match[1])]) detail.open(Number(match[1]));
 };
+
+// What became of each known good result: where it was first returned, whether it was opened and cited.
+function evidenceTable(item, timeline, key) {
+  const { evidence } = item;
+  const number = new Map(timeline.results.map((result, n) => [result.place, n]));
+  const place = ({ iteration, search, rank }) => (iteration === null ? null : `${iteration}.${search}.${rank}`);
+  const opened = (value) => (value === null ? "–" : value === 0 ? "before any search" : `iteration ${value}`);
+  const columns = [
+    { name: "evidence", kind: "text", of: (e) => e.name },
+    { name: "gain", kind: "number", digits: 2, of: (e) => e.gain },
+    ...(evidence.some((e) => e.hop) ? [{ name: "hop", kind: "text", of: (e) => e.hop || "–" }] : []),
+    { name: "first returned", kind: "text", of: (e) => place(e) ?? "–", draw: (row) => {
+      const at = place(evidence[row]);
+      return number.has(at) ? timeline.jump(number.get(at), `Go to result ${at}`) : (at ?? "–");
+    } },
+    { name: "opened", kind: "text", of: (e) => opened(e.opened) },
+    { name: "cited", kind: "text", of: (e) => (e.cited ? "yes" : "no") },
+  ];
+  const answer = item.correct === null ? "" : ` The answer is ${item.correct >= 0.5 ? "right" : "wrong"}.`;
+  const confidence = item.confidence === null ? "" : ` Stated confidence: ${Math.round(100 * item.confidence)}%.`;
+  const more = item.evidenceCount > evidence.length ? ` ${counted(item.evidenceCount - evidence.length, "more result")} left out.` : "";
+  return new DataTable({
+    key: `${key}-evidence`, title: "Known good results", columns, count: evidence.length, note: `${answer}${confidence}${more}`.trim(),
+    cell: (row, column) => displayCell(columns[column], columns[column].of(evidence[row])),
+  }, { nouns: ["result", "results"] }).box;
+}
+
+// Two systems on the same conversation, iteration by iteration, from where they part.
+function trajectories(against, key) {
+  const { systems, steps, evidence, divergence } = against;
+  const length = Math.max(...steps.map((own) => own.length));
+  const queries = (step) => (step ? step[0].map((query) => query || "(no query)").join("; ") : "–");
+  const columns = [
+    { name: "iteration", kind: "text", of: (i) => (i + 1 === divergence ? `${i + 1} (they part)` : String(i + 1)) },
+    ...systems.flatMap((system, side) => [
+      { name: system, kind: "text", of: (i) => queries(steps[side][i]) },
+      { name: `${system}: new`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[1] ?? null },
+      { name: `${system}: good`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[2] ?? null },
+      { name: `${system}: gain so far`, kind: "number", digits: 2, of: (i) => steps[side][i]?.[4] ?? null },
+    ]),
+  ];
+  const found = [
+    { name: "good result", kind: "text", of: (e) => e[0] },
+    { name: "gain", kind: "number", digits: 2, of: (e) => e[1] },
+    ...systems.map((system, side) => ({ name: system, kind: "text", of: (e) => e[2 + side] ?? "never" })),
+  ];
+  const more = against.evidenceCount > evidence.length ? ` ${counted(against.evidenceCount - evidence.length, "more result")} left out.` : "";
+  return element("section", { class: "trajectories", "aria-label": "Comparison of two systems" },
+    element("h3", {}, userText(systems[0]), " and ", userText(systems[1]), " on this conversation"),
+    element("p", {}, userText(against.sentences.join(" "))),
+    new DataTable({
+      key: `${key}-steps`, title: "Iterations side by side", columns, count: length, note: "",
+      cell: (row, column) => displayCell(columns[column], columns[column].of(row)),
+    }, { nouns: ["iteration", "iterations"] }).box,
+    evidence.length ? new DataTable({
+      key: `${key}-found`, title: "Good results of either", columns: found, count: evidence.length, note: `Where each was first returned: iteration.search #rank.${more}`,
+      cell: (row, column) => displayCell(found[column], found[column].of(evidence[row])),
+    }, { nouns: ["result", "results"] }).box : null);
+}
 
 class Timeline {
   constructor(item, options) {
@@ -59,11 +127,12 @@ class Timeline {
   }
 
   figures(iteration) {
-    const results = iteration.searches.reduce((sum, s) => sum + s.results.length, 0);
-    const duplicates = iteration.figures[FIGURES.duplicates];
-    return [counted(iteration.searches.length, "search", "searches"), counted(results, "result"),
-      counted(iteration.figures[FIGURES.good], "new good result"), counted(duplicates, "duplicate"),
-      `gain ${number(iteration.figures[FIGURES.gain], 2)}`, `cumulative gain ${number(iteration.figures[FIGURES.cumulativeGain], 2)}`].join(" · ");
+    const sum = (value) => iteration.searches.reduce((total, search) => total + value(search), 0);
+    const unread = sum((search) => (search.unread ? 1 : 0));
+    const results = sum((search) => search.results.length);
+    return [counted(iteration.searches.length, "search", "searches"), unread ? `${number(unread, 0)} unread` : "", counted(results, "result"),
+      counted(iteration.figures[FIGURES.good], "new good result"), counted(results - sum((search) => search.fresh), "duplicate"),
+      `gain ${number(iteration.figures[FIGURES.gain], 2)}`, `cumulative gain ${number(iteration.figures[FIGURES.cumulativeGain], 2)}`].filter(Boolean).join(" · ");
   }
 
   // The conversation at a glance: a cell for each result, one line per iteration.
@@ -119,17 +188,20 @@ class Timeline {
 
   result(n) {
     const result = this.results[n];
-    const { place, gain, first, title, url, text, type, duplicates } = result;
-    const badge = gain === undefined
-      ? element("span", { class: "gain unknown" }, "no label")
-      : element("span", { class: `gain gain-${gainLevel(gain, this.options.maxGain)}`, title: gain >= this.options.threshold ? "good" : "not good" }, this.gainText(gain));
+    const { place, first, title, url, text, type, duplicates } = result;
     return element("li", { id: this.id(n), tabindex: "-1", class: first === undefined ? "result" : "result repeat" },
-      element("span", { class: "place" }, place), badge,
+      element("span", { class: "place" }, place), this.badge(result),
       element("div", { class: "what" },
         element("div", {}, url ? webLink(url, title || url) : userText(title || "(no title)"), type ? element("span", { class: "note" }, " ", userText(type)) : null),
         url && url !== title ? element("div", { class: "address" }, userText(url)) : null,
         first === undefined ? (text ? element("p", { class: "snippet" }, userText(text)) : null) : this.reason(result),
         duplicates.length ? element("p", { class: "note" }, "Duplicated at ", duplicates.flatMap((m, i) => [i ? ", " : "", this.jump(m, `Go to duplicate ${this.results[m].place}`)])) : null));
+  }
+
+  badge({ gain }) {
+    return gain === undefined
+      ? element("span", { class: "gain unknown" }, "no label")
+      : element("span", { class: `gain gain-${gainLevel(gain, this.options.maxGain)}`, title: gain >= this.options.threshold ? "good" : "not good" }, this.gainText(gain));
   }
 
   // Why the result is a duplicate, with a link to the first occurrence.

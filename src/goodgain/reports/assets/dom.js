@@ -26,20 +26,20 @@ function plain(text) {
   return CONTROLS.test(text) ? text.replace(ALL_CONTROLS, escaped) : text;
 }
 
-// User text, isolated from the direction of the text around it.
-function userText(text) {
-  const box = element("bdi", { class: /\S{33}/.test(text) && "long" });
-  if (!CONTROLS.test(text)) {
-    box.textContent = text;
-    return box;
-  }
+// Text whose control characters are visible, appended to a node.
+function appendText(box, text, controls = ALL_CONTROLS) {
   let last = 0;
-  for (const match of text.matchAll(ALL_CONTROLS)) {
+  for (const match of text.matchAll(controls)) {
     box.append(text.slice(last, match.index), element("span", { class: "control" }, escaped(match[0])));
     last = match.index + 1;
   }
   box.append(text.slice(last));
   return box;
+}
+
+// User text, isolated from the direction of the text around it.
+function userText(text) {
+  return appendText(element("bdi", { class: /\S{33}/.test(text) && "long" }), text);
 }
 
 // A link if the address is an HTTP URL, otherwise only the text.

@@ -53,16 +53,17 @@ def gain(result: GoodGain, measure: str | Measure | None = None) -> Chart:
     )
     view = alt.layer(
         *([bands] if with_bands else []),
-        base.mark_line(point=alt.OverlayMarkDef(size=50, opacity=1)).encode(
-            y=alt.Y("value:Q", **y), tooltip=_tooltip("value")
+        base.mark_line().encode(y=alt.Y("value:Q", **y)),
+        base.mark_point(opacity=1).encode(
+            y=alt.Y("value:Q", **y), size=_by_count(), tooltip=_tooltip("value")
         ),
         data=values,
     )
     return make_chart(
         key="gain" if measure == "CG" else f"gain-{_key(measure.label)}",
         title=f"{measure.name} by iteration",
-        description=f"{measure.definition.summary} {_averaging(result)} {_bands(with_bands)}"
-        f"{_bounds(result)}",
+        description=f"{measure.definition.summary} {_averaging(result)}{_ending(result, measure)} "
+        f"The larger a point, the more conversations. {_bands(with_bands)}{_bounds(result)}",
         view=view,
         columns=_COLUMNS,
         rows=rows,
@@ -120,7 +121,7 @@ def efficiency(result: GoodGain) -> Chart:
         key="efficiency",
         title=" and ".join(measures) + " by iteration",
         description=f"Shares of the results so far: {'; '.join(descriptions[m] for m in measures)}. "
-        f"{_averaging(result)}{_bounds(result)}",
+        f"{_averaging(result)}{_ending(result, result.systems[0].measure('SRR'))}{_bounds(result)}",
         view=view,
         columns=columns,
         rows=rows,
@@ -234,6 +235,30 @@ def _averaging(result: GoodGain) -> str:
         else "(those that ended earlier keep their last value)"
     )
     return f"Mean over the conversations {which}; {counted(count, 'conversation')} in total."
+
+
+def _ending(result: GoodGain, measure: Measure) -> str:
+    """A warning where a curve that adds up may fall, because the conversations behind it change."""
+    if result.settings.align != "active" or not measure.definition.cumulative:
+        return ""
+    reached = [
+        [s.figure("Searches", i).n for i in (1, s.iterations)]
+        for s in result.systems
+        if s.iterations
+    ]
+    first, last = (sum(counts[i] for counts in reached) for i in (0, 1))
+    if first == last:
+        return ""
+    return (
+        f" Conversations end: {first:,} reach iteration 1, and {last:,} the last one, so the curve may fall "
+        "although nothing is lost."
+    )
+
+
+def _by_count() -> Any:
+    """Points as large as the number of conversations behind them."""
+    alt = altair()
+    return alt.Size("n:Q", legend=None, scale=alt.Scale(type="sqrt", range=[12, 90], zero=True))
 
 
 def _bands(visible: bool) -> str:

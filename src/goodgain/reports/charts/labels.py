@@ -31,10 +31,11 @@ _Z = 1.959963984540054  # of a 95% interval
 
 
 # Steps rather than a ramp: each has a text colour with enough contrast.
-_STEPS = ("below 20%", "20–40%", "40–60%", "60–80%", "80% or more")
+SHARES = ("below 20%", "20–40%", "40–60%", "60–80%", "80% or more")
 
 
-def _step(share: float) -> int:
+def share_step(share: float) -> int:
+    """The place of a share among them."""
     return 0 if math.isnan(share) else min(4, int(5 * share))
 
 
@@ -48,8 +49,8 @@ def confusion(calibration: Calibration) -> Chart:
         for judge, count in zip(grades, counts, strict=True):
             rows.append([human, judge, count, count / total if total else math.nan])
     values = data(
-        {"human": h, "judge": j, "count": n, "share": s, "text": f"{n:,}", "step": _step(s),
-         "steps": _STEPS[_step(s)]}
+        {"human": h, "judge": j, "count": n, "share": s, "text": f"{n:,}", "step": share_step(s),
+         "steps": SHARES[share_step(s)]}
         for h, j, n, s in rows
     )  # fmt: skip
     x = alt.X("judge:N", sort=grades, title="judge gain", axis=alt.Axis(labelAngle=0))
@@ -59,8 +60,8 @@ def confusion(calibration: Calibration) -> Chart:
         color=alt.Color(
             "steps:O",
             title="share of the row",
-            scale=alt.Scale(domain=list(_STEPS), range="ordinal"),
-            legend=legend_of(_STEPS),
+            scale=alt.Scale(domain=list(SHARES), range="ordinal"),
+            legend=legend_of(SHARES),
         ),
         tooltip=[
             alt.Tooltip("human:N", title="human"),
@@ -156,10 +157,11 @@ def corrected_measures(calibration: Calibration) -> list[Measure]:
 def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     """The mean of each run by judge labels, by human labels, and corrected with its interval."""
     alt = altair()
-    if not calibration.corrected:
+    if not any(c.corrected == c.corrected for c in calibration.corrected):
+        why = "people's labels have no known design" if calibration.corrected else "it had no runs"
         raise InputError(
-            "the calibration has no corrected means, because it had no runs",
-            hint="calibrate(..., runs=...)",
+            f"the calibration has no corrected means, because {why}",
+            hint="calibrate(..., runs=..., design=...)",
         )
     label = choose_measure(corrected_measures(calibration), measure).label
     means = [c for c in calibration.corrected if c.measure == label]
@@ -199,9 +201,9 @@ def corrected(calibration: Calibration, measure: str | None = None) -> Chart:
     return make_chart(
         key="corrected",
         title=f"{cut(label)} corrected with human labels",
-        description="Means corrected by prediction-powered inference, with "
-        f"{100 * calibration.confidence:g}% intervals, and the means of the judge labels and of the "
-        "human labels alone.",
+        description="Means corrected with a designed sample of human labels, with "
+        f"{100 * calibration.confidence:g}% intervals where enough was judged, and the means of the judge "
+        "labels and of the human labels alone.",
         view=view,
         columns=["run", "corrected", "low", "high", "human labels", "judge labels"],
         rows=[[c.run, c.corrected, c.low, c.high, c.human, c.labels] for c in means],

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Section
 
-ORDER = ("summary", "queries", "agentic", "tradeoffs", "groups", "labels", "provenance")
+ORDER = (
+    "summary",
+    "queries",
+    "agentic",
+    "funnel",
+    "stopping",
+    "tradeoffs",
+    "groups",
+    "labels",
+    "provenance",
+)
 
 
 def sections(contents: PageContents) -> list[Section]:

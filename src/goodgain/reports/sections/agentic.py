@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goodgain.agentic.result import SUMMARY
+from goodgain.agentic.tables import SUMMARY
 from goodgain.comparison import compare
 from goodgain.comparison.render import header
 from goodgain.errors import GoodgainError
@@ -25,13 +25,14 @@ from goodgain.reports.elements import (
     number_columns,
     text_columns,
 )
+from goodgain.results.judges import judge_notes
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goodgain.agentic import GoodGain
-    from goodgain.agentic.system import Figure
+    from goodgain.agentic.runs import Figure
     from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
     from goodgain.reports.contents import PageContents
@@ -113,7 +114,8 @@ def _summary(result: GoodGain, suffix: str) -> Table:
         "Below each mean: its 95% interval over conversations. In brackets: the bounds that missing "
         "labels and unread searches leave open."
     )
-    return Table(f"agentic{suffix}", "Final values", columns, rows, note)
+    judged = "".join(f" {text[0].upper()}{text[1:]}." for text in judge_notes(result.inputs()))
+    return Table(f"agentic{suffix}", "Final values", columns, rows, note + judged)
 
 
 def _ledger(result: GoodGain, suffix: str) -> list[Element]:

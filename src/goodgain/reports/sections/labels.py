@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goodgain.labels.calibration import name
+from goodgain.labels.canaries import KNOWN_GOOD
+from goodgain.labels.designs import UNKNOWN
 from goodgain.reports.charts.frame import counted
 from goodgain.reports.charts.labels import confusion, corrected, reliability
 from goodgain.reports.elements import (
+    Cell,
     Column,
     Section,
     Table,
@@ -29,6 +33,8 @@ def section(contents: PageContents) -> Section | None:
     elements: list[Element] = []
     if contents.evaluations:
         elements.append(_coverage(contents))
+    if contents.judges:
+        elements.append(_judges(contents))
     for number, calibration in enumerate(contents.calibrations):
         elements += _calibration(calibration, f"-{number + 1}" if number else "")
     return Section("labels", "Labels", elements) if elements else None
@@ -64,6 +70,34 @@ def _coverage(contents: PageContents) -> Table:
     return Table("coverage", "Coverage", columns, rows, note)
 
 
+def _judges(contents: PageContents) -> Table:
+    """Who judged, and what its passport says; a judge without one is marked."""
+    rows = []
+    for judge in contents.judges:
+        passport = judge.get("passport") or {}
+        figure = passport.get("agreement") or {}
+        canaries = [
+            f"{c['kind']} {c['right']} of {c['labelled']}" for c in passport.get("canaries", ())
+        ]
+        rows.append([
+            judge["model"], judge["prompt"], passport.get("created", "")[:10] or "no passport",
+            Cell(value=figure.get("value"), low=figure.get("low"), high=figure.get("high")),
+            figure.get("n"), ", ".join(canaries) or "–", passport.get("drift") or "–",
+        ])  # fmt: skip
+    columns = [
+        *text_columns("judge", "prompt", "passport"),
+        Column(name="quadratic kappa", digits=2, help="with people", interval=True),
+        *count_columns("pairs"),
+        *text_columns("canaries labelled right", "drift"),
+    ]
+    note = "Numbers on this page rest on these judges' labels." + (
+        ""
+        if all(judge.get("passport") for judge in contents.judges)
+        else " How far a judge without a passport agrees with people is unknown."
+    )
+    return Table("judges", "Judges", columns, rows, note)
+
+
 def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
     """The judge against people: confusion matrix, agreement, and corrected means."""
     elements: list[Element] = [
@@ -73,11 +107,21 @@ def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
         _agreement(calibration, suffix),
     ]
     if calibration.canaries:
-        columns = [*text_columns("canary"), *count_columns("labelled", "labelled good")]
-        note = "Decoy documents that a judge should not label good."
-        elements.append(Table(f"canaries{suffix}", "Canaries", columns, calibration.canaries, note))
+        columns = [*text_columns("canary", "should be"), *count_columns("labelled", "labelled good")]
+        rows = [
+            [kind, "good" if kind in KNOWN_GOOD else "not good", labelled, good]
+            for kind, labelled, good in calibration.canaries
+        ]
+        note = "Decoy documents that a judge should not label good, and known answers that it should."
+        elements.append(Table(f"canaries{suffix}", "Canaries", columns, rows, note))
+    if any(c.corrected == c.corrected for c in calibration.corrected):
+        elements.append(_with_suffix(corrected(calibration), suffix))
     if calibration.corrected:
-        elements += [_with_suffix(corrected(calibration), suffix), _corrected(calibration, suffix)]
+        elements.append(_corrected(calibration, suffix))
+    if calibration.differences:
+        elements.append(_corrected(calibration, suffix, differences=True))
+    if calibration.corrected and calibration.design == "unknown":
+        elements.append(Text([f"{UNKNOWN[0].upper()}{UNKNOWN[1:]}."], "note"))
     missing = calibration.failed + calibration.not_labelled
     if missing:
         noun = "pair has" if missing == 1 else "pairs have"
@@ -113,16 +157,35 @@ def _agreement(calibration: Calibration, suffix: str) -> Table:
     return Table(f"agreement{suffix}", "Agreement", columns, rows, note)
 
 
-def _corrected(calibration: Calibration, suffix: str) -> Table:
+def _corrected(calibration: Calibration, suffix: str, differences: bool = False) -> Table:
+    records = calibration.differences if differences else calibration.corrected
     columns = [
-        *text_columns("run", "measure"),
-        *number_columns("judge mean", "human mean", "corrected mean", "low", "high", "weight"),
-        *count_columns("human queries", "other queries"),
+        *text_columns("systems" if differences else "run", "measure"),
+        *number_columns("judge", "people", "corrected", "low", "high"),
+        *count_columns("judged"),
+        *text_columns("of", "remark"),
     ]
     rows = [
-        [c.run, c.measure, c.labels, c.human, c.corrected, c.low, c.high, c.weight,
-         c.human_queries, c.other_queries]
-        for c in calibration.corrected
-    ]  # fmt: skip
-    note = "Means corrected by prediction-powered inference."
-    return Table(f"corrected-means{suffix}", "Corrected means", columns, rows, note)
+        [
+            name(c),
+            c.measure,
+            c.labels,
+            c.human,
+            c.corrected,
+            c.low,
+            c.high,
+            c.judged,
+            c.units,
+            c.status,
+        ]
+        for c in records
+    ]
+    over = "queries like these" if calibration.generalise else "these queries"
+    note = (
+        f"{'Differences' if differences else 'Means'} over {over}, as people would have judged them. "
+        f"People's labels: {calibration.design or 'version 0.1, design unknown'}. The column people has "
+        "the queries that they judged wholly. Where too few were judged for an interval that holds, "
+        "there is none."
+    )
+    key, title = ("differences", "differences") if differences else ("means", "means")
+    return Table(f"corrected-{key}{suffix}", f"Corrected {title}", columns, rows, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from goodgain.ranking.policy import CHOICES
@@ -9,6 +10,8 @@ from goodgain.reports.charts.labels import corrected_measures
 from goodgain.reports.elements import Section, Table, Text, UserText, count_columns, text_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
@@ -41,7 +44,7 @@ def section(contents: PageContents) -> Section | None:
 
 def _inputs(contents: PageContents) -> list[list[Any]]:
     facts = [f for evaluation in contents.evaluations for f in evaluation.inputs()]
-    facts += [f for gain in contents.gains for f in gain.inputs()]
+    facts += [f for result in (*contents.gains, *contents.stoppings) for f in result.inputs()]
     if contents.comparison is not None:
         facts += [f for f in contents.comparison.inputs if "name" in f]
     rows = [
@@ -66,9 +69,11 @@ def _settings(contents: PageContents) -> list[list[Any]]:
         for name, value in evaluation.policy.to_dict().items():
             rows.append(["evaluation", name, value, CHOICES[name][value]])
     if contents.comparison is not None:
-        rows += _setting_rows("comparison", contents.comparison.settings)
+        rows += _setting_rows("comparison", asdict(contents.comparison.settings))
     for gain in contents.gains:
-        rows += _setting_rows("Good Gain", gain.settings)
+        rows += _setting_rows("Good Gain", asdict(gain.settings))
+    for stopping in contents.stoppings:
+        rows += _setting_rows("stopping", stopping.settings)
     for experiment in contents.experiments:
         settings = experiment.settings
         settings = {"judgments": settings.get("judgements"), **settings}  # the key of version 0.1
@@ -82,10 +87,8 @@ def _settings(contents: PageContents) -> list[list[Any]]:
     return [list(row) for row in dict.fromkeys(tuple(row) for row in rows)]
 
 
-def _setting_rows(scope: str, settings: Any) -> list[list[Any]]:
-    from dataclasses import asdict
-
-    return [[scope, k, _text(v), ""] for k, v in asdict(settings).items() if v is not None]
+def _setting_rows(scope: str, settings: Mapping[str, Any]) -> list[list[Any]]:
+    return [[scope, k, _text(v), ""] for k, v in settings.items() if v is not None]
 
 
 def _text(value: Any) -> str:

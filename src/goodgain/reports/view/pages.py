@@ -20,10 +20,6 @@ SHELL = {
     "shell.css": ("shell.css", "text/css"),
     "shell.js": ("shell.js", "text/javascript"),
 }
-SHELL_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
-    "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
 PAGE_POLICY = "frame-ancestors 'self'"  # the page has its own policy for the rest
 
 

@@ -1,0 +1,57 @@
+"""What a system is: its settings, and an address made of code, parameters, data and depth.
+
+Calls are kept under the address of their system. A system that was edited has another address, so that
+its earlier calls are never taken for its own.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from goodgain.experiment.retrievers.base import Retriever, to_json
+from goodgain.fingerprint import fingerprint
+from goodgain.redaction import hide_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the calls of a system are kept.
+
+    `unknown` names what could not be read, such as the state of a client: whether it is still the same
+    system is then for its user to say, by a `version`.
+    """
+
+    digest: str
+    settings: dict[str, Any]
+    unknown: tuple[str, ...] = ()
+
+
+def address_of(
+    search: Any, *, data: str, depth: int, version: str | None = None, answers: Any = None
+) -> Address:
+    """The address of a system over these documents and queries; `answers` is how answers are read."""
+    settings, unknown = _describe(search)
+    if version is not None:
+        settings, unknown = {**settings, "version": version}, []
+    text = json.dumps([settings, data, depth, answers], sort_keys=True)
+    return Address(
+        digest=sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20],
+        settings=hide_in(settings),
+        unknown=tuple(unknown),
+    )
+
+
+def _describe(search: Any) -> tuple[dict[str, Any], list[str]]:
+    """The settings of a system with those of the systems it is built on, and what is not known."""
+    if not isinstance(search, Retriever):
+        unknown = list(fingerprint(search).unknown)
+        return {"retriever": to_json(search)}, unknown
+    settings, unknown = search.settings(), search.unknown_state()
+    components = [_describe(component) for component in search.components()]
+    if components:
+        settings["components"] = [own for own, _ in components]
+        unknown += [what for _, others in components for what in others]
+    return settings, unknown
