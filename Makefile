@@ -75,7 +75,9 @@ soak: $(VENV)/tested-with
 	$(BIN)/python scripts/error_rates.py --check
 	$(BIN)/python scripts/stopping_rates.py --check
 	GOODGAIN_CONVERSATIONS=5000 $(BIN)/python -m pytest -n 2 tests/agentic/test_stopping.py
+	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 

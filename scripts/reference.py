@@ -27,7 +27,7 @@ def measures_page() -> str:
         "",
     ]
     families: dict[str, list[Definition]] = {}
-    for d in definitions("ranked", "cost", "spans", "agentic"):
+    for d in definitions("ranked", "cost", "spans", "agentic", "answers"):
         title = f"{d.family} of agents" if d.is_cost and d.namespace == "agentic" else d.family
         families.setdefault(title, []).append(d)
     for family, members in families.items():

@@ -20,7 +20,7 @@ DIFFERENT_OBJECTS = {
     "-o": "a file to write; a file to append to",
     "--output": "a file to write; a file to append to",
     "--port": "of the page; of the proxy",
-    "--sample": "queries to recompute; share of conversations to record",
+    "--sample": "queries to recompute; share of conversations to record; a sample to judge",
     "--conversation": "one to compare; what to call a recorded one",
     "--query": "a column of score tables; a query to explain",
     "--model": "the judge to call; the labels to use",
@@ -28,7 +28,6 @@ DIFFERENT_OBJECTS = {
     "--price": "of tokens; the measure on an axis",
     "--budget": "of labelling; the measure on an axis",
     "--qrels": "pairs that need no label; judgments of an experiment; judgments to start from",
-    "--sample": "how many queries to recompute; the name of a sample",
     "--baseline": "a system to compare with; a file of approved results",
 }
 

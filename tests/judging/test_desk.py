@@ -212,7 +212,7 @@ def test_nothing_unblinds_before_the_vote(serve):
     sent = b"".join(client.bodies).decode()
     assert MODEL not in sent
     allowed = {"key", "seen", "query", "doc", "question", "narrative", "title", "text", "cut", "url",
-               "reason", "note"}  # fmt: skip
+               "note"}  # fmt: skip
     item = client.get("work?annotator=ann")["item"]
     assert set(item) == allowed
     assert client.get("disagreements?annotator=ann") == {

@@ -45,6 +45,7 @@ class Server:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
+        self.reply: str | None = None  # the text of every reply, whatever the documents say
         self.reports_usage = True
         # By the name of a form, the API and the number of the request: status, body, headers.
         self.forms: Callable[[str, bool, int], tuple[int, Any, str]] = lambda *_: (500, "", "")
@@ -132,6 +133,7 @@ class Server:
             return
         self.answered.update(documents)
         text, reason, refusal = _reply_text(fault, documents)
+        text = text if self.reply is None else self.reply
         if fault == "echokey":
             text = text.replace("{key}", _key(head).removeprefix("Bearer "))
         shape = _anthropic_reply if anthropic else _openai_reply

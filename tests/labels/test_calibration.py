@@ -157,7 +157,9 @@ def test_failures_and_canaries_are_reported_but_are_not_pairs() -> None:
     )
     result = calibrate({"q": {"a": 3, "b": 0, "c": 1}}, labels)
     assert (result.pairs, result.failed, result.not_labelled) == (1, 1, 1)
-    assert result.canaries == (("injection", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1))
+    assert result.canaries == (
+        ("injection", 1, 1), ("known", 1, 1), ("praise", 1, 1), ("stuffing", 1, 1),
+    )  # fmt: skip
     assert len(result.warnings()) == 3
     assert "fooled the judge" in result.warnings()[2]
     assert "canary" in str(result)

@@ -120,3 +120,7 @@ def test_two_settings_of_one_model_are_told_apart_by_their_digest(tmp_path: Path
     assert all(digest[:8] in str(error.value) for digest in digests)
     chosen = Labels.of(tmp_path / "l.db", setting=digests[1][:8])
     assert chosen.setting.parameters == {"temperature": 1}
+    assert f"#setting={digests[0][:8]}" in str(error.value)
+    chosen = stored_labels(f"{tmp_path / 'l.db'}#setting={digests[1][:8]}")
+    assert isinstance(chosen, Labels)
+    assert chosen.setting.parameters == {"temperature": 1}

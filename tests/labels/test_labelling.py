@@ -371,8 +371,15 @@ def test_pairs_are_read_from_files_and_rows(tmp_path: Path) -> None:
 
 
 def test_prompts_are_versioned_by_their_text(tmp_path: Path) -> None:
-    assert BUILT_IN == ("gain-0-4", "relevance-0-3")
-    locked = {"gain-0-4": "gain-0-4@1ca5c9f109ba", "relevance-0-3": "relevance-0-3@5b8545b84d9b"}
+    locked = {
+        "answer-0-1": "answer-0-1@032b5710a9ca",
+        "answer-0-4": "answer-0-4@370c733dc87a",
+        "gain-0-4": "gain-0-4@1ca5c9f109ba",
+        "gold-0-4": "gold-0-4@8dde2cc15528",
+        "narrative-0-4": "narrative-0-4@65538f51e455",
+        "relevance-0-3": "relevance-0-3@5b8545b84d9b",
+    }
+    assert tuple(locked) == BUILT_IN
     assert {name: Prompt.of(name).version for name in BUILT_IN} == locked
     mine = tmp_path / "mine.txt"
     mine.write_text("scale: 1-2\n--- system\nRate.\n--- user\n{question} {document}\n")

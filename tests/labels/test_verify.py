@@ -35,12 +35,13 @@ def fill(path: Path) -> None:
         }])  # fmt: skip
         store.insert("preferences", [{
             "annotator": "ann", "query": "q", "first": "a", "second": "b", "choice": "same",
-            "sides": "ab", "note": "", "seconds": 2.5, "created": now(),
+            "sides": "ab", "reason": "", "note": "", "seconds": 2.5, "source": "", "created": now(),
         }])  # fmt: skip
         store.insert("samples", [{"name": "s", "design": "{}", "seed": 7, "created": now()}])
         store.insert("sampled", [{
             "sample": 1, "query": "q", "doc": None, "probability": 0.5, "stratum": "", "position": 1,
         }])  # fmt: skip
+        store.insert("annotators", [{"name": "ann", "role": "annotator", "created": now()}])
         store.insert("nuggets", [{
             "query": "q", "text": "a fact", "vital": 1, "source": "ann", "created": now(),
         }])  # fmt: skip

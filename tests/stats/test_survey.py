@@ -56,7 +56,7 @@ def test_the_regression_estimator_equals_least_squares():
     from scipy.stats import t
 
     half = (result.high - result.low) / 2 / 5000
-    assert half == pytest.approx(t.ppf(0.975, n - 2) * error, rel=1e-3)
+    assert half == pytest.approx((1 + 2.5 / n) * t.ppf(0.975, n - 2) * error, rel=1e-3)
 
 
 def test_two_classes_worked_by_hand():

@@ -14,6 +14,7 @@ from goodgain.errors import InputError
 from goodgain.measures.grammar import make
 from goodgain.measures.registry import definitions
 from goodgain.results.frames import AsFrames
+from goodgain.results.judges import judge_notes
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import html_table
 from goodgain.results.views import Reportable
@@ -280,7 +281,10 @@ class GoodGain(GainTables, SavedAsJson, AsFrames, Reportable):
 
     def warnings(self) -> list[str]:
         """Skipped conversations, unread searches, missing labels, and other caveats."""
-        return notes(self.facts, self.systems, self.settings)
+        return [*judge_notes(self._judge_inputs()), *notes(self.facts, self.systems, self.settings)]
+
+    def _judge_inputs(self) -> list[dict[str, Any]]:
+        return [i if isinstance(i, dict) else i[1].provenance(hashed=False) for i in self._inputs]
 
     # --- as data of other libraries ---
 

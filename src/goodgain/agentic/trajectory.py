@@ -150,7 +150,7 @@ def compare_trajectories(
     for name in pair:
         if name not in runs:
             raise UsageError(f"system '{name}' has no repeat '{repeat}' of '{conversation}'")
-    return _diff(result, runs[pair[0]][0], runs[pair[1]][0])
+    return diff_of(result, runs[pair[0]][0], runs[pair[1]][0])
 
 
 def _pair(
@@ -177,7 +177,8 @@ def _pair(
     return chosen[0], chosen[1]
 
 
-def _diff(result: GoodGain, first: Conversation, second: Conversation) -> TrajectoryDiff:
+def diff_of(result: GoodGain, first: Conversation, second: Conversation) -> TrajectoryDiff:
+    """The difference of two runs over the same conversation."""
     assert result.conversations is not None
     both = (first, second)
     listed = [list(_results(c)) for c in both]

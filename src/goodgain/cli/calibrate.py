@@ -19,9 +19,14 @@ from goodgain.cli.options import (
 )
 from goodgain.cli.output import side_files, warn, write
 from goodgain.cli.parser import command_parser
+from goodgain.results.text import LONG_FORMATS
 
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
+
+    from goodgain.labels.calibration import Calibration
+    from goodgain.labels.passport import Passport
 
 DEFAULT_MEASURES = "nDCG@10"
 
@@ -43,7 +48,8 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain calibrate human.txt labels.db --scale 0..4 --outside clip\n"
         "  goodgain calibrate human.txt labels.db\n"
         '  goodgain calibrate labels.db labels.db --runs bm25.run knn.run -m "nDCG@10 AP" --design first\n'
-        '  goodgain calibrate human.txt labels.db --runs bm25.run knn.run -m "P@10" --design pairs\n',
+        '  goodgain calibrate human.txt labels.db --runs bm25.run knn.run -m "P@10" --design pairs\n'
+        "  goodgain calibrate human.txt labels.db --passport labels.passport.json --earlier old.json\n",
     )
     p.add_argument(
         "human", metavar="HUMAN", help="human judgments, in any format, or a label store"
@@ -74,6 +80,14 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add_seed(p)
     add_label_filter(p)
+    passport = p.add_argument_group("passport")
+    passport.add_argument(
+        "--passport", metavar="FILE",
+        help="write the judge's passport; reports find STORE's as *.passport.json beside it",
+    )  # fmt: skip
+    passport.add_argument(
+        "--earlier", metavar="FILE", help="test what has changed since an earlier passport"
+    )
     add_save(p)
     add_report(p, texts=False)
     add_output(p, per_query=False)
@@ -102,6 +116,40 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.resamples,
         seed=args.seed,
     )
-    write(args, result.render(args.format), side_files(args, result))
-    warn(args, result.warnings())
+    files, text, notes = side_files(args, result), result.render(args.format), result.warnings()
+    if args.passport or args.earlier:
+        passport = _passport(args, labels, result)
+        if args.passport:
+            files[args.passport] = passport.to_json()
+        if args.format not in LONG_FORMATS:
+            text = f"{text}\n{passport.render(args.format)}"
+        notes += _passport_notes(args, passport)
+    write(args, text, files)
+    warn(args, notes)
     return 0
+
+
+def _passport(args: argparse.Namespace, labels: Any, result: Calibration) -> Passport:
+    from goodgain.errors import UsageError
+    from goodgain.labels.passport import Passport, make_passport
+    from goodgain.labels.result import stored_labels
+
+    own = stored_labels(labels)
+    if own is None:
+        raise UsageError(
+            f"'{args.labels}' is not a label store, so its judge is unknown",
+            hint="a passport needs the store that `goodgain label` wrote",
+        )
+    earlier = Passport.load(args.earlier) if args.earlier else None
+    return make_passport(args.human, own, result, earlier=earlier)
+
+
+def _passport_notes(args: argparse.Namespace, passport: Passport) -> list[str]:
+    from goodgain.labels.passport import SUFFIX
+
+    notes = []
+    if args.passport and not args.passport.endswith(SUFFIX):
+        notes.append(f"reports find a passport beside its store only as *{SUFFIX}")
+    if passport.drift is not None and passport.drift.found:
+        notes.append(passport.drift.sentence())
+    return notes

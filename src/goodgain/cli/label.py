@@ -5,15 +5,24 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
+from goodgain.cli.judges import (
+    add_judge,
+    add_prompt,
+    add_provider,
+    chosen_judge,
+    chosen_prompt,
+    with_examples,
+)
+from goodgain.cli.label_tasks import TASKS, add_task, run_task
 from goodgain.cli.options import (
     add_answers,
     add_concurrency,
     add_documents,
     add_output,
     add_queries,
-    add_timeout,
     add_trace_format,
     add_unit,
+    listing,
 )
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from goodgain.labels import Estimate, Judge, Labels
+    from goodgain.labels import Estimate, Labels
     from goodgain.labels.progress import Progress
 
 
@@ -38,12 +47,16 @@ def parser() -> argparse.ArgumentParser:
         "API keys are read from the environment only: OPENAI_API_KEY, ANTHROPIC_API_KEY.\n\n"
         "Exit status: 0 if every document with a text has a label, 3 if some labels failed, 1 at the\n"
         "budget, 130 after Ctrl-C, 2 if the run could not go on.",
-        "examples:\n"
+        listing("tasks", TASKS) + "examples:\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --dry-run\n"
         "  goodgain label traces.jsonl --model NAME --store labels.db --price 0.25/2 --budget 5 \\\n"
         "      --labelled-traces labelled.jsonl\n"
         "  goodgain label --pool 20 bm25.run knn.run --queries queries.tsv --documents corpus.jsonl \\\n"
-        "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n",
+        "      --qrels judged.txt --model local --base-url http://localhost:8000/v1 --store labels.db\n"
+        "  goodgain label pairs.jsonl --model A --model B --ensemble vote --store labels.db\n"
+        "  goodgain label pairs.jsonl --model NAME --store labels.db --template umbrela.txt --raw \\\n"
+        "      --grades 0..3 --reply 'final score: *([0-3])'\n",
+        usage="goodgain label SOURCE [SOURCE ...] --model NAME --store FILE [options]",
     )
     p.add_argument("sources", metavar="SOURCE", nargs="+", help="traces, pairs, or runs")
     p.add_argument(
@@ -56,7 +69,10 @@ def parser() -> argparse.ArgumentParser:
     add_answers(p)
     add_trace_format(p)
     add_unit(p)
-    _add_judge(p)
+    add_task(p)
+    add_judge(p)
+    add_prompt(p)
+    add_provider(p)
     _add_limits(p)
     pool = p.add_argument_group("pool")
     pool.add_argument(
@@ -67,61 +83,6 @@ def parser() -> argparse.ArgumentParser:
     pool.add_argument("--qrels", metavar="FILE", help="judgments of pairs that need no label")
     add_output(p, per_query=False)
     return p
-
-
-def _add_judge(p: argparse.ArgumentParser) -> None:
-    """The model and how it is called."""
-    judge = p.add_argument_group("judge")
-    judge.add_argument("--model", metavar="NAME", help="name of the model")
-    judge.add_argument(
-        "--base-url",
-        metavar="URL",
-        help="URL of the server (default: that of the model's provider)",
-    )
-    judge.add_argument(
-        "--judge", metavar="NAME",
-        help="openai, anthropic or a plug-in's judge (default: anthropic for claude models, else openai)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--judge-name", metavar="NAME",
-        help="store the labels under this name (default: the model, its server and parameters)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--prompt", metavar="NAME|FILE",
-        help="gain-0-4, relevance-0-3, answer-0-1, answer-0-4, or your own template (default: gain-0-4, "
-        "with --answers answer-0-1)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--temperature", metavar="T", default="",
-        help="sampling temperature, or none for the server's own (default: 0, or 0.7 with --replicates)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--max-tokens", type=int, metavar="N",
-        help="maximum reply tokens per document (default: 300)",
-    )  # fmt: skip
-    add_timeout(judge)
-    judge.add_argument(
-        "--replicates", type=int, default=1, metavar="N",
-        help="ask N times and take the median (default: 1)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--batch", type=int, default=1, metavar="N",
-        help="documents of a question per call (default: 1)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--canaries", type=int, default=0, metavar="N",
-        help="add decoy documents for N questions; calibrate reports how many fooled the judge",
-    )  # fmt: skip
-    judge.add_argument(
-        "--keep", choices=("hash", "text"), default="hash",
-        help="what the store keeps of a document for audit: the hash of its text, or also the text "
-        "(default: hash)",
-    )  # fmt: skip
-    judge.add_argument(
-        "--text-limit", type=int, default=24_000, metavar="N",
-        help="maximum characters of a document; longer ones are truncated and recorded as such "
-        "(default: 24000)",
-    )  # fmt: skip
 
 
 def _add_limits(p: argparse.ArgumentParser) -> None:
@@ -150,6 +111,14 @@ def _add_limits(p: argparse.ArgumentParser) -> None:
         help="stop when more than this share of the last labels failed; 1 to never stop (default: 0.5)",
     )  # fmt: skip
     limits.add_argument(
+        "--batch-api", action="store_true",
+        help="submit the calls to the provider's batch API at half the price, and collect them",
+    )  # fmt: skip
+    limits.add_argument(
+        "--no-wait", action="store_true",
+        help="with --batch-api, submit and collect what is done, but do not wait for the rest",
+    )  # fmt: skip
+    limits.add_argument(
         "--dry-run",
         action="store_true",
         help="print calls, tokens and cost without calling the model",
@@ -162,21 +131,7 @@ def run(args: argparse.Namespace) -> int:
     from goodgain.labels import Limits, estimate, label
     from goodgain.results.text import render
 
-    judge = _judge(args)
-    options: dict[str, Any] = {
-        "name": args.judge_name,
-        "prompt": args.prompt or ("answer-0-1" if args.answers else None),
-        "replicates": args.replicates,
-        "batch": args.batch,
-        "text_limit": args.text_limit,
-        "canaries": args.canaries,
-        "identity": args.unit,
-        "retry": [*filter(None, args.retry.split(","))],
-    }
-    if args.dry_run:
-        estimated = estimate(_pairs(args), judge, args.store, **options)
-        write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
-        return 0
+    judge = chosen_judge(args)
     limits = Limits(
         concurrency=args.concurrency,
         requests=args.rpm,
@@ -185,15 +140,38 @@ def run(args: argparse.Namespace) -> int:
         failure_share=args.failure_share,
     )
     bar = Bar(sys.stderr) if not args.quiet else None
+    if args.task != "gains":
+        task_options = {"limits": limits, "processes": args.processes, "progress": bar}
+        return run_task(args, judge, task_options, lambda: _pairs(args))
+    options: dict[str, Any] = {
+        "name": args.judge_name,
+        "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
+        "replicates": args.replicates,
+        "batch": args.batch,
+        "text_limit": args.text_limit,
+        "canaries": args.canaries,
+        "identity": args.unit,
+        "retry": [*filter(None, args.retry.split(","))],
+    }
+    pairs = _pairs(args)
+    if args.examples:
+        pairs = list(pairs)
+        options["prompt"] = with_examples(args, options["prompt"], pairs)
+    if args.dry_run:
+        estimated = estimate(pairs, judge, args.store, **options)
+        write(args, render(args.format, ["what", "count"], _estimate_rows(estimated)))
+        return 0
     try:
         labels = label(
-            _pairs(args),
+            pairs,
             judge,
             args.store,
             limits=limits,
             processes=args.processes,
             keep=args.keep,
             progress=bar,
+            batch_api=args.batch_api,
+            wait=not args.no_wait,
             **options,
         )
     except Interrupted as interrupted:
@@ -211,7 +189,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     if summary.stopped == "interrupted":
         return 130
-    return 3 if summary.failures or (summary.pairs and not summary.ok) else 0
+    waiting = args.batch_api and summary.done < summary.total
+    return 3 if summary.failures or (summary.pairs and not summary.ok and not waiting) else 0
 
 
 def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
@@ -235,33 +214,15 @@ def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
             f"{which} failed in an earlier run and were not requested again; to retry them: "
             f"--retry {','.join(sorted(earlier))}"
         )
+    waiting = p.total - p.done
+    if args.batch_api and waiting > 0 and not p.stopped:
+        yield f"{waiting:,} labels are in batches; run the same command to collect them"
     if failures:
         yield f"see: goodgain labels show {args.store} --failed"
     if p.stopped == "budget":
         yield f"stopped at the budget of {args.budget:g}; continue with a larger --budget"
     if p.stopped == "interrupted":
         yield "interrupted; run the same command to continue"
-
-
-def _judge(args: argparse.Namespace) -> Judge:
-    """The judge, created with the settings that the user chose; it has defaults for the others."""
-    from goodgain.errors import UsageError
-    from goodgain.labels import Price, create_judge, judge_for
-    from goodgain.labels.judges.registry import BUILT_IN
-
-    if not (args.model or args.judge):
-        raise UsageError("--model or --judge is required")
-    settings = {
-        "model": args.model,
-        "base_url": args.base_url,
-        "price": Price.parse(args.price) if args.price else None,
-        "max_tokens": args.max_tokens,
-        "timeout": args.timeout,
-    }
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if args.temperature or args.judge is None or args.judge in BUILT_IN:
-        settings["temperature"] = _temperature(args)
-    return create_judge(args.judge, **settings) if args.judge else judge_for(**settings)
 
 
 def _write_traces(args: argparse.Namespace, labels: Labels) -> None:
@@ -293,7 +254,7 @@ def _pairs(args: argparse.Namespace) -> Any:
             )
         return answer_pairs(args.sources, args.answers, args.source_format)
     if args.pool is None:
-        if args.queries or args.documents or args.qrels:
+        if args.task == "gains" and (args.queries or args.documents or args.qrels):
             raise UsageError("--queries, --documents and --qrels require --pool")
         if args.source_format or not any(map(holds_pairs, args.sources)):
             from goodgain.labels.traces import trace_pairs
@@ -309,21 +270,6 @@ def _pairs(args: argparse.Namespace) -> Any:
         documents=args.documents,
         qrels=args.qrels,
     )
-
-
-def _temperature(args: argparse.Namespace) -> float | None:
-    from goodgain.errors import UsageError
-
-    if not args.temperature:
-        return 0.7 if args.replicates > 1 else 0.0
-    if args.temperature == "none":
-        return None
-    try:
-        return float(args.temperature)
-    except ValueError:
-        raise UsageError(
-            f"invalid --temperature '{args.temperature}'", hint="a number, or none"
-        ) from None
 
 
 _UNKNOWN_COST = "unknown without --price"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cli.label_samples import add_sampling, draw, next_labels
+from goodgain.cli.label_tasks import show_grades, show_nuggets
 from goodgain.cli.options import add_output
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
@@ -13,7 +14,9 @@ from goodgain.cli.parser import command_parser
 if TYPE_CHECKING:
     import argparse
 
-ACTIONS = ("show", "export", "import", "merge", "stats", "verify", "sample", "next")
+ACTIONS = (
+    "show", "export", "import", "merge", "stats", "verify", "sample", "next", "nuggets", "grades",
+)  # fmt: skip
 FORMS = ("quepid", "label-studio", "argilla", "doccano", "phoenix", "langfuse")
 RULES = ("majority", "mean", "median", "dawid-skene")
 
@@ -29,7 +32,9 @@ def parser() -> argparse.ArgumentParser:
         "          labels of people are stored as votes, with the names of --annotator or of the file\n"
         "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
         "  stats   labels, failures, tokens and cost of the store\n"
-        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n\n"
+        "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n"
+        "  nuggets the nuggets of --annotator, or import those of each FILE under that name\n"
+        "  grades  grades of documents from the preferences of people, or of a judge (--model)\n\n"
         f"tools: {', '.join(FORMS)}",
         "examples:\n"
         "  goodgain labels stats labels.db\n"
@@ -81,8 +86,8 @@ def run(args: argparse.Namespace) -> int:
     """Show, export, import, merge, count or verify."""
     from goodgain.errors import UsageError
 
-    takes_files = args.action in ("import", "merge")
-    if takes_files and not args.files:
+    takes_files = args.action in ("import", "merge", "nuggets")
+    if takes_files and not args.files and args.action != "nuggets":
         raise UsageError(
             f"{args.action} needs a FILE", hint=f"goodgain labels {args.action} STORE FILE"
         )
@@ -90,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.action} does not take a FILE, got '{args.files[0]}'")
     actions = {
         "import": _import, "merge": _merge, "verify": _verify, "sample": draw, "next": next_labels,
+        "nuggets": show_nuggets, "grades": show_grades,
     }  # fmt: skip
     return actions.get(args.action, _read)(args)
 

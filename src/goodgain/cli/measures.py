@@ -52,7 +52,7 @@ def _definition(name: str) -> Definition:
     from goodgain.measures import definition_of
     from goodgain.measures.registry import find
 
-    exact = find(name, fold=False) or find(name, ("agentic",), fold=False)
+    exact = find(name, fold=False) or find(name, ("agentic", "answers"), fold=False)
     return exact or definition_of(name)
 
 

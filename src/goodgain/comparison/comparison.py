@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from goodgain.measures.custom import saved_measure
+from goodgain.results.judges import different_judges, judge_notes
 from goodgain.results.frames import AsFrames
 from goodgain.results.numbers import stars
 from goodgain.results.saved import SavedAsJson
@@ -252,7 +253,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
 
     def warnings(self) -> list[str]:
         """What a reader of the p-values should know."""
-        return list(self.notes)
+        return [*judge_notes(self.inputs), *different_judges(self.inputs), *self.notes]
 
     # --- as text ---
 

@@ -14,6 +14,7 @@ from goodgain.io.naming import unique_names
 from goodgain.measures.custom import column_measure
 from goodgain.measures.definition import Measure
 from goodgain.ranking import Evaluation, RunScores
+from goodgain.results.judges import judges_of
 
 if TYPE_CHECKING:
     from goodgain.measures.definition import Direction
@@ -189,7 +190,9 @@ def collect(
     A list is one system: its items are seeds.
     """
     if isinstance(source, Evaluation):
-        scores.inputs.append({"kind": "evaluation", "policy": source.policy.to_dict()})
+        scores.inputs.append(
+            {"kind": "evaluation", "policy": source.policy.to_dict(), **_judge(source)}
+        )
         scores.evaluations.append(source)
         return [_add_run(run, scores) for run in source.runs]
     if isinstance(source, RunScores):
@@ -213,6 +216,12 @@ def collect(
         f"a {type(source).__name__} has no scores to compare",
         hint="an Evaluation, a result with per_unit_scores(), a table of scores, or a path to one",
     )
+
+
+def _judge(result: Any) -> dict[str, Any]:
+    """The judge behind a result's judgments, if a model gave them."""
+    judges = judges_of(result.inputs()) if hasattr(result, "inputs") else []
+    return {"judge": judges[0]} if judges else {}
 
 
 def _add_run(run: RunScores, scores: ScoreSet) -> int:
@@ -240,6 +249,8 @@ def _add_run(run: RunScores, scores: ScoreSet) -> int:
 
 def _add_result(result: HasUnitScores, scores: ScoreSet) -> list[int]:
     """A result of this or another package: measures by object, or by name."""
+    if judge := _judge(result):
+        scores.inputs.append({"kind": "result", **judge})
     lower = set(getattr(result, "lower_is_better", ()))
     bounds = result.per_unit_bounds() if hasattr(result, "per_unit_bounds") else {}
     coverage = result.label_coverage() if hasattr(result, "label_coverage") else {}

@@ -53,6 +53,15 @@ class Qrels(metaclass=ConstructorHints):
             return qrels
         return cls(source, columns=columns)
 
+    def judged_by(self, judge: Mapping[str, Any] | None) -> Qrels:
+        """The same judgments with what is known of the judge that gave them."""
+        from dataclasses import replace
+
+        qrels: Qrels = object.__new__(Qrels)
+        object.__setattr__(qrels, "table", self.table)
+        object.__setattr__(qrels, "source", replace(self.source, judge=judge))
+        return qrels
+
     @property
     def core(self) -> CoreQrels:
         """The judgments in the core; two judgments of a document are an error."""

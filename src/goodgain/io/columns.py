@@ -70,6 +70,12 @@ _TEXT = Role(
 )  # fmt: skip
 _QUESTION = Role("question", _ordered("question", "query_text", "query"), required=False)
 _TITLE = Role("title", (("title",),), required=False)
+BACKGROUND = {  # what a judge may be shown about a query
+    "narrative": Role("narrative", _ordered("narrative", "narr"), required=False),
+    "answer": Role(
+        "gold answer", _ordered("answer", "gold_answer", "reference_answer"), required=False
+    ),
+}
 
 TABLES: dict[str, Layout] = {
     "run": Layout(
@@ -288,6 +294,7 @@ TABLES: dict[str, Layout] = {
             ),
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
+            **BACKGROUND,
         }
     ),
     "votes": Layout(  # beside those of pairs
@@ -333,6 +340,7 @@ TABLES: dict[str, Layout] = {
             "text": Role(_TEXT.title, _TEXT.names, required=False),
             "title": _TITLE,
             "question": _QUESTION,
+            **BACKGROUND,
         }
     ),
     "labels by hop": Layout(

@@ -80,7 +80,7 @@ class Desk:
         ordered: bool = False,
         scale: tuple[float, float] | None = None,
         banner: str = "",
-        more: Callable[[], tuple[Sequence[Judged], str]] | None = None,
+        more: Callable[[int], tuple[Sequence[Judged], str]] | None = None,
     ) -> None:
         if not 0 <= overlap <= 1:
             raise UsageError(f"overlap must be a share from 0 to 1, got {overlap}")
@@ -205,7 +205,8 @@ class Desk:
     def _work(self, annotator: str, wish: str = "", message: str = "") -> dict[str, Any]:
         keys = [] if self.role(annotator) == "adjudicator" else list(self._open(annotator))
         if not keys and self._more is not None and self.role(annotator) == "annotator":
-            items, self.banner = self._more()
+            waiting = sum(not self.ballots.of(k) for k in self.items)  # with other people
+            items, self.banner = self._more(waiting)
             self._add_items(items)
             keys = list(self._open(annotator))
         key = wish if wish in keys else keys[0] if keys else None

@@ -33,7 +33,6 @@ class Item:
     url: str = ""
     narrative: str = ""
     document: str | None = None  # the hash of the text
-    reason: str = ""  # why it is judged next
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -53,7 +52,6 @@ class Item:
             "text": self.text[:TEXT_LIMIT],
             "cut": len(self.text) if len(self.text) > TEXT_LIMIT else None,
             "url": self.url,
-            "reason": self.reason,
         }
 
 
@@ -104,7 +102,6 @@ def items_of(
     *,
     queries: str | None = None,
     documents: str | None = None,
-    reasons: Mapping[tuple[str, str], str] | None = None,
 ) -> tuple[list[Item], list[str]]:
     """Items for queries and documents, with texts from files or the store; and warnings.
 
@@ -145,7 +142,6 @@ def items_of(
                 url=url,
                 narrative=narrative,
                 document=document_hash("\n".join(filter(None, (title, text)))),
-                reason=(reasons or {}).get((query, doc), ""),
             )
         )
     warnings = []

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from goodgain.judging.items import Item
     from goodgain.labels.store import Store
 
+_AT_ONCE = 10  # suggested items
+
 
 def sides_desk(
     store: Store, first: str, second: str, *, queries: str | None = None,
@@ -48,8 +50,11 @@ def labels_desk(
     if pairs is not None:
         items = file_items(pairs)
     elif order:
-        source = _Suggested(store, runs, order, measure, qrels, depth, texts)
-        items, banner = source()
+        source = _Suggested(
+            store, runs, order=order, measure=measure, qrels=qrels, depth=depth, texts=texts,
+            scale=(scale[0][0], scale[-1][0]),
+        )  # fmt: skip
+        items, banner = source(0)
         warnings = source.warnings
         options |= {"ordered": True, "banner": banner, "more": source}
     elif sample is not None:
@@ -77,8 +82,8 @@ class _Suggested:
     """Items in the order in which they help most, computed again when they are done."""
 
     def __init__(
-        self, store: Store, runs: Sequence[str], order: str, measure: str, qrels: str | None,
-        depth: int, texts: dict[str, Any],
+        self, store: Store, runs: Sequence[str], *, order: str, measure: str, qrels: str | None,
+        depth: int, scale: tuple[float, float], texts: dict[str, Any],
     ) -> None:  # fmt: skip
         self._store = store
         self._runs = list(runs)
@@ -86,32 +91,37 @@ class _Suggested:
         self._measure = measure
         self._qrels = qrels
         self._depth = depth
+        self._scale = scale
         self._texts = texts
         self.warnings: list[str] = []
 
-    def __call__(self) -> tuple[list[Item], str]:
-        """The items, and a sentence about them."""
-        suggest = self._next if self._order == "next" else self._settle
-        pairs, reasons, banner = suggest()
-        items, self.warnings = items_of(self._store, pairs, reasons=reasons, **self._texts)
+    def __call__(self, waiting: int) -> tuple[list[Item], str]:
+        """Items besides those that `waiting` others have before them, and a sentence about them.
+
+        Why each helps is not shown: it would tell what the model said about it.
+        """
+        pairs, banner = self._next(waiting) if self._order == "next" else self._settle()
+        items, self.warnings = items_of(self._store, pairs, **self._texts)
         return items, banner
 
-    def _next(self) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str], str]:
+    def _next(self, waiting: int) -> tuple[list[tuple[str, str]], str]:
         from goodgain.labels.next_label import next_pairs
 
         chosen = next_pairs(
-            self._store, self._runs, count=10, measure=self._measure, depth=self._depth
-        )
-        pairs = [(one.query, one.doc) for one in chosen]
+            self._store, self._runs, count=_AT_ONCE + waiting, measure=self._measure,
+            depth=self._depth,
+        )  # fmt: skip
         banner = f"These are the labels that shrink the interval of {self._measure} fastest."
-        return pairs, {}, banner if pairs else "No further label would shrink the interval."
+        return [(one.query, one.doc) for one in chosen], banner if chosen else ""
 
-    def _settle(self) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str], str]:
+    def _settle(self) -> tuple[list[tuple[str, str]], str]:
         from goodgain.labels.next_label import settling_labels
 
         first, second = self._runs
-        settling = settling_labels(self._judgments(), first, second, self._measure)
-        return list(settling.pairs), {}, settling.sentence
+        settling = settling_labels(
+            self._judgments(), first, second, self._measure, scale=self._scale
+        )
+        return list(settling.pairs), settling.sentence
 
     def _judgments(self) -> dict[str, dict[str, float]]:
         """The judgments of the file, with those of people in the store over them."""

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from goodgain.errors import InputError, UsageError
-from goodgain.labels.canaries import PREFIX
+from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
 from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
 from goodgain.labels.designs import UNKNOWN, find_design
+from goodgain.labels.examples import example_pairs
 from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.measures.grammar import parse_all
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEFAULT_MEASURES = "nDCG@10"
+_OPTIONAL = ("scale", "clipped", "examples")  # fields that saved files of version 0.1 may lack
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
 
@@ -69,6 +71,7 @@ class Calibration(SavedAsJson, Reportable):
     not_labelled: int  # pairs with a human judgment but without a label
     scale: tuple[float, float] | None = None  # as declared
     clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
+    examples: int = 0  # pairs that the judge was shown as examples, and that are left out
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -132,9 +135,22 @@ class Calibration(SavedAsJson, Reportable):
             messages.append(
                 f"ignored {self.not_labelled:,} pairs with a human judgment but without a label"
             )
-        fooled = [f"{kind} ({good} of {count})" for kind, count, good in self.canaries if good]
+        fooled = [
+            f"{kind} ({good} of {count})"
+            for kind, count, good in self.canaries
+            if good and kind not in KNOWN_GOOD
+        ]
         if fooled:
             messages.append(f"decoy documents fooled the judge: {', '.join(fooled)}")
+        missed = [
+            f"{kind} ({count - good} of {count})"
+            for kind, count, good in self.canaries
+            if good < count and kind in KNOWN_GOOD
+        ]
+        if missed:
+            messages.append(f"the judge did not recognise known answers: {', '.join(missed)}")
+        if self.examples:
+            messages.append(f"left out {self.examples:,} pairs that the judge was shown as examples")
         if any(self.clipped) and self.scale is not None:
             counts = [
                 f"{n:,} {whose} label{'s' * (n > 1)}"
@@ -165,13 +181,14 @@ class Calibration(SavedAsJson, Reportable):
         scale = data.get("scale")
         if data.get("format", cls.FORMAT) < 2:
             data = _from_first_format(data)
-        values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("scale", "clipped")}
+        values = {f.name: data[f.name] for f in fields(cls) if f.name not in _OPTIONAL}
         return cls(
             **values
             | {
                 "grades": tuple(data["grades"]),
                 "scale": None if scale is None else tuple(scale),
                 "clipped": tuple(data.get("clipped", (0, 0))),
+                "examples": data.get("examples", 0),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),
@@ -226,6 +243,7 @@ def calibrate(
     people = _people(human)
     truth = people.gains
     judged = _labels(labels, threshold)
+    truth, shown = _without(truth, judged.shown)
     clipped = (0, 0)
     if declared is not None:
         declared.require_threshold(threshold)
@@ -290,7 +308,15 @@ def calibrate(
         not_labelled=sum(map(len, truth.values())) - pairs - failed,
         scale=None if declared is None else (declared.low, declared.high),
         clipped=clipped,
+        examples=shown,
     )
+
+
+def _without(gains: Gains, pairs: frozenset[tuple[str, str]]) -> tuple[Gains, int]:
+    """The gains without some pairs, and how many these were."""
+    left = {q: {d: g for d, g in docs.items() if (q, d) not in pairs} for q, docs in gains.items()}
+    count = sum(map(len, gains.values())) - sum(map(len, left.values()))
+    return {q: docs for q, docs in left.items() if docs}, count
 
 
 class _People(NamedTuple):
@@ -326,6 +352,7 @@ class _JudgeLabels(NamedTuple):
     canaries: tuple[tuple[str, int, int], ...]
     store: Store | None = None
     scale: tuple[float, ...] = ()
+    shown: frozenset[tuple[str, str]] = frozenset()  # as examples
 
     def documents(self) -> dict[str, list[str]]:
         """The documents that the judge was asked about, of every query."""
@@ -356,9 +383,11 @@ def _labels(source: Any, threshold: float) -> _JudgeLabels:
         (kind, labelled[kind], good[kind]) for kind in sorted(labelled) if labelled[kind]
     )
     scale: tuple[float, ...] = ()
+    shown: frozenset[tuple[str, str]] = frozenset()
     if isinstance(labels, Labels):
         scale = (float(labels.setting.low), float(labels.setting.high))
-    return _JudgeLabels(gains, failed, canaries, labels.store, scale)
+        shown = frozenset(example_pairs(labels.setting))
+    return _JudgeLabels(gains, failed, canaries, labels.store, scale, shown)
 
 
 def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:

@@ -22,7 +22,8 @@ APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
     "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
-    "samples", "sampled", "nuggets",
+    "samples", "sampled", "nuggets", "assignments", "prompts", "batches",
+    "batch_calls", "batch_events",
 )  # fmt: skip
 
 
@@ -53,6 +54,9 @@ class Database(Protocol):
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for many rows."""
+
+    def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
+        """Run an INSERT that may leave rows out; says for each row whether it was added."""
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterable[Any]:
         """Run a query whose rows are too many for memory."""
@@ -98,6 +102,10 @@ class Sqlite:
             self._db.executemany(sql, rows)
         except _ERRORS as error:
             raise self._translated(error) from None
+
+    def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
+        """Run an INSERT that may leave rows out; says for each row whether it was added."""
+        return [self.execute(sql, row).rowcount > 0 for row in rows]
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Rows as they are read; damage may show at any of them."""

@@ -44,9 +44,12 @@ class Design:
             return "unknown"
         if self.drawn is None:
             return f"declared: {DECLARED[self.name]}"
-        noun = {"queries": "whole queries", "pairs": "pairs", "steps": "pairs, one by one"}[
-            self.unit
-        ]
+        noun = {
+            "queries": "whole queries",
+            "pairs": "pairs",
+            "steps": "pairs, one by one",
+            "query-steps": "whole queries, one by one",
+        }[self.unit]
         return f"sample '{self.name}': {len(self.drawn):,} {noun}"
 
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 EXPORTS = ("qrels", "csv", "jsonl", *WRITERS)
 
 _REPLIES = (
-    "SELECT s.prompt, s.model, s.parameters, s.low, s.high, a.query, a.doc, q.text, r.key, r.replicate, "
+    "SELECT s.prompt, s.model, s.parameters, s.low, s.high, a.query, a.doc, q.text, r.key, a.replicate, "
     "r.status, r.gain, r.detail, r.raw, r.tokens_in, r.tokens_out, r.cost, r.seconds, r.cut, r.created, "
     "a.document "
-    "FROM replies r JOIN settings s ON s.id = r.setting JOIN asked a ON a.key = r.key "
-    "AND a.setting = r.setting JOIN questions q ON q.id = a.question WHERE s.id = ? ORDER BY r.id, a.id"
+    "FROM replies r JOIN asked a ON a.key = r.key JOIN settings s ON s.id = a.setting "
+    "JOIN questions q ON q.id = a.question WHERE s.id = ? ORDER BY r.id, a.id"
 )
 _FIELDS = (
     "prompt", "model", "parameters", "low", "high", "query", "doc", "question", "key", "replicate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -275,6 +275,7 @@ def _add_machine(store: Store, entries: list[Entry]) -> None:
 
 def _import_replies(store: Store, path: str) -> None:
     stored = set(store.db.stream("SELECT key, created, status, seconds FROM replies"))
+    spent: dict[str, tuple[Setting, _Spent]] = {}
     for where, row in read_objects(path):
         try:
             setting = Setting(**{field.name: row[field.name] for field in fields(Setting)})
@@ -293,6 +294,30 @@ def _import_replies(store: Store, path: str) -> None:
         if identity not in stored:
             store.add_replies(setting, [reply], created)
             stored.add(identity)
+            if reply.tokens_in or reply.tokens_out or reply.cost:
+                _spend(spent.setdefault(setting.digest, (setting, _Spent())), reply)
+    for setting, calls in spent.values():
+        store.add_spending(setting, [asdict(calls)])
+
+
+@dataclass(slots=True)
+class _Spent:
+    """What imported replies have cost, which counts towards the budget of the store."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    estimated: int = 0
+
+
+def _spend(item: tuple[Setting, _Spent], reply: ReplyRow) -> None:
+    _, spent = item
+    spent.calls += 1
+    spent.tokens_in += reply.tokens_in
+    spent.tokens_out += reply.tokens_out
+    if reply.cost is not None:
+        spent.cost = (spent.cost or 0.0) + reply.cost
 
 
 def _counts(store: Store) -> tuple[int, int]:

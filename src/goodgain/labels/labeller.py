@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goodgain.cores import available_cores
 from goodgain.errors import Interrupted, UsageError
+from goodgain.labels.batches import BatchRunner, refuse_open_batches
 from goodgain.labels.canaries import with_canaries
+from goodgain.labels.ensemble import Ensemble, label_ensemble
 from goodgain.labels.judges.identity import model_of, parameters_of
 from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
@@ -22,11 +25,11 @@ from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
-from goodgain.labels.store import Setting, Store
+from goodgain.labels.store import Setting, Store, now
 from goodgain.labels.template import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from goodgain.labels.judges.protocol import Judge
     from goodgain.labels.progress import Progress
@@ -68,7 +71,7 @@ class Estimate:
 
 def label(
     source: Any,
-    judge: Judge | str,
+    judge: Judge | Ensemble | str,
     store: Store | str | os.PathLike[str] | None = None,
     *,
     name: str | None = None,
@@ -85,6 +88,8 @@ def label(
     retry: Iterable[str] = RETRIED,
     keep: str = "hash",
     progress: Callable[[Progress], None] | None = None,
+    batch_api: bool = False,
+    wait: bool = True,
 ) -> Labels:
     """Label pairs of a question and a document, or the unique results of traces.
 
@@ -93,8 +98,8 @@ def label(
     not requested again. For traces, `identity` decides which results are the same, and each unique one
     is labelled once per question.
 
-    `judge` is the name of a judge or of a model, or anything that can be called with a `Request`. Labels
-    belong to the judge that made them: to a model with its server and parameters, or to a function with
+    `judge` is the name of a judge or of a model, anything that can be called with a `Request`, or an
+    `Ensemble` of several of these. Labels belong to the judge that made them: to a model with its server and parameters, or to a function with
     its code and the data it refers to. `name` names a judge that cannot be told from others in this way.
     `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
     concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
@@ -102,9 +107,19 @@ def label(
     the "hash" of its text, or also the "text". `canaries` is the number of questions for which decoy
     documents are added; `calibrate` reports how many fooled the judge.
 
+    `batch_api` submits the calls to the provider's batch API, at its lower price, and collects what
+    earlier runs have submitted; without `wait` it returns at once, and a later call collects.
+
     Ctrl-C, or interrupting the cell of a notebook, lets calls in flight finish and raises `Interrupted`,
     a KeyboardInterrupt whose `result` has the labels so far; a second one aborts the calls.
     """
+    if isinstance(judge, Ensemble):
+        return label_ensemble(
+            judge, source, Store.of(store), label, name=name, prompt=prompt, replicates=replicates, batch=batch,
+            concurrency=concurrency, processes=processes, budget=budget, limits=limits,
+            text_limit=text_limit, canaries=canaries, identity=identity, retry=retry, keep=keep,
+            progress=progress, batch_api=batch_api, wait=wait,
+        )  # fmt: skip
     judge = judge_of(judge)
     statuses = retry_statuses(retry)
     chosen_limits = _limits(limits, concurrency, budget, judge)
@@ -115,17 +130,14 @@ def label(
         source, judge, Store.of(store), record=True, name=name, prompt=prompt, replicates=replicates,
         batch=batch, text_limit=text_limit, canaries=canaries, identity=identity, retry=statuses, keep=keep,
     )  # fmt: skip
-    plan.advance(_PLAN_AHEAD)
-    calls = plan.todo // batch if plan.complete else sys.maxsize
-    runner = Runner(
-        plan,
-        _distributed(judge, processes, chosen_limits.concurrency, calls),
-        limits=chosen_limits,
-        batch=batch,
-        retry=statuses,
-        show=progress,
-    )
-    summary = runner.run()
+    if batch_api:
+        if batch > 1:
+            raise UsageError("calls of a batch API show one document each, so batch must be 1")
+        limit = chosen_limits.budget
+        summary = BatchRunner(plan, judge, budget=limit, wait=wait, show=progress).run()
+    else:
+        refuse_open_batches(plan.store, plan.setting)
+        summary = _run(plan, judge, chosen_limits, batch, statuses, processes, progress)
     labels = Labels(plan.store, plan.setting, plan.pairs_table, summary)
     if summary.stopped == "interrupted":
         raise Interrupted(
@@ -135,13 +147,45 @@ def label(
     return labels
 
 
+def _run(
+    plan: Plan,
+    judge: Any,
+    limits: Limits,
+    batch: int,
+    retry: tuple[str, ...],
+    processes: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> Progress:
+    """Make the calls of a plan one by one."""
+    plan.advance(_PLAN_AHEAD)
+    calls = plan.todo // batch if plan.complete else sys.maxsize
+    runner = Runner(
+        plan,
+        _distributed(judge, processes, limits.concurrency, calls),
+        limits=limits,
+        batch=batch,
+        retry=retry,
+        show=progress,
+    )
+    return runner.run()
+
+
 def estimate(
     source: Any,
-    judge: Judge | str,
+    judge: Judge | Ensemble | str,
     store: Store | str | os.PathLike[str] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Estimate:
     """What `label` would take with the same arguments, without any call or change to the store."""
+    if isinstance(judge, Ensemble):
+        pairs = list(pairs_to_label(source, options.get("identity")))
+        own = [{**options, "prompt": m.prompt or options.get("prompt")} for m in judge.members]
+        return total_estimate(
+            [
+                estimate(pairs, member.judge, store, **choice)  # type: ignore[arg-type]
+                for member, choice in zip(judge.members, own, strict=True)
+            ]
+        )
     judge = judge_of(judge)
     if store is not None and not isinstance(store, Store):
         store = Store(store, read_only=True) if Store.exists(store) else None
@@ -161,11 +205,27 @@ def estimate(
     )
 
 
+def total_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """What the members of an ensemble would take in total."""
+    costs = [e.cost for e in estimates]
+    names = ("labels", "stored", "calls", "tokens_in", "tokens_out")
+    return Estimate(
+        pairs=estimates[0].pairs,
+        cost=None if None in costs else sum(c for c in costs if c is not None),
+        spent=estimates[0].spent,
+        **{name: sum(getattr(e, name) for e in estimates) for name in names},
+    )
+
+
 def setting_of(judge: Any, prompt: Prompt, batch: int = 1, name: str | None = None) -> Setting:
     """What determines the labels of this judge and prompt."""
     parameters = parameters_of(judge, name)
     if batch > 1:
         parameters["batch"] = batch
+    if task := getattr(prompt, "task", ""):
+        parameters["task"] = task
+    if prompt.examples:
+        parameters["examples"] = [[e.query, e.doc] for e in prompt.examples]
     return Setting(
         prompt=prompt.version,
         model=model_of(judge, name),
@@ -173,6 +233,12 @@ def setting_of(judge: Any, prompt: Prompt, batch: int = 1, name: str | None = No
         low=prompt.low,
         high=prompt.high,
     )
+
+
+def add_prompt(store: Store, prompt: Prompt) -> None:
+    """Store the text of a prompt, which the judge's passport shows."""
+    text = json.dumps(prompt.to_dict(), ensure_ascii=False)
+    store.insert("prompts", [{"version": prompt.version, "text": text, "created": now()}])
 
 
 def retry_statuses(statuses: Iterable[str]) -> tuple[str, ...]:
@@ -270,6 +336,10 @@ def _plan(
         if value < 1:
             raise UsageError(f"{option} must be a positive integer, got {value}")
     template = Prompt.of(prompt)
+    if batch > 1 and not template.takes_several:
+        raise UsageError(f"prompt '{template.name}' shows one document, so batch must be 1")
+    if record:
+        add_prompt(store, template)
     if keep not in KEEP:
         raise UsageError(
             f"cannot keep '{keep}' of documents", hint=f"choose from: {', '.join(KEEP)}"

@@ -27,6 +27,8 @@ class Pair:
     doc: str
     question: str
     text: str
+    narrative: str = ""  # what the query means, for prompts that show it
+    answer: str = ""  # the gold answer of the query, for prompts that show it
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ def pair_of_fields(fields: Mapping[str, str]) -> Pair:
         doc=fields["doc"] if "doc" in fields else digest(text)[:12],
         question=question,
         text=text,
+        narrative=fields.get("narrative", ""),
+        answer=fields.get("answer", ""),
     )
 
 

@@ -11,9 +11,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count, groupby, islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
+from goodgain.labels.examples import same_question
 from goodgain.labels.store import PairRow, ReplyRow, document_hash
 from goodgain.labels.template import cut
 
@@ -39,6 +40,20 @@ class Call:
     keys: tuple[str, ...]
     texts: tuple[str, ...]
     cuts: tuple[int | None, ...]
+    narrative: str = ""
+    answer: str = ""
+
+
+class _Todo(NamedTuple):
+    """A label that may still need a call."""
+
+    key: str
+    question: str
+    text: str
+    replicate: int
+    cut: int | None
+    narrative: str
+    answer: str
 
 
 class Plan:
@@ -66,6 +81,7 @@ class Plan:
         self.record = record
         self.keep = keep
         self.pairs = self.labels = self.stored = self.todo = self.no_text = 0
+        self.unused: Counter[str] = Counter()  # pairs with a narrative or answer that is not shown
         self.failures: Counter[str] = Counter()  # of the stored ones, those that are not retried
         self.tokens = 0  # of the prompts, if each document has a call of its own
         self.complete = False
@@ -78,7 +94,7 @@ class Plan:
         )
         store.db.create(
             f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, "
-            "question TEXT, text TEXT, replicate INTEGER, cut INTEGER)"
+            "question TEXT, text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
         )
 
     def take(self, pairs: Iterable[Pair]) -> None:
@@ -100,7 +116,7 @@ class Plan:
 
     def _add_batch(self, batch: list[Pair]) -> None:
         pair_rows: list[PairRow] = []
-        calls: list[tuple[str, str, str, int, int | None]] = []
+        calls: list[_Todo] = []
         empty: list[ReplyRow] = []
         self.pairs += len(batch)
         for pair in batch:
@@ -112,31 +128,45 @@ class Plan:
                     hint="a judge needs the question; pool takes it from queries= (--queries)",
                 )
             query, doc, document = _escaped(pair.query), _escaped(pair.doc), document_hash(text)
+            narrative, answer = self._background(pair)
+            asked = "\0".join((question, narrative, answer)) if narrative or answer else question
             for replicate in range(self.replicates):
-                key = self.setting.key(question, text, replicate)
+                key = self.setting.key(asked, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
-                calls.append((key, question, text, replicate, length))
+                calls.append(
+                    _Todo(
+                        key=key,
+                        question=question,
+                        text=text,
+                        replicate=replicate,
+                        cut=length,
+                        narrative=narrative,
+                        answer=answer,
+                    )
+                )
+        todo: list[_Todo] = []
         replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
-            for key, question, text, replicate, length in calls:
-                status, _ = replies.get(key, ("", 0))
+            for call in calls:
+                status, _ = replies.get(call.key, ("", 0))
                 if status and status not in self.retry:
                     self.stored += 1
                     if status != "ok":
                         self.failures[status] += 1
-                elif not text.strip():
+                elif not call.text.strip():
                     self.no_text += 1
                     empty.append(
                         ReplyRow(
-                            key=key,
-                            replicate=replicate,
+                            key=call.key,
+                            replicate=call.replicate,
                             status="no_text",
                             gain=None,
                             detail="the document has no text",
                         )
                     )
                 else:
-                    self._add(key, question, text, replicate, length)
+                    todo.append(call)
+            self._add(todo)
             self.store.db.executemany(
                 f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -148,19 +178,42 @@ class Plan:
                 if empty:
                     self.store.add_replies(self.setting, empty)
                 if self.keep == "text":
-                    self.store.add_documents(
-                        text for _, _, text, replicate, _ in calls if not replicate
-                    )
+                    self.store.add_documents(call.text for call in calls if not call.replicate)
 
-    def _add(self, key: str, question: str, text: str, replicate: int, length: int | None) -> None:
-        added = self.store.db.execute(
-            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (key, question, text, replicate, length),
-        ).rowcount
-        if added:
-            self.todo += 1
-            self.tokens += self.prompt.tokens(question, [text])
+    def _background(self, pair: Pair) -> tuple[str, str]:
+        """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
+        for example in self.prompt.examples:
+            if example.query == pair.query and not same_question(example, pair.question):
+                raise InputError(
+                    f"query '{pair.query}' has another question as an example: '{example.question:.60}'",
+                    hint="examples of the query that is judged are left out by its question",
+                )
+        texts = []
+        for field in ("narrative", "answer"):
+            text = str(getattr(pair, field))
+            if field not in self.prompt.fields:
+                if text:
+                    self.unused[field] += 1
+                text = ""
+            elif not text.strip():
+                raise InputError(
+                    f"query '{pair.query}' has no {field}, which prompt '{self.prompt.name}' shows",
+                    hint=f"pairs have a field '{field}', and --pool takes it from --queries",
+                )
+            texts.append(text.encode("utf-8", "replace").decode("utf-8"))
+        return texts[0], texts[1]
+
+    def _add(self, calls: list[_Todo]) -> None:
+        added = self.store.db.insert_new(
+            f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, narrative, answer) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            calls,
+        )
+        for call, new in zip(calls, added, strict=True):
+            if new:
+                self.todo += 1
+                asked = call.question + call.narrative + call.answer
+                self.tokens += self.prompt.tokens(asked, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
@@ -178,8 +231,8 @@ class Plan:
                 yield None
                 continue
             rows = self.store.db.execute(
-                f"SELECT id, key, question, text, replicate, cut FROM {self._todo_table} WHERE id > ? "
-                "ORDER BY id LIMIT ?",
+                "SELECT id, key, question, text, replicate, cut, narrative, answer "
+                f"FROM {self._todo_table} WHERE id > ? ORDER BY id LIMIT ?",
                 (last, _WINDOW),
             ).fetchall()
             if not rows:
@@ -190,17 +243,34 @@ class Plan:
                 yield from _batch_calls(rows, batch)
                 continue
             random.shuffle(rows)
-            for _, key, question, text, replicate, length in rows:
-                yield Call(question, replicate, (key,), (text,), (length,))
+            for _, key, question, text, replicate, length, narrative, answer in rows:
+                yield Call(
+                    question=question,
+                    replicate=replicate,
+                    keys=(key,),
+                    texts=(text,),
+                    cuts=(length,),
+                    narrative=narrative,
+                    answer=answer,
+                )
 
 
 def _batch_calls(rows: list[Any], size: int) -> Iterator[Call]:
     """Batches per question; keys are hashes, so ordering by key is a repeatable shuffle."""
-    rows.sort(key=lambda row: (row[2], row[4], row[1]))
-    for (question, replicate), group in groupby(rows, key=lambda row: (row[2], row[4])):
+    rows.sort(key=lambda row: (row[2], row[4], row[6], row[7], row[1]))
+    groups = groupby(rows, key=lambda row: (row[2], row[4], row[6], row[7]))
+    for (question, replicate, narrative, answer), group in groups:
         for batch in _batched(group, size):
-            _, keys, _, texts, _, cuts = zip(*batch, strict=True)
-            yield Call(question, replicate, keys, texts, cuts)
+            _, keys, _, texts, _, cuts, _, _ = zip(*batch, strict=True)
+            yield Call(
+                question=question,
+                replicate=replicate,
+                keys=keys,
+                texts=texts,
+                cuts=cuts,
+                narrative=narrative,
+                answer=answer,
+            )
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
-from goodgain.io.columns import find_columns
+from goodgain.io.columns import BACKGROUND, find_columns
 from goodgain.io.files import read_head
 from goodgain.io.tables import load_table
 from goodgain.io.texts import read_texts
@@ -58,11 +58,36 @@ def pool(
     texts = texts_by_id(documents, {doc for docs in pooled.values() for doc in docs}, "document")
     if queries is not None:
         _require_texts([query for query, docs in pooled.items() if docs], questions)
+    background = _background(queries, pooled.keys())
     return [
-        Pair(query, doc, questions.get(query, ""), texts.get(doc, ""))
+        Pair(
+            query=query,
+            doc=doc,
+            question=questions.get(query, ""),
+            text=texts.get(doc, ""),
+            **background.get(query, {}),
+        )
         for query, docs in pooled.items()
         for doc in docs
     ]
+
+
+def _background(queries: Any, ids: Collection[str]) -> dict[str, dict[str, str]]:
+    """Narrative and gold answer of the queries that have them."""
+    if queries is None or not ids:
+        return {}
+    if isinstance(queries, str | os.PathLike) and _is_streamed(os.fspath(queries)):
+        rows = read_objects(os.fspath(queries), tabs=True)
+        fields = (row_fields(row, "texts", where) for where, row in rows)
+        return {f["id"]: {n: f[n] for n in BACKGROUND if n in f} for f in fields if f["id"] in ids}
+    columns = read_texts(queries, "query").columns
+    background: dict[str, dict[str, str]] = {}
+    for field, role in BACKGROUND.items():
+        name = next((n for group in role.names for n in group if n in columns), None)
+        for query, text in columns[name].items() if name else ():
+            if text and query in ids:
+                background.setdefault(query, {})[field] = text
+    return background
 
 
 def top_documents(run: Run, depth: int | None) -> dict[str, list[str]]:
@@ -109,7 +134,9 @@ def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
     """Whole rows of a file of queries or documents, by id."""
     if source is None or not ids:
         return {}
-    rows = read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    rows = (
+        read_objects(source, tabs=True) if _is_streamed(source) else table_rows(load_table(source))
+    )
     by_id: dict[str, dict[str, Any]] = {}
     for where, row in rows:
         key = row_fields(row, "texts", where).get("id")

@@ -127,6 +127,18 @@ class Postgres:
         except self._errors as error:
             raise self._translated(error) from None
 
+    def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
+        """All rows are sent before the first answer is read: a round trip for each would take too long."""
+        try:
+            with self._db.cursor() as cursor:
+                cursor.executemany(f"{_marked(sql)} RETURNING 1", rows, returning=True)
+                added = [cursor.fetchone() is not None] if rows else []
+                while cursor.nextset():
+                    added.append(cursor.fetchone() is not None)
+                return added
+        except self._errors as error:
+            raise self._translated(error) from None
+
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Rows in pages, from a cursor that outlives other transactions."""
         try:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _COLUMNS = ["query", "doc", "gain", "status", "replicates", "spread", "detail"]
 
 
+_CHOICES = ("people", "annotator", "model", "setting")  # of labels, after # in a path
 _PEOPLE_COLUMNS = ["query", "doc", "gain", "status", "votes", "spread", "detail", "rule"]
 
 
@@ -143,6 +144,8 @@ class Labels(_LabelTable):
             and (prompt is None or prompt in (own.prompt, own.prompt.partition("@")[0]))
             and own.digest.startswith(setting or "")
         ]
+        if prompt is None:  # nuggets and preferences are not gains, unless they are asked for
+            settings = [s for s in settings if "task" not in s.parameters] or settings
         if not settings:
             raise InputError(_none_match(model, prompt, setting), where=store.path)
         if len(settings) > 1:
@@ -152,7 +155,8 @@ class Labels(_LabelTable):
             raise UsageError(
                 f"the label store has {len(settings)} settings: {names}",
                 where=store.path,
-                hint="choose one with model=, prompt= or setting= (--model, --prompt, --setting)",
+                hint="choose one with model=, prompt= or setting= (--model, --prompt, --setting); "
+                f"as a file: '{store.path}#setting={settings[0].digest[:8]}'",
             )
         return cls(store, settings[0])
 
@@ -162,6 +166,7 @@ class Labels(_LabelTable):
         return str(self.setting)
 
     def __iter__(self) -> Iterator[Label]:
+        ensemble = self.setting.parameters.get("ensemble")
         rows_of_pairs = self.store.db.stream(
             "SELECT p.query, p.doc, p.replicate, p.question, r.gain, r.status, r.detail "
             f"FROM {self._pairs()} p LEFT JOIN replies r ON r.id = (SELECT id FROM replies "
@@ -170,7 +175,11 @@ class Labels(_LabelTable):
         )
         for (query, doc), rows in groupby(rows_of_pairs, key=lambda row: (row[0], row[1])):
             last = {row[2]: row for row in rows}  # by replicate: the latest one counts
-            yield _label(query, doc, [_Reply(*row[3:]) for row in last.values()])
+            replies = {number: _Reply(*row[3:]) for number, row in last.items()}
+            if ensemble is not None:
+                yield _ensemble_label(query, doc, replies, ensemble)
+            else:
+                yield _label(query, doc, list(replies.values()))
 
     def __len__(self) -> int:
         row = self.store.db.execute(
@@ -189,6 +198,21 @@ class Labels(_LabelTable):
             f"WHERE a.setting = {self.store.find_setting(self.setting)})"
         )
 
+    def raw_replies(self) -> dict[tuple[str, str], str]:
+        """The text of the reply that counts for each query and document."""
+        rows = self.store.db.execute(
+            f"SELECT p.query, p.doc, r.raw FROM {self._pairs()} p JOIN replies r ON r.id = (SELECT id "
+            "FROM replies WHERE key = p.key ORDER BY (status = 'ok') DESC, id DESC LIMIT 1) "
+            "ORDER BY p.created, p.id"
+        )
+        return {(query, doc): raw for query, doc, raw in rows.fetchall()}
+
+    def to_qrels(self) -> Qrels:
+        """The gains as judgments, with what is known of the judge."""
+        from goodgain.labels.passport import judge_facts
+
+        qrels = Qrels(self.to_dict(), name=f"labels of {self.name}")
+        return qrels.judged_by(judge_facts(self))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PeopleLabels(_LabelTable):
@@ -263,7 +287,8 @@ def labels_of(
     if people is not None and not annotators:
         raise InputError("the label store has no votes of people", where=store.path)
     if annotator is None and people is None:
-        models = list(dict.fromkeys(own.model for _, own in store.settings()))
+        settings = [own for _, own in store.settings() if "task" not in own.parameters]
+        models = list(dict.fromkeys(own.model for own in settings))
         if not annotators or (models and prefer == "model"):
             return Labels.of(store)
         if models and prefer is None:
@@ -285,7 +310,7 @@ def stored_labels(
 ) -> Labels | PeopleLabels | None:
     """Labels, or those of a store or of its path; None for any other form of judgments.
 
-    A path may name which: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`.
+    A path may choose: `labels.db#people`, `#people=mean`, `#annotator=NAME`, `#model=NAME`, `#setting=ID`.
     """
     if isinstance(source, str | os.PathLike):
         if not is_store(os.fspath(source)):
@@ -303,10 +328,10 @@ def store_and_choice(path: str) -> tuple[str, dict[str, str]]:
         return path, {}
     store, mark, words = path.partition("#")
     name, _, value = words.partition("=")
-    if mark and (name not in ("people", "annotator", "model") or (not value and name != "people")):
+    if mark and (name not in _CHOICES or (not value and name != "people")):
         raise UsageError(
             f"invalid choice of labels '#{words}' in '{path}'",
-            hint="use #people, #people=mean, #annotator=NAME or #model=NAME",
+            hint="use #people, #people=mean, #annotator=NAME, #model=NAME or #setting=ID",
         )
     return store, {name: value or "majority"} if mark else {}
 
@@ -348,6 +373,33 @@ def _label(query: str, doc: str, replies: list[_Reply]) -> Label:
         spread=max(gains) - min(gains) if gains else None,
         detail=reply.detail or "",
         question=replies[-1].question,
+    )
+
+
+def _ensemble_label(
+    query: str, doc: str, replies: dict[int, _Reply], parameters: Mapping[str, Any]
+) -> Label:
+    """The label that an ensemble's members make; `replicates` counts those with a gain."""
+    from goodgain.labels.ensemble import Opinion, combine_replies
+
+    opinions = {
+        number: Opinion(
+            reply.gain if reply.status == "ok" else None,
+            reply.status or "pending",
+            reply.detail or "",
+        )
+        for number, reply in replies.items()
+    }
+    combined = combine_replies(opinions, parameters)
+    return Label(
+        query=query,
+        doc=doc,
+        gain=combined.gain,
+        status=combined.status,
+        replicates=combined.members,
+        spread=combined.spread,
+        detail=combined.detail,
+        question=next(iter(replies.values())).question,
     )
 
 

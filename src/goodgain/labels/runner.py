@@ -313,7 +313,12 @@ class Runner:
         """Make a call until each of its documents has a gain or its last permitted failure."""
         for reading in range(1, self.limits.readings + 1):
             request = Request(
-                call.question, tuple(call.texts[i] for i in left), self.plan.prompt, call.replicate
+                question=call.question,
+                documents=tuple(call.texts[i] for i in left),
+                prompt=self.plan.prompt,
+                replicate=call.replicate,
+                narrative=call.narrative,
+                answer=call.answer,
             )
             reply, seconds = await self._reply(request)
             if reply is None:
@@ -415,7 +420,7 @@ class Runner:
 
     async def _reply(self, request: Request) -> tuple[Reply | None, float]:
         """One reply, after as many tries as permitted; None if the run has stopped."""
-        tokens = request.prompt.tokens(request.question, request.documents)
+        tokens = request.tokens()
         bound = (tokens, self.max_tokens * len(request.documents))
         reserved = self.price.of(*bound) if self.price else 0.0
         tries = 0

@@ -11,6 +11,46 @@ CREATE TABLE settings (
   high INTEGER NOT NULL,
   checksum TEXT NOT NULL
 );
+-- Batches of calls that a provider makes later: written before they are submitted, so that none is submitted twice.
+CREATE TABLE batches (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  setting INTEGER NOT NULL REFERENCES settings (id),
+  calls INTEGER NOT NULL,
+  reserved REAL NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE TABLE batch_calls (
+  id INTEGER PRIMARY KEY,
+  batch TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  replicate INTEGER NOT NULL,
+  cut INTEGER,
+  checksum TEXT NOT NULL
+);
+CREATE UNIQUE INDEX batch_calls_number ON batch_calls (batch, number);
+CREATE INDEX batch_calls_key ON batch_calls (key);
+-- What became of a batch: submitted (with the provider's id), then collected; or abandoned, if it was never accepted.
+CREATE TABLE batch_events (
+  id INTEGER PRIMARY KEY,
+  batch TEXT NOT NULL,
+  event TEXT NOT NULL CHECK (event IN ('submitted', 'collected', 'abandoned')),
+  remote TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE UNIQUE INDEX batch_events_once ON batch_events (batch, event);
+-- The texts of prompts, for the passports of judges.
+CREATE TABLE prompts (
+  id INTEGER PRIMARY KEY,
+  version TEXT NOT NULL UNIQUE,
+  text TEXT NOT NULL,
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
 CREATE TABLE questions (
   id INTEGER PRIMARY KEY,
   text TEXT NOT NULL UNIQUE,
@@ -158,6 +198,18 @@ CREATE TABLE nuggets (
   checksum TEXT NOT NULL
 );
 CREATE INDEX nuggets_query ON nuggets (query);
+-- What people say about a nugget in an answer: 0 none, 1 partial, 2 support; the last row of an annotator counts.
+CREATE TABLE assignments (
+  id INTEGER PRIMARY KEY,
+  annotator TEXT NOT NULL,
+  query TEXT NOT NULL,
+  system TEXT NOT NULL,
+  nugget TEXT NOT NULL,
+  support INTEGER NOT NULL CHECK (support IN (0, 1, 2)),
+  created TEXT NOT NULL,
+  checksum TEXT NOT NULL
+);
+CREATE INDEX assignments_answer ON assignments (query, system);
 -- The number of rows of every table with checksums, and the sum of these: a missing row is noticed.
 CREATE TABLE totals (
   name TEXT PRIMARY KEY,

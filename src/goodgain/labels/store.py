@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,11 +171,12 @@ class Store:
         with self.transaction():
             added = self._added.setdefault(table, [0, 0])
             before = added[0]
-            for row in rows:
-                values = stored_row(table, dict(row))
-                if self.db.execute(sql, values).rowcount:
-                    added[0] += 1
-                    added[1] += summand(values[-1])
+            iterator = iter(rows)
+            while batch := [stored_row(table, dict(row)) for row in islice(iterator, _MAX_VALUES)]:
+                for values, new in zip(batch, self.db.insert_new(sql, batch), strict=True):
+                    if new:
+                        added[0] += 1
+                        added[1] += summand(values[-1])
             return added[0] - before
 
     def setting(self, setting: Setting) -> int:

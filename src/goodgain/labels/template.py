@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from goodgain.labels.examples import Example
+    from goodgain.labels.judges.replies import Verdict
 
 FOLDER = Path(__file__).parent / "prompts"
 BUILT_IN = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 DEFAULT = "gain-0-4"
 
+FIELDS = ("question", "document", "narrative", "answer", "examples")
+_PLACEHOLDER = re.compile(r"\{(" + "|".join(FIELDS) + r")\}")
 _FORM = re.compile(r"scale:\s*(\d+)\s*-\s*(\d+)\s*\n--- system\n(.*?)--- user\n(.*)", re.DOTALL)
 _ONE = (
     'Reply with JSON and nothing else: {{"reason": one short sentence, "gain": a whole number from '
@@ -43,6 +48,8 @@ class Prompt:
     high: int
     system: str
     user: str
+    examples: tuple[Example, ...] = ()  # labels of people that the judge is shown
+    shots: int = 0  # how many of them, without those of the query that is judged
 
     @classmethod
     def of(cls, value: Prompt | str | os.PathLike[str] | None = None) -> Prompt:
@@ -71,7 +78,8 @@ class Prompt:
                 "the file is not a prompt",
                 where=str(path),
                 hint="it needs a line 'scale: 0-4', a line '--- system' followed by the rubric, and a line "
-                "'--- user' followed by a text with {question} and {document}",
+                "'--- user' followed by a text with {question} and {document}; for a published prompt that "
+                "is sent as it stands, use --template FILE --raw",
             )
         low, high, system, user = int(match[1]), int(match[2]), match[3], match[4]
         for field in ("{question}", "{document}"):
@@ -83,33 +91,81 @@ class Prompt:
             raise InputError(
                 f"the scale {low}-{high} must have at least two gains", where=str(path)
             )
-        return cls(path.stem, low, high, system.strip(), user.strip())
+        return cls(name=path.stem, low=low, high=high, system=system.strip(), user=user.strip())
+
+    def with_examples(self, examples: Sequence[Example], shots: int) -> Self:
+        """The prompt with examples, shown where it has {examples}, else before everything else."""
+        off = next((e for e in examples if not self.low <= e.gain <= self.high), None)
+        if off is not None:
+            raise InputError(
+                f"example {off.gain:g} of query '{off.query}', document '{off.doc}' is outside the scale "
+                f"{self.low}-{self.high} of prompt '{self.name}'"
+            )
+        return replace(self, examples=tuple(examples), shots=shots)
 
     @cached_property
     def version(self) -> str:
         """Its name and a hash of its text, so that any change makes a new version."""
         text = "\0".join((self.system, self.user, _ONE, _SEVERAL, f"{self.low}-{self.high}"))
-        return f"{self.name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"{self.name}@{self._hash(text)}"
 
-    def render(self, question: str, documents: Sequence[str]) -> tuple[str, str]:
-        """The system message and the user message for one or more documents."""
-        return self.system_message(len(documents)), self.user_message(question, documents)
+    def _hash(self, text: str) -> str:
+        for example in self.examples:
+            text += "\0" + "\0".join(map(str, example))
+        text += f"\0{self.shots}" if self.shots else ""
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether one call may show several documents."""
+        return True
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """What the user message shows: question and document, and possibly narrative and answer."""
+        return frozenset(_PLACEHOLDER.findall(self.user))
 
     def system_message(self, count: int) -> str:
         """The rubric and the format of the reply, which do not depend on the question."""
         form = (_ONE if count == 1 else _SEVERAL).format(low=self.low, high=self.high, count=count)
         return f"{self.system}\n\n{form}"
 
-    def user_message(self, question: str, documents: Sequence[str]) -> str:
-        """The question and the documents."""
+    def user_message(
+        self, question: str, documents: Sequence[str], narrative: str = "", answer: str = ""
+    ) -> str:
+        """The question and the documents, with narrative and gold answer where the template has them."""
         count = len(documents)
-        blocks = [_block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
-        fields = {"{question}": question, "{document}": "\n\n".join(blocks)}
-        return "".join([fields.get(piece, piece) for piece in self._pieces])
+        blocks = [block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
+        shown = self.examples_text(question) if self.shots else ""
+        values = (question, "\n\n".join(blocks), narrative, answer, shown)
+        text = self._fill(dict(zip(FIELDS, values, strict=True)))
+        return text if not shown or "examples" in self.fields else f"{shown}\n\n{text}"
+
+    def _fill(self, values: Mapping[str, str]) -> str:
+        """Every placeholder is replaced once: text that is inserted is never searched for more."""
+        pieces = self._pieces  # text and names of fields in turn
+        return "".join([values[piece] if i % 2 else piece for i, piece in enumerate(pieces)])
+
+    def examples_text(self, question: str) -> str:
+        """The examples, without those of this question."""
+        from goodgain.labels.examples import shown_examples
+
+        shown = shown_examples(self.examples, question, self.shots)
+        texts = [
+            f"Question:\n{e.question}\n\n{block(e.text, None, 'example')}\n\nGain: {e.gain:g}"
+            for e in shown
+        ]
+        return "How people judged other documents:\n\n" + "\n\n---\n\n".join(texts) + "\n\n---"
 
     @cached_property
     def _pieces(self) -> list[str]:
-        return re.split(r"(\{question\}|\{document\})", self.user)
+        return _PLACEHOLDER.split(self.user)
+
+    has_own_rule: ClassVar[bool] = False  # True: `read_reply` reads replies, rather than replies.py
+
+    def read_reply(self, text: str) -> Verdict:
+        """What a reply says by the prompt's own rule."""
+        raise NotImplementedError
 
     def tokens(self, question: str, documents: Sequence[str]) -> int:
         """A conservative estimate of the tokens of a call, without rendering it."""
@@ -121,10 +177,22 @@ class Prompt:
 
     @cached_property
     def _fixed_tokens(self) -> int:
-        return tokens_of(self.system + _SEVERAL + self.user)
+        shown = sum(tokens_of(e.question + e.text) + _DELIMITERS for e in self.examples)
+        return tokens_of(self.system + _SEVERAL + self.user) + shown
 
-    def schema(self, count: int) -> dict[str, Any]:
-        """The JSON schema of a reply about `count` documents."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of its text, for the store and the judge's passport."""
+        facts = {
+            "system": self.system_message(1),
+            "user": self.user,
+            "scale": [self.low, self.high],
+        }
+        if self.examples:
+            facts["examples"] = [[e.query, e.doc, e.gain] for e in self.examples]
+        return facts
+
+    def schema(self, count: int) -> dict[str, Any] | None:
+        """The JSON schema of a reply about `count` documents; None if it is not JSON."""
         gain = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
         if count == 1:
             return _object({"reason": {"type": "string"}, "gain": gain})
@@ -141,11 +209,11 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _block(text: str, number: int | None) -> str:
+def block(text: str, number: int | None, tag: str = "document") -> str:
     """The document between marks derived from its hash, so it cannot contain its own end mark."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     count = "" if number is None else f" {number}"
-    return f"<document{count} mark={mark}>\n{text}\n</document mark={mark}>"
+    return f"<{tag}{count} mark={mark}>\n{text}\n</{tag} mark={mark}>"
 
 
 def cut(text: str, limit: int) -> tuple[str, int | None]:

@@ -38,7 +38,7 @@ def trace_pairs(
         source, format = list(all_traces(source, format)), None  # noqa: A001
     shared = _shared_ids(all_traces(source, format))
     for trace in all_traces(source, format):
-        question = _question(trace)
+        question = question_of(trace)
         results = _results(trace)
         for name, group in _named(results, rules, shared.get(trace.conversation, frozenset())):
             texts = (_text(results[number]) for number in group)
@@ -186,7 +186,7 @@ def _text(result: Result) -> str:
     return "\n".join(filter(None, [result.title, *facts, result.content or result.snippet]))
 
 
-def _question(trace: Trace) -> str:
+def question_of(trace: Trace) -> str:
     """The user's last message, preceded by earlier ones that it may refer to."""
     turns = trace.turns
     last = turns[-1].user if turns else None

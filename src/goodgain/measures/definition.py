@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Function = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-    Namespace = Literal["ranked", "agentic", "cost", "spans", "custom", "column"]
+    Namespace = Literal["ranked", "agentic", "cost", "spans", "answers", "custom", "column"]
     Level = Literal["query", "conversation", "iteration", "system"]
     Direction = Literal["higher", "lower"]
     Aggregate = Literal["mean", "sum", "geometric", "stat"]

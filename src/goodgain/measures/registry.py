@@ -41,7 +41,7 @@ def _spellings(definition: Definition) -> tuple[str, ...]:
 
 def definitions(*namespaces: Namespace) -> tuple[Definition, ...]:
     """All measures of the namespaces (by default: of all), in the order of the tables."""
-    listed = namespaces or ("ranked", "cost", "spans", "custom", "agentic")
+    listed = namespaces or ("ranked", "cost", "spans", "custom", "agentic", "answers")
     if "custom" in listed:
         _add_plugins()
     return tuple(d for namespace in listed for d in _table(namespace).values())

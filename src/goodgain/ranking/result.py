@@ -10,6 +10,7 @@ from goodgain.ranking.saved_inputs import SavedInputs
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
+from goodgain.results.judges import judge_notes
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
@@ -205,7 +206,7 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
 
     def warnings(self) -> list[str]:
         """Missing queries, queries without judgments, skipped rows, undefined values."""
-        messages = []
+        messages = judge_notes(self.inputs(hashed=False))
         for run in self.runs:
             c = run.coverage
             if c.missing_queries:

@@ -17,6 +17,7 @@ from goodgain.labels.calibration import Calibration
 from goodgain.ranking import Evaluation
 from goodgain.reports.charts.frame import unit_nouns
 from goodgain.reports.charts.scores import unit_values
+from goodgain.results.judges import judge_sentence, judges_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -110,6 +111,18 @@ class PageContents:
                 for column in seed.values():
                     units |= dict.fromkeys(column)
         return list(units)
+
+    @cached_property
+    def judges(self) -> list[dict[str, Any]]:
+        """The judges whose labels the numbers rest on."""
+        results = [*self.evaluations, *(e.scores for e in self.experiments), *self.gains]
+        facts = [f for result in results for f in result.inputs()]
+        return judges_of([*facts, *(self.comparison.inputs if self.comparison else ())])
+
+    @property
+    def judge_note(self) -> str:
+        """What stands below every table of numbers that rest on a judge."""
+        return "".join(f" Judged by {judge_sentence(judge)}." for judge in self.judges)
 
     def warnings(self) -> list[str]:
         """The warnings of all results, without repetition."""

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodgain.agentic.trajectory import diff_of
 from goodgain.errors import InputError
 from goodgain.reports.elements import MAX_CHARACTERS, cut, value_of
 
@@ -43,14 +44,19 @@ def page_conversations(result: GoodGain) -> PageConversations:
         if (f.system, f.conversation) in places
     }
     by_place: dict[int, list[dict[str, Any]]] = {}
+    runs: dict[tuple[str, str], dict[str, tuple[Conversation, dict[str, Any]]]] = {}
     try:
         for conversation in result.conversations.read(places):
             place = places[conversation.system, conversation.name]
             own = evidence.get((conversation.system, conversation.name, conversation.repeat))
             item = _item(conversation, result) | _evidence(own)
             by_place.setdefault(place, []).append(item)
+            same = runs.setdefault((conversation.name, conversation.repeat), {})
+            same[conversation.system] = conversation, item
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
+    for same in runs.values():
+        _compare_with_first(result, same)
     items = [item for i in sorted(by_place) for item in by_place[i]]
     fitting = _fitting(items)
     total = sum(len(s.runs.conversations) for s in result.systems)
@@ -186,6 +192,34 @@ def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
     added = sum(good) if settings.gain == "linear" else sum(2**gain - 1 for gain in good)
     unlabelled = 0 if settings.unlabelled == "zero" else new.count(None)
     return {"fresh": len(new), "good": len(good), "unlabelled": unlabelled, "added": added}
+
+
+def _compare_with_first(
+    result: GoodGain, runs: dict[str, tuple[Conversation, dict[str, Any]]]
+) -> None:
+    """Add to each run how it differs from the first system's; to the first how the second's differs."""
+    first, *others = sorted(runs, key=result.names.index)
+    for other in others:
+        diff = diff_of(result, runs[first][0], runs[other][0])
+        data = {
+            "systems": [cut(first), cut(other)],
+            "sentences": [_prose(text, MAX_MESSAGE_CHARACTERS) for text in diff.sentences()],
+            "divergence": diff.divergence.iteration if diff.divergence else None,
+            "steps": [
+                [
+                    [[_prose(q) for q in step.queries], step.new, step.good, step.shared, step.gain]
+                    for step in steps
+                ]
+                for steps in diff.steps
+            ],
+            "evidence": [
+                [_prose(e.name), e.gain, *(str(p) if p else None for p in e.places)]
+                for e in diff.evidence[:MAX_EVIDENCE]
+            ],
+            "evidenceCount": len(diff.evidence),
+        }
+        runs[other][1]["against"] = data
+        runs[first][1].setdefault("against", data)
 
 
 def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:

@@ -43,9 +43,11 @@ def saved_kinds() -> dict[str, Any]:
     from goodgain.agentic.stopping import Stopping
     from goodgain.comparison import Comparison
     from goodgain.labels.calibration import Calibration
+    from goodgain.labels.nuggets.scores import NuggetScores
     from goodgain.ranking import Evaluation
 
-    return {kind.KIND: kind for kind in (Evaluation, Comparison, GoodGain, Stopping, Calibration)}
+    kinds = (Evaluation, Comparison, GoodGain, Stopping, Calibration, NuggetScores)
+    return {kind.KIND: kind for kind in kinds}
 
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:

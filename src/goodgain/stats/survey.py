@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 FEWEST = 10  # sampled units, below which no interval was found to hold
 FEWEST_GRADED = 20  # the same for more than two values
 IN_CLASS = 10  # sampled units of each class of predictions
+_LONGER = 2.5  # over n: by which share an interval by Student's t is made longer
 _OFF_MODE = 10  # sampled units whose value is not the most frequent one
+_OFF_MODE_STEPS = 30  # the same of units drawn one by one
 _SKEWED = 8  # sampled units for each unit of squared skewness
-_DISAGREE = (
-    30  # sampled units whose error is not the most frequent one; 80 % of them in a small sample
-)
+_DISAGREE = 30  # sampled units whose error is not the most frequent one; 80 % of a small sample
 
 
 class Units(NamedTuple):
@@ -90,8 +90,17 @@ def estimate_total(units: Units, confidence: float = 0.95) -> Estimate:
     differ = off_mode(units.values - np.nan_to_num(units.predictions[units.sampled]))
     if differ >= min(_DISAGREE, math.ceil(0.8 * n)):
         return Estimate(value, value - halves, value + halves, "regression", weight, n)
-    value, _, halves = _regression(units, counts, drawn, confidence, predicted=False)
-    return Estimate(value, value - halves, value + halves, "values", 0.0, n)
+    return estimate_without_predictions(units, confidence)
+
+
+def estimate_without_predictions(units: Units, confidence: float = 0.95) -> Estimate:
+    """The total of a stratified sample by Student's t, from the sampled values alone."""
+    import numpy as np
+
+    counts = np.bincount(units.strata, minlength=1)
+    drawn = np.bincount(units.strata[units.sampled], minlength=len(counts))
+    value, _, half = _regression(units, counts, drawn, confidence, predicted=False)
+    return Estimate(value, value - half, value + half, "values", 0.0, len(units.sampled))
 
 
 def _shortage(units: Units) -> tuple[int, str] | None:
@@ -100,11 +109,16 @@ def _shortage(units: Units) -> tuple[int, str] | None:
     What the sample would show is judged by the predictions of all units where possible: a rule that looks
     at the sample alone prints intervals for lucky samples, and those do not hold.
     """
-    n, predictions = len(units.sampled), units.predictions
+    import numpy as np
+
+    n = len(units.sampled)
     if n < FEWEST_GRADED:
         return FEWEST_GRADED - n, f"only {n} were judged"
-    share = off_mode(predictions) / len(predictions)
     off = off_mode(units.values)
+    predictions = units.predictions[~np.isnan(units.predictions)]
+    if 2 * len(predictions) < len(units.predictions):  # then the sample says more
+        predictions = units.values
+    share = off_mode(predictions) / len(predictions)
     if off < _OFF_MODE // 2:
         more = math.ceil(n * _OFF_MODE / max(off, 1)) - n
         return more, f"only {off} of {n} differ from the most frequent value"
@@ -119,9 +133,8 @@ def _shortage(units: Units) -> tuple[int, str] | None:
 def _skewness(values: Floats) -> float:
     import numpy as np
 
-    deviations = values[~np.isnan(values)]
-    deviations = deviations - deviations.mean() if len(deviations) else deviations
-    spread = float(np.sqrt(np.mean(deviations**2))) if len(deviations) else 0.0
+    deviations = values - values.mean()
+    spread = float(np.sqrt(np.mean(deviations**2)))
     return float(np.mean(deviations**3)) / spread**3 if spread > 1e-12 else 0.0
 
 
@@ -156,8 +169,8 @@ def _regression(
 ) -> tuple[float, float, float]:
     """The generalised regression estimator: total, weight of the predictions, half the interval.
 
-    Residuals are divided by one minus their leverage (HC3), which holds with ten units where the usual
-    variance does not.
+    Residuals are divided by one minus their leverage (HC3), and the interval is longer by 2.5 / n: with
+    skewed values the usual one covers too seldom.
     """
     import numpy as np
 
@@ -183,7 +196,8 @@ def _regression(
         variance += size**2 * (1 - n / size) * float(own.var(ddof=1)) / n
     freedom = max(1, len(z) - len(columns) - (int((counts > 0).sum()) - 1))
     weight = float(slopes[1]) if predicted else 0.0
-    return value, weight, t_ppf(0.5 + confidence / 2, freedom) * math.sqrt(variance)
+    longer = 1 + _LONGER / len(z)
+    return value, weight, longer * t_ppf(0.5 + confidence / 2, freedom) * math.sqrt(variance)
 
 
 class _Cell(NamedTuple):
@@ -293,8 +307,10 @@ def estimate_from_steps(steps: Steps, confidence: float = 0.95) -> Estimate:
     value = float(share @ totals)
     inside = weights != 0
     off = off_mode(steps.values[inside])
-    if inside.sum() < FEWEST_GRADED or off < _OFF_MODE:
-        more = max(FEWEST_GRADED - int(inside.sum()), math.ceil(n * _OFF_MODE / max(off, 1)) - n)
+    if inside.sum() < FEWEST_GRADED or off < _OFF_MODE_STEPS:
+        more = max(
+            FEWEST_GRADED - int(inside.sum()), math.ceil(n * _OFF_MODE_STEPS / max(off, 1)) - n
+        )
         return _too_few(value, n, more, f"{off} of {n} differ from the most frequent value")
     error = math.sqrt(float(share**2 @ (totals - value) ** 2) * n / (n - 1))
     half = t_ppf(0.5 + confidence / 2, n - 1) * error

@@ -55,7 +55,6 @@ function questionCard(item) {
   const card = element("section", { class: "card question", "aria-label": "Question" },
     element("h2", { id: "question", tabindex: "-1", dir: "auto" }, appendText(element("span"), item.question, BODY_CONTROLS)));
   if (item.narrative) card.append(bodyText(item.narrative));
-  if (item.reason) card.append(element("p", { class: "why" }, userText(item.reason)));
   return card;
 }
 

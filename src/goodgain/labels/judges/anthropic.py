@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goodgain.errors import UsageError
 from goodgain.labels.judges.client import ClientJudge, text_of
 from goodgain.labels.judges.protocol import Reply
 
@@ -30,23 +31,35 @@ class AnthropicJudge(ClientJudge):
 
     _structured = True
 
+    def _check_options(self) -> None:
+        super()._check_options()
+        if "seed" in self.parameters:
+            raise UsageError("the Anthropic API has no seed", hint="leave out seed= (--model-seed)")
+
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
-            "system": system,
             "messages": [{"role": "user", "content": user}],
             "max_tokens": self.max_tokens * count,
         }
+        if system:
+            body["system"] = system
         if "temperature" in self.parameters:
             body["temperature"] = self.parameters["temperature"]
-        if self._structured:
-            schema = prompt.schema(count)
-            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        output: dict[str, Any] = {}
+        schema = prompt.schema(count) if self._structured else None
+        if schema is not None:
+            output["format"] = {"type": "json_schema", "schema": schema}
+        if "reasoning_effort" in self.parameters:
+            output["effort"] = self.parameters["reasoning_effort"]
+        if output:
+            body["output_config"] = output
         return body
 
     def _drop_unsupported(self, text: str, body: dict[str, Any]) -> bool:
         names = ("output_config", "output_format", "json_schema", "structured")
-        if "output_config" in body and any(name in text for name in names):
+        structured = "format" in body.get("output_config", {})
+        if structured and any(name in text for name in names):
             self._structured = False
             return True
         return False

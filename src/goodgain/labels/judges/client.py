@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from goodgain.errors import MissingExtraError, UsageError
 from goodgain.labels.judges.failures import error_in, reported_error
 from goodgain.labels.judges.identity import plain_url
-from goodgain.labels.judges.protocol import Price, Reply, Request, Retry
+from goodgain.labels.judges.options import check_extra_body, option_parameters, secret_values
+from goodgain.labels.judges.protocol import Fatal, Price, Reply, Request, Retry
 from goodgain.labels.judges.replies import loads
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodgain.labels.template import Prompt
 
 # Failures before a request has left: the server cannot have charged for them.
@@ -66,6 +69,10 @@ class ClientJudge:
         temperature: float | None = 0.0,
         max_tokens: int = 300,
         timeout: float = 60.0,
+        seed: int | None = None,
+        reasoning_effort: str | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         if max_tokens < 1 or not timeout > 0:
             raise UsageError(
@@ -79,6 +86,10 @@ class ClientJudge:
         self.parameters: dict[str, Any] = {"max_tokens": max_tokens}
         if temperature is not None:
             self.parameters["temperature"] = temperature
+        self.extra_body = dict(extra_body or {})
+        self.headers = dict(headers or {})
+        self.parameters |= option_parameters(seed, reasoning_effort, self.extra_body, self.headers)
+        self._check_options()
         server = plain_url(base_url or os.environ.get(self.url_name) or self.default_url)
         if server != self.default_url:
             self.parameters["base_url"] = server
@@ -122,7 +133,7 @@ class ClientJudge:
         client = self._open_client()
         module = self._module
         frame = self._frame(request.prompt, len(request.documents))
-        user = _dumps(request.prompt.user_message(request.question, request.documents))
+        user = _dumps(request.user_message())
         try:
             response = await client.post(
                 content=f"{frame.before}{user}{frame.after}".encode(), **self._call_options
@@ -158,6 +169,23 @@ class ClientJudge:
             reply = Reply(text, "invalid", detail=detail)
         return replace(reply, tokens_in=tokens_in, tokens_out=tokens_out)
 
+    def body(self, request: Request) -> dict[str, Any]:
+        """The body of a call, for APIs that take many at once."""
+        frame = self._frame(request.prompt, len(request.documents))
+        user = _dumps(request.user_message())
+        body: dict[str, Any] = json.loads(f"{frame.before}{user}{frame.after}")
+        return body
+
+    def read_result(self, text: str, status: int = 200) -> Reply:
+        """What a call of a batch returned; a failure that might pass later is an error here."""
+        text = self._redact(text)
+        try:
+            if status >= 400:
+                return error_in(status, text).handle({}, self.key_name)
+            return self._answer(text, {})
+        except (Retry, Fatal) as error:
+            return Reply("", "error", 0, 0, detail=str(error))
+
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
         client, self._client = self._client, None
@@ -176,7 +204,7 @@ class ClientJudge:
                 api_key=os.environ.get(self.key_name) or "none",
                 max_retries=0,
                 timeout=self.timeout,
-                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()),
+                default_headers=dict.fromkeys(_OMITTED_HEADERS, self._module.Omit()) | self.headers,
                 **options,
             )
             # The full URL and all options: otherwise each call would assemble them again.
@@ -191,10 +219,14 @@ class ClientJudge:
     def _frame(self, prompt: Prompt, count: int) -> Frame:
         frame = self._frames.get((prompt, count))
         if frame is None:
-            body = self._body(prompt, count, prompt.system_message(count), _USER)
+            body = self._body(prompt, count, prompt.system_message(count), _USER) | self.extra_body
             before, after = _dumps(body).split(_dumps(_USER))
             frame = self._frames[prompt, count] = Frame(body, before, after)
         return frame
+
+    def _check_options(self) -> None:
+        """Refuse options that the service does not have, or that would replace the prompt."""
+        check_extra_body(self.extra_body)
 
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         raise NotImplementedError
@@ -212,9 +244,11 @@ class ClientJudge:
         return False
 
     def _redact(self, text: str) -> str:
-        """Replace the key wherever it occurs in a text."""
-        key = os.environ.get(self.key_name)
-        return text.replace(key, "[key]") if key else text
+        """Replace the key, and the values of headers, wherever they occur in a text."""
+        for secret in (os.environ.get(self.key_name), *secret_values(self.headers)):
+            if secret:
+                text = text.replace(secret, "[key]")
+        return text
 
 
 def _dumps(data: Any) -> str:

@@ -39,13 +39,17 @@ class OpenAIJudge(ClientJudge):
     def _body(self, prompt: Prompt, count: int, system: str, user: str) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            "messages": [
+                *([{"role": "system", "content": system}] if system else []),
+                {"role": "user", "content": user},
+            ],
             self._limit_parameter: self.max_tokens * count,
         }
-        if "temperature" in self.parameters:
-            body["temperature"] = self.parameters["temperature"]
-        if self._structured:
-            schema = prompt.schema(count)
+        for option in ("temperature", "reasoning_effort", "seed"):
+            if option in self.parameters:
+                body[option] = self.parameters[option]
+        schema = prompt.schema(count) if self._structured else None
+        if schema is not None:
             form = {"name": "labels", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body

@@ -95,7 +95,8 @@ class _Worker:
         number = self._calls
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.pending[number] = reply
-        self._channel.send((number, (request.question, request.documents, request.replicate)))
+        fields = (request.question, request.documents, request.replicate)
+        self._channel.send((number, (*fields, request.narrative, request.answer)))
         try:
             return await reply
         except asyncio.CancelledError:

@@ -29,6 +29,8 @@ class Request:
     documents: tuple[str, ...]
     prompt: Prompt
     replicate: int = 0
+    narrative: str = ""  # what the query means, where the prompt shows it
+    answer: str = ""  # the gold answer of the query, where the prompt shows it
 
     @property
     def document(self) -> str:
@@ -37,7 +39,16 @@ class Request:
 
     def messages(self) -> tuple[str, str]:
         """The system message and the user message."""
-        return self.prompt.render(self.question, self.documents)
+        return self.prompt.system_message(len(self.documents)), self.user_message()
+
+    def user_message(self) -> str:
+        """The user message."""
+        return self.prompt.user_message(self.question, self.documents, self.narrative, self.answer)
+
+    def tokens(self) -> int:
+        """A conservative estimate of the tokens of the messages."""
+        asked = "".join((self.question, self.narrative, self.answer))
+        return self.prompt.tokens(asked, self.documents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
     count = len(request.documents)
     if reply.status not in ("ok", "truncated"):
         return [Verdict(reply.status, None, reply.detail)] * count
+    if request.prompt.has_own_rule:
+        return [_by_own_rule(reply, request.prompt)] * count
     data = parsed_whole(reply.text)
     if reply.status == "truncated":  # a complete object may be followed by endless white space
         verdicts = _verdicts(data, count, request.prompt) if isinstance(data, dict) else []
@@ -75,6 +77,16 @@ def read_verdicts(reply: Reply, request: Request) -> list[Verdict]:
         if data is None:
             return _from_prose(answer, request)
     return _verdicts(data, count, request.prompt)
+
+
+def _by_own_rule(reply: Reply, prompt: Prompt) -> Verdict:
+    """What the prompt's own rule reads in the reply, without the model's reasoning."""
+    answer = without_reasoning(reply.text)
+    if reply.status == "truncated":
+        return Verdict("truncated", None, reply.detail)
+    if answer is None:
+        return Verdict("truncated", None, "the reply ends inside its reasoning")
+    return prompt.read_reply(answer)
 
 
 def parsed_whole(text: str) -> Any:

@@ -113,8 +113,8 @@ class _Calls:
             self._judge = self._judge or judge
             self._configured.set()
         elif content is not None:
-            question, documents, replicate = content
-            call = self._answer(number, Request(question, documents, self._prompt, replicate))
+            question, documents, *rest = content
+            call = self._answer(number, Request(question, documents, self._prompt, *rest))
             self._calls[number] = asyncio.create_task(call)
         elif number in self._calls:
             self._calls[number].cancel()

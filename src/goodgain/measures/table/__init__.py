@@ -14,6 +14,7 @@ FAMILIES: dict[Namespace, tuple[str, ...]] = {
     "cost": ("cost",),
     "spans": ("spans",),
     "agentic": ("agentic", "funnel"),
+    "answers": ("answers",),
 }
 
 

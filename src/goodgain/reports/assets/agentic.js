@@ -40,6 +40,7 @@ widgets.conversations = function (options, box) {
         items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
         items[row].iterations.length ? new Replay(items[row], timeline, options).box : "",
         items[row].evidence?.length ? evidenceTable(items[row], timeline, options.key) : "",
+        items[row].against ? trajectories(items[row].against, options.key) : "",
         timeline.box,
       ];
     },
@@ -73,6 +74,39 @@ function evidenceTable(item, timeline, key) {
     key: `${key}-evidence`, title: "Known good results", columns, count: evidence.length, note: `${answer}${confidence}${more}`.trim(),
     cell: (row, column) => displayCell(columns[column], columns[column].of(evidence[row])),
   }, { nouns: ["result", "results"] }).box;
+}
+
+// Two systems on the same conversation, iteration by iteration, from where they part.
+function trajectories(against, key) {
+  const { systems, steps, evidence, divergence } = against;
+  const length = Math.max(...steps.map((own) => own.length));
+  const queries = (step) => (step ? step[0].map((query) => query || "(no query)").join("; ") : "–");
+  const columns = [
+    { name: "iteration", kind: "text", of: (i) => (i + 1 === divergence ? `${i + 1} (they part)` : String(i + 1)) },
+    ...systems.flatMap((system, side) => [
+      { name: system, kind: "text", of: (i) => queries(steps[side][i]) },
+      { name: `${system}: new`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[1] ?? null },
+      { name: `${system}: good`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[2] ?? null },
+      { name: `${system}: gain so far`, kind: "number", digits: 2, of: (i) => steps[side][i]?.[4] ?? null },
+    ]),
+  ];
+  const found = [
+    { name: "good result", kind: "text", of: (e) => e[0] },
+    { name: "gain", kind: "number", digits: 2, of: (e) => e[1] },
+    ...systems.map((system, side) => ({ name: system, kind: "text", of: (e) => e[2 + side] ?? "never" })),
+  ];
+  const more = against.evidenceCount > evidence.length ? ` ${counted(against.evidenceCount - evidence.length, "more result")} left out.` : "";
+  return element("section", { class: "trajectories", "aria-label": "Comparison of two systems" },
+    element("h3", {}, userText(systems[0]), " and ", userText(systems[1]), " on this conversation"),
+    element("p", {}, userText(against.sentences.join(" "))),
+    new DataTable({
+      key: `${key}-steps`, title: "Iterations side by side", columns, count: length, note: "",
+      cell: (row, column) => displayCell(columns[column], columns[column].of(row)),
+    }, { nouns: ["iteration", "iterations"] }).box,
+    evidence.length ? new DataTable({
+      key: `${key}-found`, title: "Good results of either", columns: found, count: evidence.length, note: `Where each was first returned: iteration.search #rank.${more}`,
+      cell: (row, column) => displayCell(found[column], found[column].of(evidence[row])),
+    }, { nouns: ["result", "results"] }).box : null);
 }
 
 class Timeline {

@@ -25,6 +25,7 @@ from goodgain.reports.elements import (
     number_columns,
     text_columns,
 )
+from goodgain.results.judges import judge_notes
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def _summary(result: GoodGain, suffix: str) -> Table:
         "Below each mean: its 95% interval over conversations. In brackets: the bounds that missing "
         "labels and unread searches leave open."
     )
-    return Table(f"agentic{suffix}", "Final values", columns, rows, note)
+    judged = "".join(f" {text[0].upper()}{text[1:]}." for text in judge_notes(result.inputs()))
+    return Table(f"agentic{suffix}", "Final values", columns, rows, note + judged)
 
 
 def _ledger(result: GoodGain, suffix: str) -> list[Element]:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodgain.labels.calibration import name
+from goodgain.labels.canaries import KNOWN_GOOD
 from goodgain.labels.designs import UNKNOWN
 from goodgain.reports.charts.frame import counted
 from goodgain.reports.charts.labels import confusion, corrected, reliability
 from goodgain.reports.elements import (
+    Cell,
     Column,
     Section,
     Table,
@@ -31,6 +33,8 @@ def section(contents: PageContents) -> Section | None:
     elements: list[Element] = []
     if contents.evaluations:
         elements.append(_coverage(contents))
+    if contents.judges:
+        elements.append(_judges(contents))
     for number, calibration in enumerate(contents.calibrations):
         elements += _calibration(calibration, f"-{number + 1}" if number else "")
     return Section("labels", "Labels", elements) if elements else None
@@ -66,6 +70,34 @@ def _coverage(contents: PageContents) -> Table:
     return Table("coverage", "Coverage", columns, rows, note)
 
 
+def _judges(contents: PageContents) -> Table:
+    """Who judged, and what its passport says; a judge without one is marked."""
+    rows = []
+    for judge in contents.judges:
+        passport = judge.get("passport") or {}
+        figure = passport.get("agreement") or {}
+        canaries = [
+            f"{c['kind']} {c['right']} of {c['labelled']}" for c in passport.get("canaries", ())
+        ]
+        rows.append([
+            judge["model"], judge["prompt"], passport.get("created", "")[:10] or "no passport",
+            Cell(value=figure.get("value"), low=figure.get("low"), high=figure.get("high")),
+            figure.get("n"), ", ".join(canaries) or "–", passport.get("drift") or "–",
+        ])  # fmt: skip
+    columns = [
+        *text_columns("judge", "prompt", "passport"),
+        Column(name="quadratic kappa", digits=2, help="with people", interval=True),
+        *count_columns("pairs"),
+        *text_columns("canaries labelled right", "drift"),
+    ]
+    note = "Numbers on this page rest on these judges' labels." + (
+        ""
+        if all(judge.get("passport") for judge in contents.judges)
+        else " How far a judge without a passport agrees with people is unknown."
+    )
+    return Table("judges", "Judges", columns, rows, note)
+
+
 def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
     """The judge against people: confusion matrix, agreement, and corrected means."""
     elements: list[Element] = [
@@ -75,9 +107,13 @@ def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
         _agreement(calibration, suffix),
     ]
     if calibration.canaries:
-        columns = [*text_columns("canary"), *count_columns("labelled", "labelled good")]
-        note = "Decoy documents that a judge should not label good."
-        elements.append(Table(f"canaries{suffix}", "Canaries", columns, calibration.canaries, note))
+        columns = [*text_columns("canary", "should be"), *count_columns("labelled", "labelled good")]
+        rows = [
+            [kind, "good" if kind in KNOWN_GOOD else "not good", labelled, good]
+            for kind, labelled, good in calibration.canaries
+        ]
+        note = "Decoy documents that a judge should not label good, and known answers that it should."
+        elements.append(Table(f"canaries{suffix}", "Canaries", columns, rows, note))
     if any(c.corrected == c.corrected for c in calibration.corrected):
         elements.append(_with_suffix(corrected(calibration), suffix))
     if calibration.corrected:

@@ -109,7 +109,7 @@ def leaderboard(contents: PageContents) -> Table:
         )
         rows = [rows[i] for i in order]
     note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
-    return Table("leaderboard", "Leaderboard", columns, rows, note)
+    return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
 
 
 def _sort_key(sign: int, value: float | None) -> tuple[bool, float]:
@@ -201,4 +201,5 @@ def differences(contents: PageContents) -> Table:
         f"Below each difference: its {100 * comparison.settings.confidence:g}% interval. "
         f"{verdict_note(comparison, comparison.pairs)}"
     )
+    note += contents.judge_note
     return Table("differences", "Differences from the baseline", columns, rows, note)
