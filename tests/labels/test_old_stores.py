@@ -39,8 +39,12 @@ def test_an_old_store_can_be_read(old_store: Path) -> None:
 
 def test_an_old_store_can_be_resumed(old_store: Path) -> None:
     judge = Counting()
-    label(PAIRS, judge, old_store, replicates=2, canaries=1)
+    label(PAIRS, judge, old_store, replicates=2)
     assert judge.calls == []  # every key is the same
+    label(PAIRS, judge, old_store, replicates=2, canaries=1)
+    asked = {request.question for request in judge.calls}  # only of a canary that is new
+    assert asked == {"At what temperature does water boil at sea level?"}
+    judge.calls.clear()
     label(PAIRS, judge, old_store, replicates=2, canaries=1, retry="refused")
     assert len(judge.calls) == 2
     assert Labels.of(old_store).to_dict() == {"q0": GAINS["q0"], "q1": {"d1": 1.0, "d3": 4.0}}
