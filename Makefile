@@ -77,6 +77,7 @@ soak: $(VENV)/tested-with
 	GOODGAIN_CONVERSATIONS=5000 $(BIN)/python -m pytest -n 2 tests/agentic/test_stopping.py
 	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	GOODGAIN_KILLS=200 $(BIN)/python -m pytest tests/judging/test_judging_kills.py
 	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
