@@ -200,6 +200,8 @@ def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
             f"the server did not report the tokens of {p.estimated:,} of {p.calls:,} calls; their cost is "
             "an estimate"
         )
+    for name, count in p.unused.items():
+        yield f"{count:,} pairs have a field '{name}' that the prompt does not show"
     if p.without_text:
         yield f"{p.without_text:,} documents have no text, and so no label"
     failures, earlier = p.failures, p.stored_to_retry

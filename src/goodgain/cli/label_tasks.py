@@ -50,24 +50,24 @@ def _nuggets(
     from goodgain.labels.nuggets import make_nuggets
     from goodgain.results.text import render
 
-    made = make_nuggets(
+    result = make_nuggets(
         pairs(), judge, args.store, qrels=args.qrels, threshold=args.threshold, source=args.source,
         **options,
     )  # fmt: skip
     rows = [
         [query, "vital" if n.vital else "okay", n.text]
-        for query, own in made.nuggets.items()
+        for query, own in result.nuggets.items()
         for n in own
     ]
     write(args, render(args.format, ["query", "importance", "nugget"], rows))
-    notes = [f"no nuggets for query '{query}': {why}" for query, why in made.failed.items()]
-    if made.without_documents:
-        count = len(made.without_documents)
+    notes = [f"no nuggets for query '{query}': {why}" for query, why in result.failed.items()]
+    if result.without_documents:
+        count = len(result.without_documents)
         notes.append(f"{count:,} queries have no good document, and so no nuggets")
     if args.qrels is None:
         notes.append("all documents count as good; --qrels says which are")
     warn(args, notes)
-    return 3 if made.failed else 0
+    return 3 if result.failed else 0
 
 
 def _assignment(
