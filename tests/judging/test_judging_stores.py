@@ -62,7 +62,7 @@ def fill(store):
 
 
 def test_a_desk_means_the_same_in_every_store(store):
-    desk, keys = fill(store)
+    _, keys = fill(store)
     gains = aggregate(read_votes(store)).gains
     assert gains == {"q0": {"d0-0": 3, "d0-1": 1}, "q1": {"d1-0": 1, "d1-1": 1}}
     assert len(read_votes(store, history=True)) == 4 + 4 + 2 + 1

@@ -41,8 +41,10 @@ def test_an_old_store_can_be_read(old_store: Path) -> None:
 def test_an_old_store_can_be_resumed(old_store: Path) -> None:
     judge = Counting()
     label(PAIRS, judge, old_store, replicates=2, canaries=1)
-    # every key is the same; version 0.1 had no canary that is known to be good
-    assert {call.question for call in judge.calls} == {GOOD_CANARY}
+    # Every key is the same; only the known answers are new, which version 0.1 did not ask about.
+    assert [request.question for request in judge.calls] == [
+        "At what temperature does water boil at sea level?"
+    ] * 2
     judge.calls.clear()
     label(PAIRS, judge, old_store, replicates=2, canaries=1, retry="refused")
     assert len(judge.calls) == 2
