@@ -234,6 +234,21 @@ def test_votes_of_a_sample_correct_without_a_word_about_the_design(tmp_path):
         assert abs(corrected.corrected - truth_of(corrected)) < 4 * (corrected.high - corrected.low)
 
 
+def test_of_several_samples_one_must_be_chosen(tmp_path):
+    store = stored(tmp_path)
+    for name in ("first", "second"):
+        vote(store, draw_sample(store, 100, name=name, seed=len(name)).pairs())
+    result = calibrate(store, store, RUNS, "P@5", resamples=5)
+    assert math.isnan(result.corrected[0].corrected)
+    assert (
+        "the store has the samples 'first', 'second'; choose one with --design"
+        in result.warnings()[-1]
+    )
+    chosen = calibrate(store, store, RUNS, "P@5", resamples=5, design="second")
+    assert chosen.design == "sample 'second': 100 pairs"
+    assert chosen.corrected[0].has_interval
+
+
 def test_a_sample_that_is_half_done_is_a_smaller_sample(tmp_path):
     store = stored(tmp_path)
     sample = draw_sample(store, 60, unit="queries", seed=2)
