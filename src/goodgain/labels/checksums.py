@@ -49,7 +49,8 @@ def stored_row(table: str, row: dict[str, Any]) -> list[Any]:
     values: list[Any] = []
     for name, kind in kinds.items():
         value: Any = row[name]
-        if type(value) is not _PLAIN[kind] or (kind == "TEXT" and not str.isprintable(value)):
+        plain = type(value) is _PLAIN[kind]
+        if not plain or (isinstance(value, str) and not value.isprintable()):
             value = storable(value, kind)
         values.append(value)
     values.append(checksum(table, values))
