@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LARGEST = 2**63 - 1
+_PLAIN: dict[str, type | None] = {
+    "TEXT": str,
+    "REAL": float,
+    "INTEGER": None,
+}  # what needs no conversion
 MODULUS = 2**62  # of the sums in `totals`
 
 
@@ -41,8 +46,14 @@ def stored_row(table: str, row: dict[str, Any]) -> list[Any]:
     kinds = columns(table)
     if row.keys() != kinds.keys():
         raise TypeError(f"columns of {table}: {', '.join(kinds)}; not {', '.join(row)}")
-    values = [storable(row[name], kind) for name, kind in kinds.items()]
-    return [*values, checksum(table, values)]
+    values: list[Any] = []
+    for name, kind in kinds.items():
+        value: Any = row[name]
+        if type(value) is not _PLAIN[kind] or (kind == "TEXT" and not str.isprintable(value)):
+            value = storable(value, kind)
+        values.append(value)
+    values.append(checksum(table, values))
+    return values
 
 
 def summand(row_checksum: str) -> int:

@@ -36,6 +36,9 @@ class Excerpt(Pair):
     """A pair whose text is what one system has shown of the document; another one may show more of it."""
 
 
+_RECENT = 1_000  # queries
+
+
 class _Texts:
     """Refuses a query id with two questions, and a query and document with two texts.
 
@@ -43,9 +46,10 @@ class _Texts:
     """
 
     def __init__(self) -> None:
+        self._questions: dict[str, str] = {}  # of recent queries, which need no look-up
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = OFF")
-        self._db.execute("PRAGMA cache_size = -4000")
+        self._db.execute("PRAGMA cache_size = -16000")
         self._db.execute("BEGIN")
         self._db.execute(
             "CREATE TABLE t (name BLOB PRIMARY KEY, text BLOB, place TEXT) WITHOUT ROWID"
@@ -53,25 +57,29 @@ class _Texts:
 
     def check(self, pair: Pair, where: str) -> None:
         """Compare the texts of a pair with those of the same ids before."""
-        for kind, ids, text in (
-            ("query", (pair.query,), pair.question),
-            ("document", (pair.query, pair.doc), pair.text),
-        ):
-            name, own = _short_hash(*ids), _short_hash(text)
-            added = self._db.execute(
-                "INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (name, own, where)
-            ).rowcount
-            if added:
-                continue
-            before, place = self._db.execute(
-                "SELECT text, place FROM t WHERE name = ?", (name,)
-            ).fetchone()
-            if before != own:
-                raise InputError(
-                    f"{kind} '{ids[-1]}' has two different texts: another one in {place}",
-                    where=where,
-                    hint="one id is one text: give them different ids, or leave one of them out",
-                )
+        if self._questions.get(pair.query) != pair.question:
+            self._compare("query", (pair.query,), pair.question, where)
+            if len(self._questions) > _RECENT:
+                self._questions.clear()
+            self._questions[pair.query] = pair.question
+        self._compare("document", (pair.query, pair.doc), pair.text, where)
+
+    def _compare(self, kind: str, ids: tuple[str, ...], text: str, where: str) -> None:
+        name, own = _short_hash(*ids), _short_hash(text)
+        added = self._db.execute(
+            "INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (name, own, where)
+        ).rowcount
+        if added:
+            return
+        before, place = self._db.execute(
+            "SELECT text, place FROM t WHERE name = ?", (name,)
+        ).fetchone()
+        if before != own:
+            raise InputError(
+                f"{kind} '{ids[-1]}' has two different texts: another one in {place}",
+                where=where,
+                hint="one id is one text: give them different ids, or leave one of them out",
+            )
 
 
 def _short_hash(*texts: str) -> bytes:

@@ -121,7 +121,9 @@ class Plan:
         self.pairs += len(batch)
         for pair in batch:
             text, length = cut(pair.text, self.text_limit)
-            question = pair.question.encode("utf-8", "replace").decode("utf-8")
+            question = pair.question
+            if not question.isascii():
+                question = question.encode("utf-8", "replace").decode("utf-8")
             if not question.strip():
                 raise InputError(
                     f"query '{pair.query}' has no text",
@@ -129,9 +131,11 @@ class Plan:
                 )
             query, doc, document = _escaped(pair.query), _escaped(pair.doc), document_hash(text)
             narrative, answer = self._background(pair)
-            asked = "\0".join((question, narrative, answer)) if narrative or answer else question
+            background = (
+                "\0".join((question, narrative, answer)) if narrative or answer else question
+            )
             for replicate in range(self.replicates):
-                key = self.setting.key(asked, text, replicate)
+                key = self.setting.key(background, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
                 calls.append(
                     _Todo(
@@ -212,8 +216,8 @@ class Plan:
         for call, new in zip(calls, added, strict=True):
             if new:
                 self.todo += 1
-                asked = call.question + call.narrative + call.answer
-                self.tokens += self.prompt.tokens(asked, [call.text])
+                background = call.question + call.narrative + call.answer
+                self.tokens += self.prompt.tokens(background, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
@@ -281,4 +285,6 @@ def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def _escaped(name: str) -> str:
     """An id that SQLite accepts: bytes that are not valid UTF-8 are escaped."""
+    if name.isascii():
+        return name
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

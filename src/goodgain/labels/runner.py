@@ -60,7 +60,10 @@ class Runner:
         self.price: Price | None = getattr(judge, "price", None)
         self.max_tokens = int(getattr(judge, "max_tokens", 0))
         self.progress = Progress(
-            total=0, stored_failures=plan.failures, cost=0.0 if self.price else None
+            total=0,
+            stored_failures=plan.failures,
+            unused=plan.unused,
+            cost=0.0 if self.price else None,
         )
         self._done_elsewhere = 0  # labels that other processes have made meanwhile
         self._update_plan()

@@ -252,27 +252,29 @@ class Store:
         rows = list(pairs)
         with self.transaction():
             number, time_of = self.setting(setting), now()
-            questions = self.questions(row.question for row in rows)
-            last = self._last_keys(number, rows)
+            texts = dict.fromkeys(row.question for row in rows)
+            numbers = self.questions(texts)
+            questions = {text: numbers[storable(text, "TEXT")] for text in texts}
+            ids = [(storable(row.query, "TEXT"), storable(row.doc, "TEXT")) for row in rows]
+            last = self._last_keys(number, list(dict.fromkeys(ids)))
             new = []
-            for row in rows:
-                place = storable(row.query, "TEXT"), storable(row.doc, "TEXT"), row.replicate
+            for row, (query, doc) in zip(rows, ids, strict=True):
+                place = query, doc, row.replicate
                 key, document, created = last.get(place, ("", None, ""))
-                if key == row.key and document in (row.document, *[None] * (not row.document)):
+                if key == row.key and row.document in (None, document):
                     continue
                 created = max(time_of, created)  # whatever the clock says
                 last[place] = row.key, row.document, created
                 new.append({
                     "setting": number, "created": created, **row._asdict(),
-                    "question": questions[storable(row.question, "TEXT")],
+                    "question": questions[row.question],
                 })  # fmt: skip
             self.insert("asked", new)
 
     def _last_keys(
-        self, setting: int, rows: Sequence[PairRow]
+        self, setting: int, places: Sequence[tuple[str, str]]
     ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
         """The key, document and time that count now for each of these pairs and replicates."""
-        places = list({(storable(r.query, "TEXT"), storable(r.doc, "TEXT")) for r in rows})
         last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
         for chunk in _chunks(places, _MAX_VALUES // 2):
             marks = ",".join(["(?,?)"] * len(chunk))

@@ -10,7 +10,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 
 from goodgain.live.handlers import add_span, guarded
 from goodgain.live.recent import Recent
-from goodgain.traces.formats.langsmith import span_of_run
+from goodgain.traces.formats.langsmith import SESSION_NAMES, span_of_run
+from goodgain.traces.spans import Kind, Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from goodgain.live.capturing import Capture
 
-_DOCUMENT = ("page_content", "metadata", "id")
+_KINDS: dict[str, Kind] = {"tool": "tool", "retriever": "retriever", "chain": "other"}
 _MESSAGE = ("type", "content", "tool_calls", "tool_call_id", "artifact", "status", "usage_metadata")
 
 
@@ -67,12 +68,14 @@ class LangChainHandler(BaseCallbackHandler):
         parent_run_id: UUID | None,
         facts: Any,
     ) -> None:
-        parent = (None if parent_run_id is None else self._runs.get(parent_run_id.hex)) or {}
+        own = run_id.hex
+        outer = None if parent_run_id is None else parent_run_id.hex
+        parent = (None if outer is None else self._runs.get(outer)) or {}
         metadata = facts.get("metadata")
-        self._runs[run_id.hex] = {
-            "id": run_id.hex,
-            "parent_run_id": None if parent_run_id is None else parent_run_id.hex,
-            "trace_id": parent.get("trace_id") or (parent_run_id or run_id).hex,
+        self._runs[own] = {
+            "id": own,
+            "parent_run_id": outer,
+            "trace_id": parent.get("trace_id") or outer or own,
             "run_type": kind,
             "name": name,
             "inputs": inputs,
@@ -86,14 +89,28 @@ class LangChainHandler(BaseCallbackHandler):
         run = self._runs.pop(run_id.hex)
         if run is None or (run["run_type"] == "chain" and not run["is_inside"]):
             return  # only between calls a chain links what is inside to what is around it
-        run["end_time"] = time.time_ns()
-        run["outputs"] = outputs
+        if run["run_type"] == "llm":
+            run |= {"end_time": time.time_ns(), "outputs": outputs, "error": error}
+            add_span(self.capture, span_of_run(run, ""))
+            return
+        call = outputs.get("tool_call_id") if isinstance(outputs, dict) else None
+        span = Span(
+            kind=_KINDS[run["run_type"]],
+            trace=run["trace_id"],
+            id=run["id"],
+            parent=run["parent_run_id"],
+            start=run["start_time"],
+            end=time.time_ns(),
+            where="",
+            session=_session(run["extra"].get("metadata")),
+            name=run["name"],
+            description=run.get("description"),
+            call=call or run.get("call"),
+            query=run["inputs"],
+            output=outputs,
+        )
         if error is not None:
-            run["error"] = str(error) or type(error).__name__
-        span = span_of_run(run, "")
-        span.description, span.call = run.get("description"), span.call or run.get("call")
-        if isinstance(outputs, dict):
-            span.output = outputs.get("output")
+            span.error = str(error) or type(error).__name__
         add_span(self.capture, span)
 
     # --- the framework's events ---
@@ -112,7 +129,7 @@ class LangChainHandler(BaseCallbackHandler):
         self._start("chain", None, None, run_id, parent_run_id, facts)
         run = self._runs.get(run_id.hex)
         if run is not None and parent_run_id is None:
-            self.capture.learn_session(run["trace_id"], span_of_run(run, "").session)
+            self.capture.learn_session(run["trace_id"], _session(facts.get("metadata")))
 
     @guarded
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **facts: Any) -> None:
@@ -148,7 +165,7 @@ class LangChainHandler(BaseCallbackHandler):
     @guarded
     def on_tool_end(self, output: Any, *, run_id: UUID, **facts: Any) -> None:
         """A tool has returned."""
-        self._end(run_id, {"output": _tool_output(output)})
+        self._end(run_id, _tool_output(output))
 
     @guarded
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **facts: Any) -> None:
@@ -173,8 +190,7 @@ class LangChainHandler(BaseCallbackHandler):
     @guarded
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **facts: Any) -> None:
         """A retriever has returned its documents."""
-        fields = [{n: getattr(d, n, None) for n in _DOCUMENT} for d in documents]
-        self._end(run_id, {"output": fields})
+        self._end(run_id, [_document(d) for d in documents])
 
     @guarded
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **facts: Any) -> None:
@@ -225,6 +241,19 @@ class LangChainHandler(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **facts: Any) -> None:
         """A model has failed."""
         self._end(run_id, error=error)
+
+
+def _session(metadata: Any) -> str | None:
+    return (
+        next((str(metadata[n]) for n in SESSION_NAMES if metadata.get(n)), None)
+        if metadata
+        else None
+    )
+
+
+def _document(document: Any) -> dict[str, Any]:
+    fields = {"page_content": document.page_content, "metadata": document.metadata}
+    return fields if document.id is None else {**fields, "id": document.id}
 
 
 def _message(message: Any) -> dict[str, Any]:
