@@ -80,11 +80,24 @@ class BatchServer:
                 path = self.path.partition("?")[0]
                 parts = path.strip("/").split("/")
                 if path == "/v1/batches":
-                    return self._send(200, {"object": "list", "has_more": False,
-                                            "data": [_openai(owner, n) for n in owner.batches]})
+                    return self._send(
+                        200,
+                        {
+                            "object": "list",
+                            "has_more": False,
+                            "data": [_openai(owner, n) for n in owner.batches],
+                        },
+                    )
                 if path == "/v1/messages/batches":
-                    return self._send(200, {"data": [_anthropic(owner, n) for n in owner.batches],
-                                            "has_more": False, "first_id": None, "last_id": None})
+                    return self._send(
+                        200,
+                        {
+                            "data": [_anthropic(owner, n) for n in owner.batches],
+                            "has_more": False,
+                            "first_id": None,
+                            "last_id": None,
+                        },
+                    )
                 if parts[-1] == "results":
                     return self._send(200, _anthropic_results(owner, parts[-2]))
                 if parts[1] == "messages":
@@ -103,8 +116,17 @@ class BatchServer:
                         if part.get_param("name", header="content-disposition") == "file":
                             name = f"file-{len(owner.files)}"
                             owner.files[name] = part.get_payload(decode=True).decode()
-                    return self._send(200, {"id": name, "object": "file", "bytes": 1,
-                                            "created_at": 1, "filename": "x", "purpose": "batch"})
+                    return self._send(
+                        200,
+                        {
+                            "id": name,
+                            "object": "file",
+                            "bytes": 1,
+                            "created_at": 1,
+                            "filename": "x",
+                            "purpose": "batch",
+                        },
+                    )
                 if owner.take_fault("refused"):
                     return self._send(400, {"error": {"message": "no such model", "type": "x"}})
                 if owner.take_fault("not_taken"):  # fails without having created anything
@@ -163,7 +185,9 @@ def _openai_results(server: BatchServer, name: str, errors: bool) -> str:
         if "EXPIRED" in content:
             line["error"] = {"code": "batch_expired", "message": "not in time"}
         elif "MODERATED" in content:
-            body = {"error": {"message": "flagged by moderation", "code": "content_policy_violation"}}
+            body = {
+                "error": {"message": "flagged by moderation", "code": "content_policy_violation"}
+            }
             line["response"] = {"status_code": 400, "request_id": "r", "body": body}
         elif "BROKEN" in content:
             body = {"error": {"message": "try later", "code": "server_error"}}
@@ -198,7 +222,10 @@ def _anthropic_results(server: BatchServer, name: str) -> str:
         if "EXPIRED" in content:
             result = {"type": "expired"}
         elif "MODERATED" in content:
-            error = {"type": "invalid_request_error", "message": "blocked by content filtering policy"}
+            error = {
+                "type": "invalid_request_error",
+                "message": "blocked by content filtering policy",
+            }
             result = {"type": "errored", "error": {"type": "error", "error": error}}
         elif "BROKEN" in content:
             error = {"type": "api_error", "message": "try later"}

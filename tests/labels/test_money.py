@@ -18,6 +18,7 @@ from goodgain.labels import Labels, Limits, OpenAIJudge, Price, Reply, Retry, St
 from goodgain.labels import claims as claims_module
 from goodgain.labels.claims import Claims
 from goodgain.labels.money import Budget
+from goodgain.labels.store import ReplyRow
 
 QUICK = Limits(wait=0.01, concurrency=8)
 
@@ -186,14 +187,17 @@ def test_two_processes_pay_for_nothing_twice(server: Server, tmp_path: Path) -> 
     assert set(server.answered.values()) == {1}
 
 
-def test_two_processes_retry_a_failure_once(server: Server, tmp_path: Path) -> None:
-    server.delay = 0.05
-    argv = command(server, tmp_path, 40, "-q", "--failure-share", "1", text="FAULT=refusal")
-    assert run(argv)[0] == 3
-    assert set(server.answered.values()) == {1}
-    both = [subprocess.Popen([*argv, "--retry", "refused", "--concurrency", "4"]) for _ in range(2)]
-    assert {process.wait(120) for process in both} == {3}
-    assert set(server.answered.values()) == {2}
+def test_two_processes_retry_a_failure_once(tmp_path: Path) -> None:
+    """A failure that another process has stored since this run began is not requested again."""
+    with Store(tmp_path / "l.db") as store:
+        label(pairs(2), lambda request: None, store)
+        setting = Labels.of(store).setting
+        keys = [setting.key("what?", f"document {i}", 0) for i in range(2)]
+        mine = Claims(store, ("refused",))
+        assert mine.take(keys[:1]) == (set(), set())
+        store.add_replies(setting, [ReplyRow(keys[1], 0, "refused", None)])
+        assert mine.take(keys) == ({keys[1]}, set())
+        assert Claims(store, ("refused",)).take(keys[1:]) == (set(), set())  # a later run may
 
 
 def test_a_claim_is_taken_over_when_it_expires_or_its_process_is_dead(tmp_path: Path) -> None:

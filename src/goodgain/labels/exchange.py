@@ -96,13 +96,16 @@ def statistics(store: Store) -> tuple[list[str], list[list[Any]]]:
             "count(cut) FROM replies WHERE setting = ?",
             (number,),
         ).fetchone()
+        (spent,) = store.db.execute(
+            "SELECT sum(cost) FROM spending WHERE setting = ?", (number,)
+        ).fetchone()
         agreeing = sum(label.spread == 0 for label in replicated)
         failures = ", ".join(f"{n} {s}" for s, n in statuses.items() if s != "ok")
         rows.append([
             setting.model, setting.prompt, json.dumps(setting.parameters, sort_keys=True),
             sum(statuses.values()), statuses.get("ok", 0), failures or "none", replies,
             int(tokens_in), int(tokens_out), cost, cuts,
-            agreeing / len(replicated) if replicated else None,
+            agreeing / len(replicated) if replicated else None, spent, setting.digest[:8],
         ])  # fmt: skip
     for name in annotators_of(store):
         votes = read_votes(store, name)
@@ -110,8 +113,8 @@ def statistics(store: Store) -> tuple[list[str], list[list[Any]]]:
         rows.append([
             name, "person", None, len(votes), len(votes) - skipped,
             f"{skipped} skipped" if skipped else "none", len(read_votes(store, name, history=True)),
-            None, None, None, None, None,
+            None, None, None, None, None, None, None,
         ])  # fmt: skip
     columns = ["model", "prompt", "parameters", "pairs", "ok", "failures", "replies", "tokens in",
-               "tokens out", "cost", "cut", "replicates agree"]  # fmt: skip
+               "tokens out", "cost", "cut", "replicates agree", "spent", "setting"]  # fmt: skip
     return columns, rows
