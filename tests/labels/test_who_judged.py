@@ -247,8 +247,8 @@ def test_a_corrected_human_label_replaces_the_old_one_and_keeps_it(tmp_path: Pat
     (tmp_path / "first.txt").write_text("q 0 a 3\nq 0 b 0\n")
     (tmp_path / "second.txt").write_text("q 0 a 1\nq 0 b 0\n")
     with Store(tmp_path / "l.db") as store:
-        import_labels(store, tmp_path / "first.txt", "ann")
-        import_labels(store, tmp_path / "second.txt", "ann")
+        import_labels(store, tmp_path / "first.txt", annotator="ann")
+        import_labels(store, tmp_path / "second.txt", annotator="ann")
         from goodgain.labels.people import read_votes
         from goodgain.labels.result import judgments_of
 
