@@ -68,17 +68,19 @@ fuzz: $(VENV)/tested-with
 	tests/native/run fuzz
 
 # Long runs: 1,000 new examples for every property (the tests use the same 40 each time), and the labelling
-# process killed 500 times (50 in the tests), stopping rules on 5,000 random conversations (300 in the tests), and
-# 2,000 mutations of every sample of traces (60 in the tests).
+# process killed 500 times (50 in the tests), stopping rules on 5,000 random conversations (300 in the tests), the
+# funnel of 3,000 by brute force (200 in the tests), and 2,000 mutations of every sample of traces (60 in the tests).
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	$(BIN)/python scripts/error_rates.py --check
 	$(BIN)/python scripts/stopping_rates.py --check
 	GOODGAIN_CONVERSATIONS=5000 $(BIN)/python -m pytest -n 2 tests/agentic/test_stopping.py
 	$(BIN)/python scripts/label_coverage.py --check
-	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k killed
+	GOODGAIN_KILLS=200 $(BIN)/python -m pytest tests/judging/test_judging_kills.py
+	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k random_kills
 	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
+	GOODGAIN_CONVERSATIONS=3000 $(BIN)/python -m pytest -n 2 tests/agentic/test_funnel_reference.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 
 # Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.

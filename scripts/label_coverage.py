@@ -32,7 +32,7 @@ from goodgain.stats.survey import (
 Floats = NDArray[np.float64]
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "labels.md"
 QUERIES, DOCUMENTS, DEPTH = 200, 12, 10
-JUDGED_QUERIES, JUDGED_PAIRS, STEPS = (10, 20, 50, 100), (50, 100, 200, 500), (100, 200)
+JUDGED_QUERIES, JUDGED_PAIRS, STEPS = (10, 20, 30, 50, 100), (50, 100, 200, 500), (100, 200)
 KINDS = ("graded", "binary", "rare")
 JUDGES = {
     "good": (0.1, 0.35),

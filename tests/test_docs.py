@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,25 @@ from load_script import SCRIPTS, load_script
 examples = load_script("examples")
 
 
+def is_installed(module: str) -> bool:
+    """Whether a module could be imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def pages() -> list[object]:
     """The pages that have blocks; the one about Spark is marked, and skipped without Java."""
     no_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-    marks = {"spark.md": (pytest.mark.spark, no_java)}
+    frameworks = ("langchain_core", "opentelemetry.sdk")
+    no_frameworks = pytest.mark.skipif(
+        not all(map(is_installed, frameworks)), reason=f"needs {' and '.join(frameworks)}"
+    )
+    marks = {
+        "spark.md": (pytest.mark.spark, no_java),
+        "live.md": (no_frameworks, pytest.mark.filterwarnings("default")),  # theirs
+    }
     return [
         pytest.param(page, marks=marks.get(page.name, ()), id=page.name)
         for page in examples.PAGES

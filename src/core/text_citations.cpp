@@ -156,6 +156,11 @@ class Scanner {
   }
 
   size_t read_bracket(Bytes rest, bool in_reference) {
+    if (rest.starts_with("[[")) {  // [[1]](https://...)
+      const size_t close = rest.find(']');
+      if (close != Bytes::npos && rest.substr(close).starts_with("]](") && close <= longest_marker)
+        return read_link(rest.substr(1, close), rest.substr(close + 2), close + 2);
+    }
     const size_t close = rest.find_first_of("[]\n", 1);
     if (close == Bytes::npos || rest[close] != ']' || close > longest_link_text + 1) return 0;
     const Bytes inside = rest.substr(1, close - 1), after = rest.substr(close + 1);

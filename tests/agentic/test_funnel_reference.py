@@ -1,4 +1,4 @@
-"""The funnel against brute force: random conversations, their measures by set arithmetic, bounds by trying all."""
+"""The funnel against brute force: random conversations by set arithmetic, bounds by trying everything."""
 
 import copy
 import os
@@ -67,7 +67,7 @@ class Drawn:
         return {**self.document(name), **known}
 
     def citations(self, run):
-        """The answer's text, and the list of what it cites if the trace has one; `run` records what it means."""
+        """The answer's text, and the list of what it cites; `run` records what they mean."""
         chance, words, listed, cited, unresolved = self.chance, [], [], set(), run["markers"]
         opened = {n for _, opens in run["iterations"] for n in opens}
         own = {n for searches, _ in run["iterations"] for s in searches for n in s["names"]}
@@ -127,7 +127,11 @@ class Drawn:
     def course(self, run, threshold, complete):
         """What is known of a run, as sets of names."""
         returned = {
-            n for r in self.runs for searches, _ in r["iterations"] for s in searches for n in s["names"]
+            n
+            for r in self.runs
+            for searches, _ in r["iterations"]
+            for s in searches
+            for n in s["names"]
         }
         known = (self.labelled & returned) | set(self.outside)
         unlabelled = set() if complete else returned - known
@@ -150,7 +154,9 @@ class Drawn:
 def measured(cases, **options):
     traces = [trace for case in cases for trace in case.traces]
     labels = {
-        case.conversation: {FORMS[0].format(n) if case.by_url else n: g for n, g in case.outside.items()}
+        case.conversation: {
+            FORMS[0].format(n) if case.by_url else n: g for n, g in case.outside.items()
+        }
         for case in cases
         if case.outside
     }
@@ -184,7 +190,7 @@ def test_values_and_bounds_by_brute_force(threshold, unlabelled):
 @pytest.mark.slow
 @pytest.mark.parametrize("unlabelled", ["unknown", "zero"])
 def test_bounds_hold_whatever_unread_searches_returned(unlabelled):
-    """Results and labels are hidden from a conversation that is known in full: the truth is within the bounds."""
+    """Results of a conversation that is known in full are hidden: the truth is within the bounds."""
     chance = random.Random(5)
     cases = [Drawn(chance, number) for number in range(CASES)]
     cases = [case for case in cases if len(case.runs) == 1]
@@ -197,8 +203,12 @@ def test_bounds_hold_whatever_unread_searches_returned(unlabelled):
         forms = FORMS[0].format if case.by_url else str
         everything = {forms(n): case.gains[n] for n in {*names, *case.outside}}
         # With complete labels all of them are known beforehand.
-        labels[case.conversation] = everything if complete else {forms(n): g for n, g in case.outside.items()}
-        for both in zip(truth["turns"][-1]["iterations"], known["turns"][-1]["iterations"], strict=True):
+        labels[case.conversation] = (
+            everything if complete else {forms(n): g for n, g in case.outside.items()}
+        )
+        for both in zip(
+            truth["turns"][-1]["iterations"], known["turns"][-1]["iterations"], strict=True
+        ):
             for mine, yours in zip(both[0]["searches"], both[1]["searches"], strict=True):
                 for result in mine["results"]:
                     name = (result.get("url") or result["id"]).split("/")[-1]
@@ -230,7 +240,9 @@ def test_returned_opened_and_cited_are_nested_where_they_must_be():
     chance = random.Random(9)
     traces = []
     for number in range(500):
-        shown = [{"id": n, "gain": chance.choice([0, 2, 4])} for n in NAMES if chance.random() < 0.6]
+        shown = [
+            {"id": n, "gain": chance.choice([0, 2, 4])} for n in NAMES if chance.random() < 0.6
+        ]
         opened = [r for r in shown if chance.random() < 0.6]
         cited = [r["id"] for r in opened if chance.random() < 0.6]
         traces.append(

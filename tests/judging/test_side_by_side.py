@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     """Two runs over 30 queries, of which the last five have identical lists."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queries.tsv").write_text("".join(f"q{i}\tquestion {i}\n" for i in range(N)))
-    docs = [{"_id": f"{s}{i}-{k}", "title": f"title {s}{i}-{k}", "text": "a text",
+    docs = [{"_id": f"{s}{i}-{k}", "title": f"title {s}{i}-{k}", "text": "a long text " * [1, 3000, 1][k],
              "url": f"https://example.org/{s}{i}/{k}"}
             for i in range(N) for s in "xyz" for k in range(3)]  # fmt: skip
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(d) + "\n" for d in docs))
@@ -209,8 +209,10 @@ def test_the_page_by_keyboard(client, browser):
     for key, text in (("ArrowLeft", "left"), ("ArrowRight", "right"), ("0", "same")):
         page.keyboard.press(key)
         expect(page.locator("#status")).to_have_text(f"Saved: {text}.")
-    violations = Axe().run(page)["violations"]
-    assert [v["id"] for v in violations] == []
+    expect(page.locator(".side").first).to_contain_text("[cut: 36,000 characters]")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert [v["id"] for v in Axe().run(page)["violations"]] == []
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
     page.get_by_role("button", name="Agreement").click()

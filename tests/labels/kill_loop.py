@@ -1,12 +1,13 @@
 """Label in a process that is killed repeatedly, until all is done; started by test_kills.py.
 
-    python kill_loop.py URL STORE LABELS KILLS SEED
+    python kill_loop.py URL STORE LABELS KILLS SEED [PROCESSES]
 
 Each attempt is a fork of this process, in which all imports are done, so that the kills hit the work:
 reading the store, planning, calling, writing. Every other kill waits until the attempt has stored labels,
 however long that takes; the others come at a random moment. Each attempt works on its share of the labels
 only: if it ends before it is killed, because the machine is busy, enough is left for the others, and it does
-not count as a kill. Prints one JSON line.
+not count as a kill. With two processes, another one works on the same share beside the one that is killed,
+and every third kill hits both. Prints one JSON line.
 """
 
 import json
@@ -65,16 +66,24 @@ def until(store: str, replies: int, child: int) -> None:
         time.sleep(0.002)
 
 
+def stop(child: int) -> bool:
+    """Kill a process; False if it had ended already."""
+    os.kill(child, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
 def main() -> None:
     url, store, count, kills, seed = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
+    companions = int(sys.argv[6]) - 1 if len(sys.argv) > 6 else 0
     chance = random.Random(seed)
     counts = {"killed": 0, "while_working": 0, "lost": 0, "damaged": 0}
     before: set[str] = set()
     longest = 0.0
-    while left := kills - counts["killed"]:
+    while (left := kills - counts["killed"]) > 0:
         share = (count - len(before)) // left
         upto = len(before) + share
         child = begin(url, store, upto)
+        others = [begin(url, store, upto) for _ in range(companions)]
         start = time.monotonic()
         if left % 2 == 0:
             until(store, len(before) + chance.randint(1, max(1, share - CONCURRENCY)), child)
@@ -82,12 +91,16 @@ def main() -> None:
             longest = time.monotonic() - start
         else:
             time.sleep(chance.uniform(0, longest))
-        os.kill(child, signal.SIGKILL)
-        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        after = finished(store)
+        killed = stop(child)
         counts["killed"] += killed
+        for other in others:
+            if left % 3 == 0 and counts["killed"] < kills:
+                counts["killed"] += stop(other)
+            else:
+                os.waitpid(other, 0)
+        after = finished(store)
         counts["lost"] += len(before - after)
-        counts["while_working"] += killed and len(before) < len(after) < upto
+        counts["while_working"] += killed and len(before) < len(after) <= upto
         before = after
     os.waitpid(begin(url, store, count), 0)
     with sqlite3.connect(store) as db:

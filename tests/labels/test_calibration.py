@@ -127,16 +127,16 @@ def test_human_queries_correct_the_mean_over_all() -> None:
     human, judge = random_labels(4, queries=60)
     kind = {q: {d: min(4, g + 1) for d, g in docs.items()} for q, docs in judge.items()}
     run = {q: {d: float(len(d) + i % 3) for i, d in enumerate(docs)} for q, docs in human.items()}
-    some = dict(list(human.items())[:20])
+    some = dict(list(human.items())[:30])
     result = calibrate(some, kind, [run], "DCG@5", resamples=20, design="queries")
     (corrected,) = result.corrected
-    assert (corrected.judged, corrected.units, corrected.queries) == (20, "queries", 60)
+    assert (corrected.judged, corrected.units, corrected.queries) == (30, "queries", 60)
     truth = evaluate(human, run, "DCG@5")["DCG@5"]
     y = np.array(evaluate(some, run, "DCG@5").runs[0].column("DCG@5"))
     both = np.array(evaluate(kind, run, "DCG@5").runs[0].column("DCG@5"))
-    slope = np.cov(y, both[:20])[0, 1] / np.var(both[:20], ddof=1)
+    slope = np.cov(y, both[:30])[0, 1] / np.var(both[:30], ddof=1)
     assert corrected.weight == pytest.approx(slope)
-    assert corrected.corrected == pytest.approx(y.mean() + slope * (both.mean() - both[:20].mean()))
+    assert corrected.corrected == pytest.approx(y.mean() + slope * (both.mean() - both[:30].mean()))
     assert corrected.low < corrected.corrected < corrected.high
     assert abs(corrected.corrected - truth) < abs(corrected.labels - truth)
 

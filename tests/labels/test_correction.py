@@ -272,9 +272,9 @@ def test_too_few_is_said_with_a_number():
     result = calibrate(random_queries(1, 12), JUDGE, RUNS, "nDCG@10", design="queries", resamples=5)
     corrected = result.corrected[0]
     assert math.isnan(corrected.low)
-    assert corrected.status == "too few: about 8 more queries"
-    assert "too few: about 8 more queries" in str(result)
-    assert any(w.endswith("too few: about 8 more queries") for w in result.warnings())
+    assert corrected.status == "too few: about 18 more queries"
+    assert "too few: about 18 more queries" in str(result)
+    assert any(w.endswith("too few: about 18 more queries") for w in result.warnings())
     again = Calibration.from_dict(result.to_dict())
     assert again.to_dict() == result.to_dict()
 

@@ -199,6 +199,15 @@ def test_an_estimate_makes_no_call_and_writes_nothing(tmp_path: Path) -> None:
     assert estimate(pairs(10), judge, tmp_path / "l.db", batch=4).calls == 3
 
 
+def test_a_long_plan_goes_on_inside_a_running_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goodgain.labels.labeller._PLAN_AHEAD", 0.0)
+
+    async def inside() -> Labels:
+        return label(pairs(2_000), Counting())
+
+    assert len(asyncio.run(inside())) == 2_000
+
+
 def test_labelling_works_inside_a_running_loop() -> None:
     async def inside() -> Labels:
         return label(pairs(5), Counting())

@@ -10,6 +10,7 @@ from goodgain.labels.imports import import_labels
 PAIRS = [
     Pair(f"q{i % 2}", f"d{i}", f"question {i % 2}", "" if i == 4 else f"text {i}") for i in range(5)
 ]
+GOOD_CANARY = "At what temperature does water boil at sea level?"
 GAINS = {"q0": {"d0": 0.0, "d2": 2.0}, "q1": {"d1": 1.0}}
 
 
@@ -39,11 +40,11 @@ def test_an_old_store_can_be_read(old_store: Path) -> None:
 
 def test_an_old_store_can_be_resumed(old_store: Path) -> None:
     judge = Counting()
-    label(PAIRS, judge, old_store, replicates=2)
-    assert judge.calls == []  # every key is the same
     label(PAIRS, judge, old_store, replicates=2, canaries=1)
-    asked = {request.question for request in judge.calls}  # only of a canary that is new
-    assert asked == {"At what temperature does water boil at sea level?"}
+    # Every key is the same; only the known answers are new, which version 0.1 did not ask about.
+    assert [request.question for request in judge.calls] == [
+        "At what temperature does water boil at sea level?"
+    ] * 2
     judge.calls.clear()
     label(PAIRS, judge, old_store, replicates=2, canaries=1, retry="refused")
     assert len(judge.calls) == 2

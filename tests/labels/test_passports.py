@@ -15,7 +15,7 @@ from goodgain.labels import Labels, Pair, Prompt, Store, label
 from goodgain.labels.calibration import calibrate
 from goodgain.labels.canaries import KNOWN_GOOD, PREFIX, with_canaries
 from goodgain.labels.drift import Canary, JudgedPair, drift_tests, fisher
-from goodgain.labels.examples import Example, choose_examples, shown_examples
+from goodgain.labels.examples import Example, choose_examples, examples_for
 from goodgain.labels.passport import Passport, find_passport, make_passport, wilson
 from goodgain.labels.people import Vote
 
@@ -84,8 +84,10 @@ def test_a_changed_judge_has_drifted(tmp_path: Path) -> None:
     assert after.drift.changes == (("model", "m1", "m2"),)
     assert after.drift.shared == 180 and after.drift.relabelled > 50
     kappa = next(t for t in after.drift.tests if t.name == "quadratic kappa")
-    assert kappa.high < 0 and kappa.p < 0.05 and kappa.difference == pytest.approx(
-        kappa.after - kappa.before
+    assert (
+        kappa.high < 0
+        and kappa.p < 0.05
+        and kappa.difference == pytest.approx(kappa.after - kappa.before)
     )
     assert "drift against" in after.drift.sentence() and "changed: model" in after.drift.sentence()
     assert Passport.from_dict(json.loads(after.to_json())).to_json() == after.to_json()
@@ -95,7 +97,7 @@ def test_an_unchanged_judge_has_not_drifted(tmp_path: Path) -> None:
     before = passport_of(tmp_path, "m1", 0.3)
     again = passport_of(tmp_path, "m1", 0.3, before)
     assert again.drift is not None
-    assert (again.drift.found, again.drift.relabelled) == ((), 0)
+    assert (again.drift.changed, again.drift.relabelled) == ((), 0)
     assert all(t.difference == 0 and t.p == 1 for t in again.drift.tests if t.p == t.p)
     assert again.drift.sentence().startswith("no drift shown against")
 
@@ -246,7 +248,7 @@ def test_calibrate_writes_a_passport(
     )
     assert run(["calibrate", "human.txt", "labels.db", "--passport", "one.passport.json"]) == 0
     assert "quadratic kappa with people" in capsys.readouterr().out
-    args = ["calibrate", "human.txt", "labels.db", "--earlier", "one.passport.json"]
+    args = ["calibrate", "human.txt", "labels.db", "--earlier-passport", "one.passport.json"]
     assert run([*args, "--passport", "two.json"]) == 0
     out, err = capsys.readouterr()
     assert "no drift shown" in out and "*.passport.json" in err
@@ -320,7 +322,7 @@ def test_a_judge_never_sees_examples_of_the_query_it_judges() -> None:
         others = text.partition("---")[0] + text.rpartition("---")[0]
         assert f"what is {query}?" not in others
     assert prompt.version != Prompt.of(None).version
-    assert shown_examples(examples, " WHAT is  " + examples[0].query + "?", 9) == [*examples[1:]]
+    assert examples_for(examples, " WHAT is  " + examples[0].query + "?", 9) == [*examples[1:]]
 
 
 def test_examples_are_left_out_of_the_calibration(tmp_path: Path) -> None:

@@ -306,3 +306,16 @@ def test_the_command_line_labels_with_an_ensemble(
     capsys.readouterr()
     assert run(["labels", "show", "s.db", "--model", "mean(a, b)", "--format", "csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("q,d,3,ok,2,0")
+
+
+def test_fields_that_the_prompt_does_not_show_are_reported(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = {"query_id": "q", "doc_id": "d", "question": "w?", "text": "GAIN=1", "narrative": "n"}
+    Path("pairs.jsonl").write_text(json.dumps(row) + "\n")
+    args = ["label", "pairs.jsonl", "--store", "s.db", "--base-url", server.openai_url]
+    assert run([*args, "--model", "m"]) == 0
+    assert "1 pairs have a field 'narrative' that the prompt does not show" in (
+        capsys.readouterr().err
+    )

@@ -20,6 +20,8 @@ from goodgain.labels import AnthropicJudge, Labels, OpenAIJudge, Pair, Prompt, S
 from goodgain.labels.imports import import_labels
 from goodgain.labels.judges.identity import code_digest, parameters_of, plain_url
 from goodgain.labels.labeller import setting_of
+from goodgain.labels.people import read_votes
+from goodgain.labels.result import judgments_of
 
 PAIRS = [("q", "d", "what?", "text")]
 OFFSET = 1
@@ -27,6 +29,7 @@ WORDS = {"alpha", "beta", "gamma", "delta"}
 PATTERN = re.compile("x")
 LOG = logging.getLogger(__name__)
 LOCK = threading.Lock()
+NUMBERS = iter([1, 2])
 
 
 def test_two_lambdas_never_share_labels(tmp_path: Path) -> None:
@@ -166,7 +169,7 @@ def test_the_same_function_in_a_new_process_finds_its_labels(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "judge",
     [
-        lambda request, numbers=iter([1, 2]): next(numbers),
+        lambda request, numbers=NUMBERS: next(numbers),
         lambda request, file=sys.__stdin__: 1,
         lambda request, generator=(i for i in "a"): 1,
         open,
@@ -246,12 +249,13 @@ def test_a_store_with_several_settings_is_read_by_choosing_one(tmp_path: Path) -
 def test_a_corrected_human_label_replaces_the_old_one_and_keeps_it(tmp_path: Path) -> None:
     (tmp_path / "first.txt").write_text("q 0 a 3\nq 0 b 0\n")
     (tmp_path / "second.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    with Store(tmp_path / "m.db") as store:
+        for name in ("first", "second"):
+            import_labels(store, tmp_path / f"{name}.txt", model="tool")
+        assert judgments_of(store).to_dict() == {"q": {"a": 1, "b": 0}}
     with Store(tmp_path / "l.db") as store:
-        import_labels(store, tmp_path / "first.txt", annotator="ann")
-        import_labels(store, tmp_path / "second.txt", annotator="ann")
-        from goodgain.labels.people import read_votes
-        from goodgain.labels.result import judgments_of
-
+        for name in ("first", "second"):
+            import_labels(store, tmp_path / f"{name}.txt", annotator="ann")
         assert judgments_of(store).to_dict() == {"q": {"a": 1, "b": 0}}
         history = [vote.gain for vote in read_votes(store, history=True) if vote.doc == "a"]
         assert history == [3, 1]
@@ -272,7 +276,7 @@ def test_a_line_without_a_text_is_an_error_with_its_place(tmp_path: Path) -> Non
     path = tmp_path / "p.jsonl"
     good = '{"query_id": "q", "doc_id": "a", "question": "what?", "text": "x"}\n'
     for bad in ('"text": null', '"text": NaN', '"other": 1'):
-        path.write_text(good + '{"query_id": "q", "doc_id": "b", "question": "what?", %s}\n' % bad)
+        path.write_text(good + good.replace('"a"', '"b"').replace('"text": "x"', bad))
         with pytest.raises(GoodgainError, match=r"missing.*p\.jsonl:2"):
             label(path, lambda request: 1)
     path.write_text(good + good.replace('"a"', '"b"').replace('"x"', '""'))

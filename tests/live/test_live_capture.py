@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import inspect
 import json
 import logging
@@ -678,13 +679,10 @@ def test_a_file_of_something_else_is_left_alone(path, caplog):
 def test_a_full_disk(path, monkeypatch, caplog):
     find = search_tool(lambda query: PAGES, name="find")
 
-    def fail(fd, data):
-        raise OSError(28, "No space left on device")
-
     with capture(path) as live, live.conversation("c1"):
         find("a")
         with monkeypatch.context() as patch:
-            patch.setattr("goodgain.traces.writer.os.write", fail)
+            patch.setattr("goodgain.traces.writer.append_line", lambda *line: -1 - errno.ENOSPC)
             assert find("b") is PAGES
         find("c")
     assert queries(only(path)) == ["a", "c"]

@@ -1,6 +1,7 @@
 """The recorder loses nothing, mixes nothing, and writes what the reader reads."""
 
 import asyncio
+import errno
 import json
 import logging
 import multiprocessing
@@ -392,10 +393,9 @@ def test_a_full_disk_does_not_stop_the_application(tmp_path, monkeypatch):
     with gg.record(tmp_path / "t.jsonl", strict=False) as rec:
         rec.search("a", [])
 
-        def fail(fd, data):
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(os, "write", fail)
+        monkeypatch.setattr(
+            "goodgain.traces.writer.append_line", lambda fd, line, known: -1 - errno.ENOSPC
+        )
         rec.search("b", [])
         assert rec.writer.lost == 1
         rec.writer.strict = True

@@ -24,6 +24,7 @@ def notes(
         *_of_input(facts),
         *_of_labels(facts, settings),
         *_of_usage(facts),
+        *_of_answers(facts, systems),
         *(note for system in systems for note in _of_system(system, settings)),
     ]
 
@@ -73,6 +74,31 @@ def _of_labels(facts: Mapping[str, Any], settings: GainSettings) -> Iterator[str
         )
 
 
+def _of_answers(facts: Mapping[str, Any], systems: tuple[SystemGain, ...]) -> Iterator[str]:
+    if not facts.get("answers"):
+        return
+    if facts.get("unused_answers"):
+        yield f"{facts['unused_answers']:,} gold answers are for conversations that are not in the traces"
+    for s in systems:
+        value = s.final_of_runs("Answer")
+        _, upper = s.final_bounds_of_runs("Answer")
+        answered = s.evidence.count("answered") > 0
+        checked, open_ = upper == upper, (value != value) & (upper == upper)
+        if not checked.all():
+            number_of = int((~checked).sum())
+            yield f"{s.name}: {number_of:,} of {len(value):,} conversations have no gold answer"
+        if (open_ & ~answered).any():
+            yield (
+                f"{s.name}: the traces of {int((open_ & ~answered).sum()):,} conversations have no answer; "
+                "Answer is undefined there, and its bounds count it as wrong and as right"
+            )
+        if (open_ & answered).any():
+            yield (
+                f"{s.name}: {int((open_ & answered).sum()):,} answers have no label of the judge; Answer is "
+                "undefined there, and its bounds count it as wrong and as right"
+            )
+
+
 def _of_usage(facts: Mapping[str, Any]) -> Iterator[str]:
     for kind in _USAGE:
         known = {how: facts.get(f"{kind}_{how}", 0) for how in ("by_step", "by_search")}
@@ -99,6 +125,11 @@ def _conversations(count: int) -> str:
 
 def _of_system(s: SystemGain, settings: GainSettings) -> Iterator[str]:
     c = s.counts()
+    if unresolved := int(s.evidence.count("unresolved").sum()):
+        yield (
+            f"{s.name}: {unresolved:,} markers in answers name nothing that is known, or several things; "
+            "figures of citations have bounds for them"
+        )
     if s.is_repeated:
         equal = c["runs"] == s.repeats * c["conversations"]
         each = f"{s.repeats} each" if equal else f"up to {s.repeats} each"

@@ -49,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain calibrate human.txt labels.db\n"
         '  goodgain calibrate labels.db labels.db --runs bm25.run knn.run -m "nDCG@10 AP" --design first\n'
         '  goodgain calibrate human.txt labels.db --runs bm25.run knn.run -m "P@10" --design pairs\n'
-        "  goodgain calibrate human.txt labels.db --passport labels.passport.json --earlier old.json\n",
+        "  goodgain calibrate human.txt labels.db --passport new.passport.json \\\n"
+        "      --earlier-passport old.passport.json\n",
     )
     p.add_argument(
         "human", metavar="HUMAN", help="human judgments, in any format, or a label store"
@@ -86,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         help="write the judge's passport; reports find STORE's as *.passport.json beside it",
     )  # fmt: skip
     passport.add_argument(
-        "--earlier", metavar="FILE", help="test what has changed since an earlier passport"
+        "--earlier-passport", metavar="FILE", help="test what has changed since an earlier passport"
     )
     add_save(p)
     add_report(p, texts=False)
@@ -117,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     files, text, notes = side_files(args, result), result.render(args.format), result.warnings()
-    if args.passport or args.earlier:
+    if args.passport or args.earlier_passport:
         passport = _passport(args, labels, result)
         if args.passport:
             files[args.passport] = passport.to_json()
@@ -140,7 +141,7 @@ def _passport(args: argparse.Namespace, labels: Any, result: Calibration) -> Pas
             f"'{args.labels}' is not a label store, so its judge is unknown",
             hint="a passport needs the store that `goodgain label` wrote",
         )
-    earlier = Passport.load(args.earlier) if args.earlier else None
+    earlier = Passport.load(args.earlier_passport) if args.earlier_passport else None
     return make_passport(args.human, own, result, earlier=earlier)
 
 
@@ -150,6 +151,6 @@ def _passport_notes(args: argparse.Namespace, passport: Passport) -> list[str]:
     notes = []
     if args.passport and not args.passport.endswith(SUFFIX):
         notes.append(f"reports find a passport beside its store only as *{SUFFIX}")
-    if passport.drift is not None and passport.drift.found:
+    if passport.drift is not None and passport.drift.changed:
         notes.append(passport.drift.sentence())
     return notes

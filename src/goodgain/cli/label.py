@@ -141,8 +141,15 @@ def run(args: argparse.Namespace) -> int:
     )
     bar = Bar(sys.stderr) if not args.quiet else None
     if args.task != "gains":
-        task_options = {"limits": limits, "processes": args.processes, "progress": bar}
-        return run_task(args, judge, task_options, lambda: _pairs(args))
+        task_options = {
+            "limits": limits, "processes": args.processes, "progress": bar, "keep": args.keep,
+            "name": args.judge_name, "retry": [*filter(None, args.retry.split(","))],
+        }  # fmt: skip
+        try:
+            return run_task(args, judge, task_options, lambda: _pairs(args))
+        finally:
+            if bar:
+                bar.end()
     options: dict[str, Any] = {
         "name": args.judge_name,
         "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),
@@ -200,6 +207,8 @@ def _warnings(p: Progress, args: argparse.Namespace) -> Iterator[str]:
             f"the server did not report the tokens of {p.estimated:,} of {p.calls:,} calls; their cost is "
             "an estimate"
         )
+    for name, count in p.unused.items():
+        yield f"{count:,} pairs have a field '{name}' that the prompt does not show"
     if p.without_text:
         yield f"{p.without_text:,} documents have no text, and so no label"
     failures, earlier = p.failures, p.stored_to_retry

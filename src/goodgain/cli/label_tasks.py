@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+_GAINS_ONLY = (
+    "prompt", "template", "examples", "canaries", "replicates", "batch_api", "labelled_traces", "answers",
+)  # fmt: skip
 TASKS = {
     "gains": "how well each document answers its question",
     "nuggets": "make nuggets, the facts that an answer should contain, from the good documents (--qrels)",
@@ -39,7 +42,17 @@ def add_task(p: argparse.ArgumentParser) -> None:
 def run_task(
     args: argparse.Namespace, judge: Any, options: dict[str, Any], pairs: Callable[[], Any]
 ) -> int:
-    """Run the task and print what came of it."""
+    """Run the task and print what came of it; options that it does not have are refused."""
+    from goodgain.errors import UsageError
+
+    for name in _GAINS_ONLY:
+        value = getattr(args, name)
+        if value and not (name == "replicates" and value == 1):
+            raise UsageError(f"--task {args.task} does not have --{name.replace('_', '-')}")
+    if args.dry_run:
+        raise UsageError(
+            f"--task {args.task} has no --dry-run", hint="--budget limits what it may cost"
+        )
     run = {"nuggets": _nuggets, "assignment": _assignment, "preferences": _preferences}[args.task]
     return run(args, judge, options, pairs)
 
@@ -50,24 +63,24 @@ def _nuggets(
     from goodgain.labels.nuggets import make_nuggets
     from goodgain.results.text import render
 
-    made = make_nuggets(
+    result = make_nuggets(
         pairs(), judge, args.store, qrels=args.qrels, threshold=args.threshold, source=args.source,
         **options,
     )  # fmt: skip
     rows = [
         [query, "vital" if n.vital else "okay", n.text]
-        for query, own in made.nuggets.items()
+        for query, own in result.nuggets.items()
         for n in own
     ]
     write(args, render(args.format, ["query", "importance", "nugget"], rows))
-    notes = [f"no nuggets for query '{query}': {why}" for query, why in made.failed.items()]
-    if made.without_documents:
-        count = len(made.without_documents)
+    notes = [f"no nuggets for query '{query}': {why}" for query, why in result.failed.items()]
+    if result.without_documents:
+        count = len(result.without_documents)
         notes.append(f"{count:,} queries have no good document, and so no nuggets")
     if args.qrels is None:
         notes.append("all documents count as good; --qrels says which are")
     warn(args, notes)
-    return 3 if made.failed else 0
+    return 3 if result.failed else 0
 
 
 def _assignment(

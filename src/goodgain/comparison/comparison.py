@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from goodgain.measures.custom import saved_measure
-from goodgain.results.judges import different_judges, judge_notes
 from goodgain.results.frames import AsFrames
+from goodgain.results.judges import different_judges, judge_notes
 from goodgain.results.numbers import stars
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, render

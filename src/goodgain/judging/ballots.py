@@ -49,6 +49,7 @@ class Ballots:
         self._rows = 0
         self._last = 0
         self.by_item: dict[str, dict[str, Ballot]] = {}  # the last ones, withdrawn or not
+        self.by_annotator: dict[str, dict[str, Ballot]] = {}  # the same, the other way round
         self.ids: set[str] = set()  # of requests
         self.labelled: set[tuple[str, str]] = set()  # annotator and item, also if withdrawn since
         self.other_scales = 0
@@ -63,6 +64,7 @@ class Ballots:
         if self._rows != rows:  # of two writers, the one with the lower id committed later
             self._rows = self._last = 0
             self.by_item.clear()
+            self.by_annotator.clear()
             self.labelled.clear()
             self.other_scales = 0
             self._read(0)
@@ -114,10 +116,18 @@ class Ballots:
         earlier = own.get(ballot.annotator)
         if earlier is None or earlier.order < ballot.order:
             own[ballot.annotator] = ballot
+            self.by_annotator.setdefault(ballot.annotator, {})[ballot.key] = ballot
         if ballot.status == "label":
             self.labelled.add((ballot.annotator, ballot.key))
 
     def of(self, key: str) -> dict[str, Ballot]:
         """The ballots on an item that count, by annotator."""
-        own = self.by_item.get(key, {})
+        own = self.by_item.get(key)
+        if own is None:
+            return {}
         return {name: ballot for name, ballot in own.items() if ballot.status != "withdrawn"}
+
+    def by(self, annotator: str) -> list[Ballot]:
+        """The ballots of a person that count."""
+        own = self.by_annotator.get(annotator, {}).values()
+        return [ballot for ballot in own if ballot.status != "withdrawn"]

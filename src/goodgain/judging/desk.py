@@ -97,6 +97,7 @@ class Desk:
         self._more = more
         self._orders: dict[str, list[str]] = {}
         self._leases: dict[str, tuple[str, float]] = {}
+        self._shared: set[str] = set()
         self._add_items(items)
         store.db.sync_commits()  # what the page shows as saved is on disk
         self.ballots.refresh()
@@ -107,6 +108,7 @@ class Desk:
             self.items.setdefault(item_key(item.place), item)
         if len(self.items) > before:
             self._orders.clear()
+            self._shared = {key for key in self.items if self._is_drawn(key)}
         return len(self.items) > before
 
     # --- people ---
@@ -115,7 +117,7 @@ class Desk:
         """Everyone who has a role or a vote."""
         rows = self.store.db.execute("SELECT name FROM annotators").fetchall()
         names = {row[0] for row in rows}
-        names |= {name for own in self.ballots.by_item.values() for name in own}
+        names |= self.ballots.by_annotator.keys()
         return sorted(name for name in names if name and not name.startswith(ADJUDICATED_BY))
 
     def role(self, annotator: str) -> str | None:
@@ -125,9 +127,7 @@ class Desk:
         ).fetchone()
         if row is not None:
             return str(row[0])
-        return (
-            "annotator" if any(annotator in own for own in self.ballots.by_item.values()) else None
-        )
+        return "annotator" if annotator in self.ballots.by_annotator else None
 
     def start(self, name: Any, role: Any) -> dict[str, str]:
         """Register a name; `role` None takes the one that it has."""
@@ -178,22 +178,31 @@ class Desk:
 
     def is_shared(self, key: str) -> bool:
         """Whether everyone judges this item."""
-        return int(digest(self.seed, "overlap", key)[:8], 16) < self.overlap * 0x1_0000_0000
+        return key in self._shared
+
+    def _is_drawn(self, key: str) -> bool:
+        share = self.overlap
+        return share > 0 and int(digest(self.seed, "overlap", key)[:8], 16) < share * 0x1_0000_0000
 
     def _open(self, annotator: str) -> Iterator[str]:
         """What this annotator may judge now, in order."""
         deadline = time.monotonic() - LEASE
         for key in self._order(annotator):
-            own = self.ballots.of(key)
-            if annotator in own or any(ballot.is_adjudicated for ballot in own.values()):
+            shared = key in self._shared
+            if key in self.ballots.by_item and not self._is_open(annotator, key, shared):
                 continue
-            if not self.is_shared(key):
-                if any(ballot.status == "label" for ballot in own.values()):
-                    continue
-                holder, since = self._leases.get(key, (annotator, 0.0))
+            if not shared and key in self._leases:
+                holder, since = self._leases[key]
                 if holder != annotator and since > deadline:
                     continue
             yield key
+
+    def _is_open(self, annotator: str, key: str, shared: bool) -> bool:
+        """Whether the votes on an item leave it to this annotator."""
+        own = self.ballots.of(key)
+        if annotator in own or any(ballot.is_adjudicated for ballot in own.values()):
+            return False
+        return shared or not any(ballot.status == "label" for ballot in own.values())
 
     def work(self, name: Any, wish: str = "") -> dict[str, Any]:
         """The item to judge, preferably the one that the page had; progress; and the last label."""
@@ -214,9 +223,8 @@ class Desk:
         if key is not None:
             self._leases[key] = (annotator, time.monotonic())
             item = {**self._present(key, annotator), **self._earlier(annotator, key)}
-        statuses = [
-            ballot.status for k in self.items if (ballot := self.ballots.of(k).get(annotator))
-        ]
+        own = self.ballots.by(annotator)
+        statuses = [ballot.status for ballot in own if ballot.key in self.items]
         done = statuses.count("label")
         return {
             "item": item,
@@ -233,8 +241,8 @@ class Desk:
         return {"note": ballot.note if ballot is not None and withdrawn else ""}
 
     def _last_ballot(self, annotator: str) -> Ballot | None:
-        own = (self.ballots.of(key).get(annotator) for key in self.items)
-        return max((ballot for ballot in own if ballot), key=lambda b: b.order, default=None)
+        own = (ballot for ballot in self.ballots.by(annotator) if ballot.key in self.items)
+        return max(own, key=lambda ballot: ballot.order, default=None)
 
     def _last(self, annotator: str) -> dict[str, Any] | None:
         ballot = self._last_ballot(annotator)

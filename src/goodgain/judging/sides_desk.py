@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ANSWERS = ("answer", "response", "output", "prediction", "completion")
 _QUERIES = ("query_id", "qid", "id", "_id", "conversation", "query", "question")
+_RESULT_LIMIT = 10_000  # characters of a result in a list
 _ORDERS = ("first second", "second first")
 
 
@@ -282,7 +283,11 @@ def _answer_contents(both: list[_Answers], warnings: list[str]) -> tuple[_Conten
 
 
 def _answer(text: str) -> dict[str, Any]:
-    return {"answer": text[:TEXT_LIMIT], "results": []}
+    return {"answer": _cut(text, TEXT_LIMIT), "results": []}
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]} [cut: {len(text):,} characters]"
 
 
 def _list_contents(
@@ -304,6 +309,8 @@ def _list_contents(
         )
     for doc in missing:
         fields_of[doc]["title"] = doc
+    for fields in fields_of.values():
+        fields["text"] = _cut(fields["text"], _RESULT_LIMIT)
 
     def content(top: Mapping[str, list[str]], query: str) -> dict[str, Any]:
         return {"answer": None, "results": [fields_of[doc] for doc in top.get(query, [])]}

@@ -95,6 +95,7 @@ class BatchRunner:
             stored=plan.stored,
             stored_failures=plan.failures,
             pairs=plan.pairs,
+            unused=plan.unused,
             cost=0.0 if self.price else None,
         )
         if plan.no_text:
@@ -225,13 +226,13 @@ class BatchRunner:
         try:
             remote = self.api.create(name, requests)
         except UnknownOutcomeError as error:
-            found, _ = self.api.find(name, len(requests), self._known())
-            if found is None:
+            listed, _ = self.api.find(name, len(requests), self._known())
+            if listed is None:
                 raise JudgeError(
                     f"it is not known whether a batch was submitted: {error}",
                     hint="run the same command again; it looks for the batch before it submits another",
                 ) from None
-            remote = found
+            remote = listed
         except JudgeError as error:
             self._event(name, "abandoned", "", str(error))
             raise
@@ -272,7 +273,9 @@ class BatchRunner:
             tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
             if tokens_in is None or tokens_out is None:
                 estimated = True
-                tokens_in = self._request(call).tokens() if call and tokens_in is None else tokens_in or 0
+                tokens_in = (
+                    self._request(call).tokens() if call and tokens_in is None else tokens_in or 0
+                )
                 tokens_out = tokens_out or 0
             own = self.price.of(tokens_in, tokens_out) if self.price else None
             request = self._request(call) if call else Request("", ("",), self.plan.prompt)

@@ -150,7 +150,9 @@ class Calibration(SavedAsJson, Reportable):
         if missed:
             messages.append(f"the judge did not recognise known answers: {', '.join(missed)}")
         if self.examples:
-            messages.append(f"left out {self.examples:,} pairs that the judge was shown as examples")
+            messages.append(
+                f"left out {self.examples:,} pairs that the judge was shown as examples"
+            )
         if any(self.clipped) and self.scale is not None:
             counts = [
                 f"{n:,} {whose} label{'s' * (n > 1)}"
@@ -243,7 +245,7 @@ def calibrate(
     people = _people(human)
     truth = people.gains
     judged = _labels(labels, threshold)
-    truth, shown = _without(truth, judged.shown)
+    truth, left_out = _without(truth, judged.examples)
     clipped = (0, 0)
     if declared is not None:
         declared.require_threshold(threshold)
@@ -308,7 +310,7 @@ def calibrate(
         not_labelled=sum(map(len, truth.values())) - pairs - failed,
         scale=None if declared is None else (declared.low, declared.high),
         clipped=clipped,
-        examples=shown,
+        examples=left_out,
     )
 
 
@@ -352,7 +354,7 @@ class _JudgeLabels(NamedTuple):
     canaries: tuple[tuple[str, int, int], ...]
     store: Store | None = None
     scale: tuple[float, ...] = ()
-    shown: frozenset[tuple[str, str]] = frozenset()  # as examples
+    examples: frozenset[tuple[str, str]] = frozenset()  # pairs that the judge was shown
 
     def documents(self) -> dict[str, list[str]]:
         """The documents that the judge was asked about, of every query."""
@@ -383,11 +385,11 @@ def _labels(source: Any, threshold: float) -> _JudgeLabels:
         (kind, labelled[kind], good[kind]) for kind in sorted(labelled) if labelled[kind]
     )
     scale: tuple[float, ...] = ()
-    shown: frozenset[tuple[str, str]] = frozenset()
+    examples: frozenset[tuple[str, str]] = frozenset()
     if isinstance(labels, Labels):
         scale = (float(labels.setting.low), float(labels.setting.high))
-        shown = frozenset(example_pairs(labels.setting))
-    return _JudgeLabels(gains, failed, canaries, labels.store, scale, shown)
+        examples = frozenset(example_pairs(labels.setting))
+    return _JudgeLabels(gains, failed, canaries, labels.store, scale, examples)
 
 
 def _counts(queries: list[list[tuple[float, float]]], scale: list[float]) -> tuple[Floats, Floats]:

@@ -253,15 +253,17 @@ def fisher(first: int, first_total: int, second: int, second_total: int) -> floa
     return sum(w for w in ways.values() if w <= ways[first] * (1 + 1e-9)) / comb(total, right)
 
 
-def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def changed_fields(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[tuple[str, str, str]]:
     """What of a judge's description differs: name, then, now."""
     names = dict.fromkeys([*before, *after])
     return [
-        (name, _shown(before.get(name)), _shown(after.get(name)))
+        (name, _text(before.get(name)), _text(after.get(name)))
         for name in names
         if before.get(name) != after.get(name)
     ]
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return "none" if value in (None, "", {}, []) else str(value)

@@ -87,7 +87,7 @@ def human_gains(source: Any) -> Mapping[str, Mapping[str, float]]:
     return gains_of(source)
 
 
-def shown_examples(examples: Sequence[Example], question: str, count: int) -> list[Example]:
+def examples_for(examples: Sequence[Example], question: str, count: int) -> list[Example]:
     """The first `count` examples that are not of this question."""
     own = normalised(question)
     return [e for e in examples if normalised(e.question) != own][:count]

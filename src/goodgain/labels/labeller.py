@@ -99,8 +99,9 @@ def label(
     is labelled once per question.
 
     `judge` is the name of a judge or of a model, anything that can be called with a `Request`, or an
-    `Ensemble` of several of these. Labels belong to the judge that made them: to a model with its server and parameters, or to a function with
-    its code and the data it refers to. `name` names a judge that cannot be told from others in this way.
+    `Ensemble` of several of these. Labels belong to the judge that made them: to a model with its server
+    and parameters, or to a function with its code and the data it refers to. `name` names a judge that
+    cannot be told from others in this way.
     `processes` distributes the calls of a built-in judge; by default a long run uses one process per 64
     concurrent calls, and at most one per core. `budget` limits the total cost of the store. `retry`
     lists failures of earlier runs to try again. `keep` is what the store keeps of a document for audit:
@@ -115,8 +116,8 @@ def label(
     """
     if isinstance(judge, Ensemble):
         return label_ensemble(
-            judge, source, Store.of(store), label, name=name, prompt=prompt, replicates=replicates, batch=batch,
-            concurrency=concurrency, processes=processes, budget=budget, limits=limits,
+            judge, source, Store.of(store), label, name=name, prompt=prompt, replicates=replicates,
+            batch=batch, concurrency=concurrency, processes=processes, budget=budget, limits=limits,
             text_limit=text_limit, canaries=canaries, identity=identity, retry=retry, keep=keep,
             progress=progress, batch_api=batch_api, wait=wait,
         )  # fmt: skip
@@ -354,5 +355,7 @@ def _plan(
         record=record,
         keep=keep,
     )
-    plan.take(with_canaries(pairs_to_label(source, identity), canaries, template.high))
+    known = not template.name.startswith("answer-")  # these compare with an answer in the question
+    pairs = pairs_to_label(source, identity)
+    plan.take(with_canaries(pairs, canaries, template.high, known))
     return plan

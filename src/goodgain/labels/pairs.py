@@ -47,7 +47,7 @@ class _Texts:
 
     def __init__(self) -> None:
         self._questions: dict[str, str] = {}  # of recent queries, which need no look-up
-        self._db = sqlite3.connect("", isolation_level=None)
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("PRAGMA cache_size = -16000")
         self._db.execute("BEGIN")

@@ -43,7 +43,7 @@ class Drift:
     alpha: float
 
     @property
-    def found(self) -> tuple[DriftTest, ...]:
+    def changed(self) -> tuple[DriftTest, ...]:
         """The figures that have changed."""
         return tuple(t for t in self.tests if t.changed(self.alpha))
 
@@ -52,8 +52,8 @@ class Drift:
         date = self.against[:10]
         changed = ", ".join(name for name, *_ in self.changes)
         changes = f" (changed: {changed})" if changed else ""
-        if self.found:
-            what = "; ".join(f"{t.name} {t.before:.3g} to {t.after:.3g}" for t in self.found)
+        if self.changed:
+            what = "; ".join(f"{t.name} {t.before:.3g} to {t.after:.3g}" for t in self.changed)
             return f"drift against {date}{changes}: {what}"
         if not any(t.p == t.p for t in self.tests):
             return f"too few pairs to test for drift against {date}{changes}"
@@ -106,7 +106,7 @@ class Passport(SavedAsJson):
             "failed": self.failed,
             "canaries": [c._asdict() for c in self.canaries],
             "drift": None if self.drift is None else self.drift.sentence(),
-            "drifted": bool(self.drift and self.drift.found),
+            "drifted": bool(self.drift and self.drift.changed),
         }
 
     def compared(self, earlier: Passport, seed: int = 0) -> Passport:
@@ -180,7 +180,9 @@ class Passport(SavedAsJson):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """A passport from what `to_dict` returned."""
-        names = [name for name in cls.__slots__ if name not in ("canaries", "judged", "drift", "figures")]
+        names = [
+            name for name in cls.__slots__ if name not in ("canaries", "judged", "drift", "figures")
+        ]
         values = {name: data[name] for name in names}
         for name in ("scale", "labelled"):
             values[name] = tuple(values[name])
@@ -212,12 +214,12 @@ def make_passport(
     own = Labels.of(labels)
     setting = own.setting
     truth, gains = gains_of(human), own.to_dict()
-    shown = example_pairs(setting)
+    examples = example_pairs(setting)
     judged = tuple(
         JudgedPair(query, doc, float(gain), float(gains[query][doc]))
         for query, docs in truth.items()
         for doc, gain in docs.items()
-        if doc in gains.get(query, {}) and (query, doc) not in shown
+        if doc in gains.get(query, {}) and (query, doc) not in examples
     )
     passport = Passport(
         setting=setting.digest,
@@ -289,7 +291,9 @@ def wilson(right: int, total: int, confidence: float) -> tuple[float, float]:
 
 
 def _prompt_text(store: Store, setting: Setting) -> dict[str, Any] | None:
-    row = store.db.execute("SELECT text FROM prompts WHERE version = ?", (setting.prompt,)).fetchone()
+    row = store.db.execute(
+        "SELECT text FROM prompts WHERE version = ?", (setting.prompt,)
+    ).fetchone()
     return dict(json.loads(row[0])) if row else None
 
 

@@ -131,9 +131,11 @@ class Plan:
                 )
             query, doc, document = _escaped(pair.query), _escaped(pair.doc), document_hash(text)
             narrative, answer = self._background(pair)
-            asked = "\0".join((question, narrative, answer)) if narrative or answer else question
+            background = (
+                "\0".join((question, narrative, answer)) if narrative or answer else question
+            )
             for replicate in range(self.replicates):
-                key = self.setting.key(asked, text, replicate)
+                key = self.setting.key(background, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
                 calls.append(
                     _Todo(
@@ -214,8 +216,8 @@ class Plan:
         for call, new in zip(calls, added, strict=True):
             if new:
                 self.todo += 1
-                asked = call.question + call.narrative + call.answer
-                self.tokens += self.prompt.tokens(asked, [call.text])
+                background = call.question + call.narrative + call.answer
+                self.tokens += self.prompt.tokens(background, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""

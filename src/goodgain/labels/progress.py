@@ -25,6 +25,7 @@ class Progress:
     cost: float | None = None
     estimated: int = 0  # calls whose tokens the server did not report
     last_failure: str = ""
+    unused: Counter[str] = field(default_factory=Counter)  # fields of pairs that the prompt lacks
     started: float = field(default_factory=monotonic)
     planning: bool = False  # more pairs are still being read: `total` grows
     stopped: str = ""  # "budget", "interrupted", "failed", or empty

@@ -29,7 +29,7 @@ _NAME = "|".join(_NAMES)
 _PLACEHOLDER = re.compile(rf"(\{{\{{\s*(?:{_NAME})\s*\}}\}}|\{{(?:{_NAME})\}})")
 _SYSTEM = re.compile(r"--- system\r?\n(.*?)--- user\r?\n(.*)", re.DOTALL)
 _PATH_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
-_SHOWN = 40  # characters of a reply in a message
+_EXCERPT = 40  # characters of a reply in a message
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class RawPrompt(Prompt):
         self, question: str, documents: Sequence[str], narrative: str = "", answer: str = ""
     ) -> str:
         """The published text with its placeholders filled; the document stands as it is."""
-        shown = self.examples_text(question) if self.shots else ""
-        listed = (question, documents[0], narrative, answer, shown)
+        examples = self.examples_text(question) if self.shots else ""
+        listed = (question, documents[0], narrative, answer, examples)
         values = dict(zip(FIELDS, listed, strict=True))
         pieces = self._pieces
         return "".join([values[_role(p)] if i % 2 else p for i, p in enumerate(pieces)])
@@ -149,8 +149,8 @@ class RawPrompt(Prompt):
 
     @cached_property
     def _fixed_tokens(self) -> int:
-        shown = "".join(e.question + e.text for e in self.examples)
-        return tokens_of(self.system + self.user + shown)
+        examples = "".join(e.question + e.text for e in self.examples)
+        return tokens_of(self.system + self.user + examples)
 
     def schema(self, count: int) -> dict[str, Any] | None:
         """No schema: it would change what is asked for."""
@@ -162,14 +162,16 @@ class RawPrompt(Prompt):
         if not values:
             values = _returned(text)
         if not values:
-            return Verdict("invalid", None, f"nothing matches '{self.reply}' in {text!r:.{_SHOWN}}")
+            return Verdict(
+                "invalid", None, f"nothing matches '{self.reply}' in {text!r:.{_EXCERPT}}"
+            )
         gains = {_whole(value) for value in values}
         if len(gains) > 1:
             return Verdict("invalid", None, f"'{self.reply}' matches different numbers")
         (gain,) = gains
         if gain is None:
             return Verdict(
-                "invalid", None, f"the gain {values[0]!r:.{_SHOWN}} is not a whole number"
+                "invalid", None, f"the gain {values[0]!r:.{_EXCERPT}} is not a whole number"
             )
         if not self.low <= gain <= self.high:
             return Verdict(

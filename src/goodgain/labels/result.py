@@ -214,6 +214,7 @@ class Labels(_LabelTable):
         qrels = Qrels(self.to_dict(), name=f"labels of {self.name}")
         return qrels.judged_by(judge_facts(self))
 
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PeopleLabels(_LabelTable):
     """The labels of people in a store: of one annotator, or of all by a rule.

@@ -60,7 +60,10 @@ class Runner:
         self.price: Price | None = getattr(judge, "price", None)
         self.max_tokens = int(getattr(judge, "max_tokens", 0))
         self.progress = Progress(
-            total=0, stored_failures=plan.failures, cost=0.0 if self.price else None
+            total=0,
+            stored_failures=plan.failures,
+            unused=plan.unused,
+            cost=0.0 if self.price else None,
         )
         self._done_elsewhere = 0  # labels that other processes have made meanwhile
         self._update_plan()
@@ -87,6 +90,8 @@ class Runner:
         self._planned = asyncio.Event()  # set whenever there are more calls, or no more to come
         self._is_planning = False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None  # that of the loop
+        self._interrupts = 0
         self._workers: list[asyncio.Task[None]] = []
         self._unsaved: list[ReplyRow] = []
         self._unpaid: list[Spending] = []
@@ -106,7 +111,7 @@ class Runner:
         return self.progress
 
     def _run_in_thread(self) -> None:
-        """Run in a thread while this one waits: only the main thread notices Ctrl-C."""
+        """Run in a thread while this one waits, because a thread can only run one loop."""
         ended = threading.Event()
         failures: list[BaseException] = []
 
@@ -118,23 +123,17 @@ class Runner:
             finally:
                 ended.set()
 
-        threading.Thread(target=work, daemon=True).start()
-        interrupts = 0
-        while not ended.is_set():
-            try:
-                ended.wait(60)
-            except KeyboardInterrupt:
-                interrupts += 1
-                if interrupts > _MAX_INTERRUPTS:
-                    raise
-                if self._loop is not None:
-                    with suppress(RuntimeError):  # it has just been closed
-                        self._loop.call_soon_threadsafe(self._interrupt)
+        with self._interruptible():
+            threading.Thread(target=work, daemon=True).start()
+            ended.wait()
         if failures:
             raise failures[0]
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.current_thread()
+        if self._interrupts:  # before there was a loop
+            self._interrupt()
         count = self.limits.concurrency
         if self.plan.complete:
             count = min(count, max(1, self.plan.todo))
@@ -170,7 +169,7 @@ class Runner:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Handle Ctrl-C in the main thread; elsewhere, the thread that waits for this one does."""
+        """Handle Ctrl-C, which only the main thread notices, whatever loop it may be running."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -181,10 +180,15 @@ class Runner:
             signal.signal(signal.SIGINT, before)
 
     def _on_signal(self, *_: object) -> None:
-        if self._is_planning:  # it may be waiting for input
+        self._interrupts += 1
+        in_main_thread = self._thread is threading.main_thread()
+        if self._is_planning and in_main_thread:  # it may be waiting for input
             raise KeyboardInterrupt
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._interrupt)
+        if self._interrupts > _MAX_INTERRUPTS and not in_main_thread:
+            raise KeyboardInterrupt
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has just been closed
+                self._loop.call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
         """Let calls in flight finish on the first Ctrl-C, as they are paid for; cancel them on the second."""

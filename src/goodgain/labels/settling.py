@@ -66,12 +66,12 @@ class Settling:
             return f"{now}{rest}."
         if not self.pairs:
             return f"{now}; no number of labels is sure to settle it."
-        noun = "label" if len(self.pairs) == 1 else "labels"
-        verb = "this" if len(self.pairs) == 1 else "these"
+        one = len(self.pairs) == 1
+        these = "this label" if one else f"these {len(self.pairs):,} labels"
         return (
             f"{now}, but the unjudged documents could turn it round ({self.low:+.4f} to {self.high:+.4f}): "
-            f"{verb} {len(self.pairs):,} {noun} of {self.unjudged:,} would settle {self.first} against "
-            f"{self.second}, if they come out as expected."
+            f"{these} of {self.unjudged:,} would settle {self.first} against {self.second}, if "
+            f"{'it comes' if one else 'they come'} out as expected."
         )
 
 

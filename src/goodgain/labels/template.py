@@ -136,10 +136,10 @@ class Prompt:
         """The question and the documents, with narrative and gold answer where the template has them."""
         count = len(documents)
         blocks = [block(text, i if count > 1 else None) for i, text in enumerate(documents, 1)]
-        shown = self.examples_text(question) if self.shots else ""
-        values = (question, "\n\n".join(blocks), narrative, answer, shown)
+        examples = self.examples_text(question) if self.shots else ""
+        values = (question, "\n\n".join(blocks), narrative, answer, examples)
         text = self._fill(dict(zip(FIELDS, values, strict=True)))
-        return text if not shown or "examples" in self.fields else f"{shown}\n\n{text}"
+        return text if not examples or "examples" in self.fields else f"{examples}\n\n{text}"
 
     def _fill(self, values: Mapping[str, str]) -> str:
         """Every placeholder is replaced once: text that is inserted is never searched for more."""
@@ -148,12 +148,12 @@ class Prompt:
 
     def examples_text(self, question: str) -> str:
         """The examples, without those of this question."""
-        from goodgain.labels.examples import shown_examples
+        from goodgain.labels.examples import examples_for
 
-        shown = shown_examples(self.examples, question, self.shots)
+        examples = examples_for(self.examples, question, self.shots)
         texts = [
             f"Question:\n{e.question}\n\n{block(e.text, None, 'example')}\n\nGain: {e.gain:g}"
-            for e in shown
+            for e in examples
         ]
         return "How people judged other documents:\n\n" + "\n\n---\n\n".join(texts) + "\n\n---"
 
@@ -177,8 +177,8 @@ class Prompt:
 
     @cached_property
     def _fixed_tokens(self) -> int:
-        shown = sum(tokens_of(e.question + e.text) + _DELIMITERS for e in self.examples)
-        return tokens_of(self.system + _SEVERAL + self.user) + shown
+        examples = sum(tokens_of(e.question + e.text) + _DELIMITERS for e in self.examples)
+        return tokens_of(self.system + _SEVERAL + self.user) + examples
 
     def to_dict(self) -> dict[str, Any]:
         """All of its text, for the store and the judge's passport."""

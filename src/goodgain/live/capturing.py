@@ -63,7 +63,7 @@ class Capture:
         )
         self._lists_tools = bool(self.rules.tools)
         self._retry = 0.0
-        self._is_logged = self._is_closed = False
+        self._is_logged = self._is_closed = self._has_turns = False
         self._errors: dict[int, int] = {}  # by thread, so that counting needs no lock
         self._dropped: dict[int, int] = {}
         self._sessions: Recent[str] = Recent()  # by trace
@@ -71,6 +71,7 @@ class Capture:
         self._choices: Recent[bool] = Recent()  # whether a conversation is in the sample
         self._heads: Recent[dict[str, Any]] = Recent()
         self._parents: Recent[bool] = Recent()  # spans that written ones are inside of
+        self._others: Recent[bool] = Recent()  # tools that are no searches by their name alone
         self._calls: Recent[bool] = Recent()  # calls that have a span
         self.joining = Joining(self)
         self.surroundings: list[Callable[[], tuple[str, str] | None]] = []
@@ -146,6 +147,11 @@ class Capture:
                 self.report(error)
             self.add(span)
 
+    @property
+    def redacts(self) -> bool:
+        """Whether texts are redacted, so that spans must be read when they are captured."""
+        return self._redaction is not None
+
     def learn_session(self, trace: str, session: str | None) -> None:
         """Remember the conversation of a trace before its first span ends."""
         if session:
@@ -182,12 +188,12 @@ class Capture:
             self._parents[span.parent] = True
         if span.call:
             self._calls[span.call] = True
-        if span.is_call:
+        if self._lists_tools and span.is_call:
             self._apply_lists(span)
         if self._redaction is not None:
             self._redaction.apply(span)
-        elif span.kind == "tool" and span.said is None:
-            self._strip(span)
+        elif span.kind == "tool" and span.said is None and self._strip(span):
+            more = None
         fields = span_fields(span)
         if more and span.said is None:
             fields |= more
@@ -196,9 +202,11 @@ class Capture:
     def _head(self, span: Span) -> dict[str, Any] | None:
         """What a line begins with; None if its conversation is not in the sample."""
         turn = current_turn(self)
-        if turn is None:  # a thread that does not inherit it
-            turn = self._turns.get(span.trace)
+        if turn is None:
+            if self._has_turns:  # a thread may not inherit it
+                turn = self._turns.get(span.trace)
         elif not turn.is_implicit:
+            self._has_turns = True
             self._turns[span.trace] = turn
         if turn is not None and not turn.is_implicit:
             return self._sampled_head(turn.trace, turn.name, turn.system or self.system)
@@ -215,14 +223,16 @@ class Capture:
         if self.sample < 1 and not self._is_sampled(trace, session):
             return None
         head = self._heads.get(trace)
-        if head is None or (session is not None and "session" not in head):
+        if head is None or head.get("conversation") != session or head.get("system") != system:
             head = {"recorded": VERSION, "key": _word(trace)}
             if session is not None:
                 head |= {"session": _word(session), "conversation": session}
             if session is not None and session == trace:  # nobody has named it
                 head["implicit"] = True
+            if system is not None:
+                head["system"] = system
             self._heads[trace] = head
-        return head if system is None else {**head, "system": system}
+        return head
 
     def _is_sampled(self, trace: str, session: str | None) -> bool:
         """Decided once, by the conversation's name, so that all processes agree."""
@@ -234,8 +244,6 @@ class Capture:
 
     def _apply_lists(self, span: Span) -> None:
         """Apply the user's lists of tools."""
-        if not self._lists_tools:
-            return
         listed = self.rules.listed(span.name or "")
         if listed is not None and listed.account == "search":
             span.kind = "retriever"
@@ -246,11 +254,16 @@ class Capture:
             span.kind, span.said = "tool", "not a search"
             span.query = span.output = None
 
-    def _strip(self, span: Span) -> None:
+    def _strip(self, span: Span) -> bool:
         """Leave out the content of a call that no argument and no output could make a search."""
-        verdict = self.rules.decided_by_name(span.name)
-        if verdict is not None and verdict.account == "not a search":
+        is_other = self._others.get(span.name or "")
+        if is_other is None:
+            verdict = self.rules.decided_by_name(span.name)
+            is_other = verdict is not None and verdict.account == "not a search"
+            self._others[span.name or ""] = is_other
+        if is_other:
             span.query = span.output = None
+        return is_other
 
     def _write(self, line: bytes) -> None:
         writer = self._writer

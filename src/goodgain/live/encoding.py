@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from goodgain._core import encode_json
 from goodgain.traces.objects import document_fields, plain, table_rows, type_name
 
 
 def encode(event: dict[str, Any]) -> bytes:
     """An event as JSON; what JSON cannot hold is written as its fields, or as the name of its type."""
     try:
-        text = _ENCODER.encode(event)
+        return encode_json(event, _default)
     except (TypeError, ValueError, RecursionError):
-        text = _ENCODER.encode(_careful(event, 0))
-    return text.encode("utf-8", "replace")
+        return encode_json(_careful(event, 0), _default)
 
 
 def _default(value: Any) -> Any:
@@ -32,7 +31,6 @@ def _default(value: Any) -> Any:
         return f"<{type_name(value)}>"
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_default)
 _DEPTH = 50
 
 
@@ -41,11 +39,13 @@ def _careful(value: Any, depth: int) -> Any:
     if depth > _DEPTH:
         return "<nested too deeply>"
     if isinstance(value, dict):
-        return {str(k): _careful(v, depth + 1) for k, v in value.items()}
+        return {_careful(str(k), depth): _careful(v, depth + 1) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_careful(v, depth + 1) for v in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, str):  # without halves of surrogate pairs
+        return value.encode("utf-8", "replace").decode()
+    if value is None or isinstance(value, int | float):
         return value
     return _careful(_default(value), depth + 1)

@@ -159,7 +159,8 @@ def _captured(span: _Span, error: str | None) -> Span:
         captured.name = tags.get("haystack.component.name")
         captured.query = _query(tags.get("haystack.component.input"))
         output = tags.get("haystack.component.output")
-        captured.output = output.get("documents", output) if isinstance(output, dict) else output
+        documents = output.get("documents") if isinstance(output, dict) else None
+        captured.output = output if documents is None else [_document(d) for d in documents]
     elif kind == "model":
         _add_exchange(captured, tags)
     return captured
@@ -179,6 +180,11 @@ def _kind(span: _Span) -> Kind:
         if isinstance(output, dict) and "replies" in output and "Agent" not in kind:
             return "model"
     return "other"
+
+
+def _document(document: Any) -> dict[str, Any]:
+    fields = {"id": document.id, "content": document.content, "metadata": document.meta}
+    return fields if document.score is None else {**fields, "score": document.score}
 
 
 def _query(inputs: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import TextNode
 from llama_index.core.tools.types import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_span_id
@@ -75,15 +76,18 @@ class SpanHandler(BaseSpanHandler[Any]):
     ) -> None:
         """Something starts."""
         outer = self.runs.get(parent_id or "")
+        if outer is not None and outer.instance is instance and outer.is_call:
+            self.runs[id_] = outer  # a method that calls another of the same object
+            return
         arguments = bound_args.arguments
-        kind, name, description, query = _described(id_, instance, arguments, outer)
+        kind, name, description, query = _described(id_, instance, arguments)
         event = arguments.get("ev")
         session = next((str(tags[n]) for n in _SESSIONS if tags and tags.get(n)), None)
         run = _Run(
             kind=kind,
             trace=outer.trace if outer is not None else id_,
             id=id_,
-            parent=parent_id,
+            parent=outer.id if outer is not None else parent_id,
             start=time.time_ns(),
             where="",
             session=session,
@@ -104,8 +108,8 @@ class SpanHandler(BaseSpanHandler[Any]):
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **facts: Any
     ) -> None:
         """Something has returned; a model that streams ends with an event."""
-        run = self.runs.get(id_)
-        if run is None or run.end is not None:
+        run = self._ending(id_)
+        if run is None:
             return
         if run.kind == "model":
             if not hasattr(result, "message") and not hasattr(result, "text"):
@@ -114,7 +118,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         elif run.kind == "tool":
             run.output = _tool_output(result)
         elif run.kind == "retriever":
-            run.output = result
+            run.output = [_node(n) for n in result or ()]
         self._end(run)
 
     @guarded
@@ -127,11 +131,19 @@ class SpanHandler(BaseSpanHandler[Any]):
         **facts: Any,
     ) -> None:
         """Something has failed."""
-        run = self.runs.get(id_)
-        if run is not None and run.end is None:
+        run = self._ending(id_)
+        if run is not None:
             if run.kind in ("tool", "retriever", "model"):
                 run.error = str(err) or type(err).__name__
             self._end(run)
+
+    def _ending(self, id_: str) -> _Run | None:
+        """The run that ends with a span: none if it has ended, or goes on around the span."""
+        run: _Run | None = self.runs.get(id_)
+        if run is not None and run.id != id_:
+            self.runs.pop(id_)
+            return None
+        return None if run is None or run.end is not None else run
 
     def end_model(self, id_: str, result: Any) -> None:
         """A model has said all that it had to say."""
@@ -189,22 +201,35 @@ class _Run(Span):
 
 
 def _described(
-    id_: str, instance: Any, arguments: dict[str, Any], outer: _Run | None
+    id_: str, instance: Any, arguments: dict[str, Any]
 ) -> tuple[Kind, str | None, str | None, Any]:
-    """The kind, name, description and query; methods that call others of the same object are no calls."""
+    """The kind, name, description and query."""
     method = id_.rpartition(".")[2].partition("-")[0]
-    is_again = outer is not None and outer.instance is instance and outer.kind != "other"
-    if isinstance(instance, BaseTool) and method in _TOOL_METHODS and not is_again:
+    if isinstance(instance, BaseTool) and method in _TOOL_METHODS:
         facts = instance.metadata
         query = arguments.get("kwargs") or arguments.get("input") or list(arguments.get("args", ()))
         return "tool", facts.name, facts.description, query
-    if isinstance(instance, BaseRetriever) and method in _RETRIEVER_METHODS and not is_again:
+    if isinstance(instance, BaseRetriever) and method in _RETRIEVER_METHODS:
         query = arguments.get("str_or_query_bundle")
         text = getattr(query, "query_str", query)
         return "retriever", type(instance).__name__, None, {"query": text}
     if isinstance(instance, LLM) and method in _MODEL_METHODS:
         return "model", None, None, None
     return "other", None, None, None
+
+
+def _node(scored: Any) -> dict[str, Any]:
+    """A node with its score, in the words of other documents."""
+    node = scored.node
+    source = node.source_node
+    return {
+        "id": node.id_,
+        "node_id": node.id_,
+        "doc_id": None if source is None else source.node_id,
+        "text": node.text if isinstance(node, TextNode) else node.get_content(),
+        "metadata": node.metadata,
+        "score": scored.score,
+    }
 
 
 def _tool_output(result: Any) -> Any:

@@ -11,7 +11,7 @@ from agents.tracing.processor_interface import TracingProcessor
 from goodgain.live.handlers import add_span, guarded
 from goodgain.live.positions import new_id
 from goodgain.live.recent import Recent
-from goodgain.traces.formats.openai_agents import span_of_export
+from goodgain.traces.formats.openai_agents import error_text, span_of_export
 from goodgain.traces.formats.openai_responses import hosted_calls
 from goodgain.traces.spans import Span
 from goodgain.traces.values import nanoseconds
@@ -59,6 +59,9 @@ class AgentsProcessor(TracingProcessor):
     def on_span_end(self, span: Any) -> None:
         """Capture a span, with the content that its export leaves out."""
         data = span.span_data
+        if data.type == "function":
+            self._add_function(span, data)
+            return
         exported = {
             "id": span.span_id,
             "trace_id": span.trace_id,
@@ -73,6 +76,26 @@ class AgentsProcessor(TracingProcessor):
         add_span(self.capture, captured)
         for call in hosted_calls(exported["span_data"].get("items", [])):
             self._add_hosted(call, captured)
+
+    def _add_function(self, span: Any, data: Any) -> None:
+        """A tool of the application's."""
+        facts = self._traces.get(span.trace_id) or {}
+        captured = Span(
+            kind="tool",
+            trace=span.trace_id,
+            id=span.span_id,
+            parent=span.parent_id,
+            start=nanoseconds(span.started_at),
+            end=nanoseconds(span.ended_at),
+            where="",
+            session=facts.get("group_id"),
+            name=data.name,
+            query=data.input,
+            output=data.output,
+            error=error_text(span.error) if span.error else None,
+            system=facts.get("workflow_name"),
+        )
+        add_span(self.capture, captured)
 
     def _add_hosted(self, call: CallRecord, model: Span) -> None:
         """A search of the provider, which is part of the model's response."""

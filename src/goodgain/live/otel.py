@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from goodgain.live.handlers import add_span, guarded
 from goodgain.traces.formats import openinference, otel
-from goodgain.traces.spans import Span
+from goodgain.traces.spans import Kind, Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,43 +90,69 @@ class GoodgainExporter(SpanExporter):
 
 
 def add_readable(capture: Capture, readable: Any) -> None:
-    """Add a span of the SDK, read by the rules of the conventions that its attributes follow."""
-    attributes: dict[str, Any] = dict(readable.attributes or {})
-    context, parent, status = readable.context, readable.parent, readable.status
+    """Add a span of the SDK, read by the rules of the conventions that its attributes follow.
+
+    A call is written with its attributes as they are, and read by these rules later: that is cheaper.
+    """
+    attributes = readable.attributes or {}
+    rules = _rules(attributes)
+    kind: Kind = "other" if rules is None else rules.kind_of(attributes)
+    if rules is None or (kind in ("tool", "retriever") and not capture.redacts):
+        context, parent = readable.context, readable.parent
+        span = Span(
+            kind=kind,
+            trace=f"{context.trace_id:032x}",
+            id=f"{context.span_id:016x}",
+            parent=None if parent is None else f"{parent.span_id:016x}",
+            start=readable.start_time,
+            end=readable.end_time,
+            where="",
+        )
+        if rules is None:
+            add_span(capture, span)
+            return
+        span.session, span.call = rules.session_of(attributes), rules.call_of(attributes)
+        span.name = rules.name_of(attributes) or readable.name
+        capture.joining.apply(span)
+        capture.add(span, {"otel": {**_status(readable), "attributes": dict(attributes)}})
+        return
+    add_span(capture, rules.span_of_attributes(_fields(readable), dict(attributes), ""))
+
+
+def _rules(attributes: Any) -> Any:
+    """The conventions that attributes follow; None if none that are known."""
+    if openinference.KIND in attributes:
+        return openinference
+    return otel if otel.follows(attributes) else None
+
+
+def _fields(readable: Any) -> dict[str, Any]:
+    """A span as its readers know it."""
+    context, parent = readable.context, readable.parent
     fields = {
-        "name": readable.name,
+        **_status(readable),
         "trace_id": f"{context.trace_id:032x}",
         "span_id": f"{context.span_id:016x}",
         "parent_id": None if parent is None else f"{parent.span_id:016x}",
         "start_time": readable.start_time,
         "end_time": readable.end_time,
-        "status": {
-            "status_code": status.status_code.name,
-            "description": status.description,
-        },
     }
-    if readable.events:
-        fields["events"] = [
-            {"name": e.name, "attributes": dict(e.attributes or {})} for e in readable.events
-        ]
-    span = _span(fields, attributes)
-    if span is None:
-        span = Span(
-            kind="other",
-            trace=fields["trace_id"],
-            start=fields["start_time"],
-            end=fields["end_time"],
-            where="",
-            id=fields["span_id"],
-            parent=fields["parent_id"],
-        )
-    add_span(capture, span)
+    if readable.events and "events" not in fields:
+        fields["events"] = _events(readable)
+    return fields
 
 
-def _span(fields: dict[str, Any], attributes: dict[str, Any]) -> Span | None:
-    """The span in the first convention that its attributes follow; None in none."""
-    if openinference.KIND in attributes:
-        return openinference.span_of_attributes(fields, attributes, "")
-    if otel.follows(attributes):
-        return otel.span_of_attributes(fields, attributes, "")
-    return None
+def _status(readable: Any) -> dict[str, Any]:
+    """The name and, if it failed, the status of a span with the exception that it recorded."""
+    status = readable.status
+    if status.status_code.name != "ERROR":
+        return {"name": readable.name}
+    return {
+        "name": readable.name,
+        "status": {"status_code": "ERROR", "description": status.description},
+        "events": _events(readable),
+    }
+
+
+def _events(readable: Any) -> list[dict[str, Any]]:
+    return [{"name": e.name, "attributes": dict(e.attributes or {})} for e in readable.events]

@@ -22,16 +22,21 @@ _turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
 # The function that is running: its capture, trace and span.
 _running: ContextVar[tuple[Capture, str, str] | None] = ContextVar("running", default=None)
 _numbers = itertools.count()
-_origin: tuple[int, str] = (0, "")
+_origin = os.urandom(10).hex()  # of the ids of this process
 
 
 def new_id() -> str:
     """A name that no other span of any process has; cheaper than a UUID."""
+    return f"{_origin}{next(_numbers):x}"
+
+
+def _renew_origin() -> None:
     global _origin
-    process = os.getpid()
-    if _origin[0] != process:
-        _origin = (process, os.urandom(10).hex())
-    return f"{_origin[1]}{next(_numbers):x}"
+    _origin = os.urandom(10).hex()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_origin)
 
 
 def current_turn(capture: Capture) -> Turn | None:

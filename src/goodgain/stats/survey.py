@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.intp]
 
 FEWEST = 10  # sampled units, below which no interval was found to hold
-FEWEST_GRADED = 20  # the same for more than two values
+FEWEST_GRADED = 30  # the same for more than two values
 IN_CLASS = 10  # sampled units of each class of predictions
-_LONGER = 2.5  # over n: by which share an interval by Student's t is made longer
+_LONGER = 1.5  # over n: by which share an interval by Student's t is made longer
 _OFF_MODE = 10  # sampled units whose value is not the most frequent one
 _OFF_MODE_STEPS = 30  # the same of units drawn one by one
 _SKEWED = 8  # sampled units for each unit of squared skewness
@@ -169,7 +169,7 @@ def _regression(
 ) -> tuple[float, float, float]:
     """The generalised regression estimator: total, weight of the predictions, half the interval.
 
-    Residuals are divided by one minus their leverage (HC3), and the interval is longer by 2.5 / n: with
+    Residuals are divided by one minus their leverage (HC3), and the interval is longer by 1.5 / n: with
     skewed values the usual one covers too seldom.
     """
     import numpy as np

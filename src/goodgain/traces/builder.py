@@ -15,7 +15,7 @@ from goodgain.traces.citations import text_citations
 from goodgain.traces.opens import opened_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from goodgain.traces.context import Context
     from goodgain.traces.ledger import Account, Kind
@@ -36,6 +36,7 @@ class _Turn:
     steps: list[_Step] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
+    is_unanswered: bool = False
     usage: dict[str, float] = field(default_factory=dict)
 
 
@@ -174,6 +175,10 @@ class Builder:
             return
         self._turn().citations.extend(cited)
 
+    def end_without_answer(self) -> None:
+        """The source says that the turn ended without an answer, rather than not recording one."""
+        self._turn().is_unanswered = True
+
     def drop_answer(self) -> None:
         """What was said so far is not the answer: the model goes on."""
         if self._turns:
@@ -215,7 +220,8 @@ class Builder:
     def build(self) -> dict[str, Any]:
         """The canonical form; the ledger is written as well."""
         settle(self._records, self.context.rules)
-        turns = [_turn(turn) for turn in self._turns]
+        names = {name for record in self._records for name in _ids(record)}
+        turns = [_turn(turn, names) for turn in self._turns]
         self._write_ledger()
         head = {"conversation": self.conversation}
         if self.system:
@@ -271,24 +277,35 @@ def _add(usage: dict[str, float], more: dict[str, float]) -> None:
         usage[name] = usage.get(name, 0) + value
 
 
-def _turn(turn: _Turn) -> dict[str, Any]:
+def _ids(record: CallRecord) -> Iterator[str]:
+    """The ids of what a call returned or opened: in brackets, an answer cites them."""
+    results = record.finding.results if record.finding is not None else []
+    if record.account == "open":
+        results = [*results, *opened_documents(record)]
+    for result in results:
+        for name in (result.get("id"), *(result.get("ids") or {}).values()):
+            if name is not None:
+                yield str(name)
+
+
+def _turn(turn: _Turn, names: Collection[str]) -> dict[str, Any]:
     fields: dict[str, Any] = {"user": turn.user} if turn.user else {}
     iterations = [_iteration(step) for step in turn.steps]
     fields["iterations"] = [i for i in iterations if len(i) > 1 or i["searches"]]
-    if turn.answer:
+    if turn.answer or turn.is_unanswered:
         fields["answer"] = "\n".join(turn.answer)
-    if citations := _citations(turn):
+    if citations := _citations(turn, names):
         fields["citations"] = citations
     return {**fields, **turn.usage}
 
 
-def _citations(turn: _Turn) -> list[dict[str, Any]]:
+def _citations(turn: _Turn, names: Collection[str]) -> list[dict[str, Any]]:
     """The provider's own citations, and those in the text that they do not cover."""
     urls = {c.get("url") for c in turn.citations}
     markers = {c.get("marker") for c in turn.citations}
     others = [
         c
-        for c in text_citations("\n".join(turn.answer))
+        for c in text_citations("\n".join(turn.answer), names)
         if (c["url"] not in urls if "url" in c else c["marker"] not in markers)
     ]
     return turn.citations + others

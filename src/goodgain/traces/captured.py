@@ -6,9 +6,11 @@ read, as for every other format. So capturing costs little, and better rules app
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
+from goodgain.traces.formats import openinference, otel
 from goodgain.traces.messages import Message, ToolCall, ToolOutput
 from goodgain.traces.objects import plain_results
 from goodgain.traces.results import Finding
@@ -23,12 +25,14 @@ _FIELDS = (
     "kind", "id", "parent", "start", "end", "name", "description", "call", "query", "output", "error",
     "model", "said",
 )  # fmt: skip
+_values = attrgetter(*_FIELDS)
 _USAGE = ("tokens", "input", "output", "cached", "cost")
 
 
 def span_fields(span: Span) -> dict[str, Any]:
     """The fields of a span that are set, as a line holds them; values may still be objects."""
-    fields = {name: v for name in _FIELDS if (v := getattr(span, name)) is not None}
+    values = zip(_FIELDS, _values(span), strict=True)
+    fields = {name: value for name, value in values if value is not None}
     if span.usage:
         fields["usage"] = {n: v for n in _USAGE if (v := getattr(span.usage, n))}
     if span.inputs:
@@ -63,6 +67,8 @@ def read_spans(events: Iterable[dict[str, Any]], where: str) -> list[Span]:
 
 def _span(event: dict[str, Any], where: str) -> Span:
     fields = dict(event["span"])
+    if "otel" in fields:
+        return _telemetry_span(event, fields, where)
     usage = fields.pop("usage", {})
     inputs, outputs = fields.pop("inputs", []), fields.pop("outputs", [])
     finding = fields.pop("finding", None)
@@ -82,6 +88,25 @@ def _span(event: dict[str, Any], where: str) -> Span:
         finding=finding,
         **fields,
     )
+
+
+def _telemetry_span(event: dict[str, Any], fields: dict[str, Any], where: str) -> Span:
+    """A span of OpenTelemetry that was written as it was."""
+    raw = {
+        **fields["otel"],
+        "trace_id": event["key"],
+        "span_id": fields.get("id"),
+        "parent_id": fields.get("parent"),
+        "start_time": fields.get("start"),
+        "end_time": fields.get("end"),
+    }
+    attributes = dict(raw["attributes"])
+    rules = openinference if openinference.KIND in attributes else otel
+    span: Span = rules.span_of_attributes(raw, attributes, where)
+    span.kind = fields["kind"]
+    span.session = event.get("conversation") or span.session
+    span.system = event.get("system") or span.system
+    return span
 
 
 def _message(fields: dict[str, Any]) -> Message:

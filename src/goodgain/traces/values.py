@@ -89,9 +89,12 @@ def seconds_between(start: Any, end: Any) -> float | None:
 
 def nanoseconds(text: Any) -> int | None:
     """An ISO text as nanoseconds since 1970."""
+    import datetime
+
     try:
-        moment = _moment(str(text))
-    except ValueError:
+        moment = datetime.datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+    except (ValueError, TypeError):
         return None
     return int(round(moment.timestamp() * 1_000_000) * 1000)
 

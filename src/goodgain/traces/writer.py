@@ -13,19 +13,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain._core import append_line
 from goodgain.errors import GoodgainError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-try:
-    import fcntl
-except ImportError:  # single appending writes are then all there is
-    fcntl = None  # type: ignore[assignment]
-
 _LOGGED = 20  # problems at most
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+
+
+_process = object()  # another one after a fork
+
+
+def _after_fork() -> None:
+    global _process
+    _process = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +80,7 @@ class TraceWriter:
         self._append = append
         self._is_own = is_own
         self._fd: int | None = None
-        self._process = 0
+        self._process: object = None
         self._lock = threading.Lock()
         self._rotation = rotation
         self._file: tuple[int, int] = (0, 0)  # device and number of the open file
@@ -93,7 +101,7 @@ class TraceWriter:
     def close(self) -> None:
         """Close the file; every line is already in it."""
         with self._lock:
-            if self._fd is not None and self._process == os.getpid():
+            if self._fd is not None and self._process is _process:
                 os.close(self._fd)
             self._fd = None
 
@@ -104,23 +112,18 @@ class TraceWriter:
 
     def write_line(self, line: bytes) -> None:
         """Append a line that is JSON already; whatever goes wrong is raised."""
-        line += b"\n"
-        if self._process != os.getpid():  # a fork shares neither the lock nor the descriptor
+        if self._process is not _process:  # a fork shares neither the lock nor the descriptor
             self._lock, self._append = threading.Lock(), True
             self._open()
         with self._lock:
             if self._fd is None:
                 raise UsageError("the writer is closed")
-            while True:
-                fd = self._fd
-                _lock_file(fd)
-                try:
-                    if self._is_current(fd):
-                        self._append_line(fd, line)
-                        return
-                finally:
-                    _unlock_file(fd)
-                self._reopen()
+            if self._rotation is not None:
+                self._follow_rotation()
+            self._end = append_line(self._fd, line, self._end)
+            if self._end < 0:
+                reason = os.strerror(-1 - self._end)
+                raise InputError(f"cannot write '{self.path}': {reason}")
 
     @contextmanager
     def problems(self) -> Iterator[None]:
@@ -151,21 +154,27 @@ class TraceWriter:
             os.close(fd)
             raise
         facts = os.fstat(fd)
-        self._fd, self._process, self._end = fd, os.getpid(), -1
+        self._fd, self._process, self._end = fd, _process, -1
         self._file = facts.st_dev, facts.st_ino
         self._began = _first_moment(fd) or time.time()
 
-    def _reopen(self) -> None:
-        """Go on in the file that has the name now."""
-        old, self._append = self._fd, True
-        self._open()
-        if old is not None:
-            os.close(old)
+    def _follow_rotation(self) -> None:
+        """Lock the file that has the name now, and is not full; the lock ends with the line."""
+        while True:
+            assert self._fd is not None
+            _lock_file(self._fd)
+            if self._is_current():
+                return
+            old, self._append = self._fd, True
+            try:
+                self._open()
+            finally:
+                if self._fd != old:
+                    os.close(old)
 
-    def _is_current(self, fd: int) -> bool:
+    def _is_current(self) -> bool:
         """Whether the open file is the one to write to; one that is full is renamed here."""
-        if self._rotation is None:
-            return True
+        assert self._rotation is not None
         try:
             facts = os.stat(self.path)  # noqa: PTH116 - the cost of a search
         except FileNotFoundError:
@@ -176,18 +185,6 @@ class TraceWriter:
             return True
         _rotate(self.path)
         return False
-
-    def _append_line(self, fd: int, line: bytes) -> None:
-        size = os.fstat(fd).st_size
-        if size != self._end and _is_torn(fd, size):
-            line = b"\n" + line
-        self._end = size + len(line)
-        try:
-            while line:
-                line = line[os.write(fd, line) :]
-        except OSError as error:
-            self._end = -1
-            raise InputError(f"cannot write '{self.path}': {error.strerror}") from None
 
     def _check(self, fd: int) -> None:
         head = os.pread(fd, 200, 0) if hasattr(os, "pread") else b""
@@ -203,26 +200,14 @@ class TraceWriter:
             )
 
 
-def _is_torn(fd: int, size: int) -> bool:
-    """Whether the last line has no end: its writer was killed in the middle of it."""
-    return size > 0 and hasattr(os, "pread") and os.pread(fd, 1, size - 1) != b"\n"
-
-
 def _lock_file(fd: int) -> None:
     """Keep other processes from writing meanwhile, where the system has such locks."""
+    import fcntl
+
     try:
-        if fcntl is not None:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+        fcntl.flock(fd, fcntl.LOCK_EX)
     except OSError:  # single appending writes are then all there is
-        pass
-
-
-def _unlock_file(fd: int) -> None:
-    try:
-        if fcntl is not None:
-            fcntl.flock(fd, fcntl.LOCK_UN)
-    except OSError:
-        pass
+        return
 
 
 _MOMENT = re.compile(rb'"start": (\d{19})')

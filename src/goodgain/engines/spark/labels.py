@@ -18,11 +18,12 @@ from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
 from goodgain.labels.exchange import export
 from goodgain.labels.imports import import_labels
+from goodgain.labels.judges.identity import has_name
 from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
 from goodgain.labels.labeller import label as label_here
 from goodgain.labels.opening import is_url
-from goodgain.labels.pairs import Pair, read_pairs
+from goodgain.labels.pairs import Excerpt, Pair, read_pairs
 from goodgain.labels.store import PairRow
 from goodgain.labels.template import cut
 from goodgain.labels.traces import trace_pairs
@@ -33,8 +34,24 @@ if TYPE_CHECKING:
     from goodgain.labels.store import Setting
 
 _PAIRS = "query string, doc string, question string, text string, error string"
-_LINES = "kind string, line string"  # kinds: reply, pair, error
+_LINES = "kind string, line string"  # kinds: reply, pair, spending, error
+_SPENDING = ("calls", "tokens_in", "tokens_out", "cost", "estimated", "created")
 _PAIR_FIELDS = ("query", "doc", "question", "text")
+
+
+class _Identified:
+    """A judge under the name that the driver has found: its code may look different after pickling."""
+
+    def __init__(self, judge: Any, setting: Setting) -> None:
+        self._judge = judge
+        self.model = setting.model
+        self.parameters = {k: v for k, v in setting.parameters.items() if k != "batch"}
+        for name in ("price", "max_tokens", "timeout"):
+            if hasattr(judge, name):
+                setattr(self, name, getattr(judge, name))
+
+    def __call__(self, request: Any) -> Any:
+        return self._judge(request)
 
 
 class SparkLabels(NamedTuple):
@@ -49,6 +66,7 @@ class LabelJob:
     """The settings of an executor that labels; the key for the judge is in its environment."""
 
     judge: Any
+    pair: type[Pair]  # rows of a frame are checked where a question's pairs are together
     setting: Setting
     folder: str  # of the partitions' stores
     done_keys: bytes  # keys that are labelled already, as an Arrow stream
@@ -64,6 +82,7 @@ def label(
     store: Any = None,
     *,
     partitions: int | None = None,
+    name: str | None = None,
     prompt: Any = None,
     replicates: int = 1,
     batch: int = 1,
@@ -78,7 +97,7 @@ def label(
     """Label pairs or traces; see `goodgain.spark.label`."""
     judge = judge_of(judge)
     merged = Store.of(store)
-    setting = setting_of(judge, Prompt.of(prompt), batch)
+    setting = setting_of(judge, Prompt.of(prompt), batch, name)
     retried = retry_statuses(retry)
     count = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
     bounds = limits or Limits()
@@ -88,7 +107,8 @@ def label(
     with tempfile.TemporaryDirectory(prefix="goodgain-labels-") as temporary:
         folder = os.fspath(partition_folder) if partition_folder else _beside(merged, temporary)
         job = LabelJob(
-            judge=judge,
+            judge=_Identified(judge, setting) if name or not has_name(judge) else judge,
+            pair=Pair if _is_frame_of_pairs(source) else Excerpt,
             setting=setting,
             folder=folder,
             done_keys=_keys(merged.done_keys(setting, retried)),
@@ -137,7 +157,7 @@ def _keys(keys: list[str]) -> bytes:
 
 def _pairs(spark: Any, source: Any, identity: Any) -> Any:
     """A DataFrame of query, doc, question and text, from pairs or traces."""
-    if is_frame(source) and "turns" not in source.columns and _has_question(source):
+    if _is_frame_of_pairs(source):
         return source.mapInArrow(_pairs_of_rows, _PAIRS)
     if not is_frame(source) and not (isinstance(source, str) and ":" in source):
         import pyarrow as pa
@@ -152,8 +172,10 @@ def _pairs(spark: Any, source: Any, identity: Any) -> Any:
     return lines.mapInArrow(lambda batches: _pairs_of_traces(batches, identity), _PAIRS)
 
 
-def _has_question(frame: Any) -> bool:
-    return "question" in find_columns(frame.columns, "pairs")
+def _is_frame_of_pairs(source: Any) -> bool:
+    if not is_frame(source) or "turns" in source.columns:
+        return False
+    return "question" in find_columns(source.columns, "pairs")
 
 
 # --- on the executors ---
@@ -205,7 +227,7 @@ def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
             if row["error"]:
                 problems.append(row["error"])
                 continue
-            pair = Pair(*(row[f] for f in _PAIR_FIELDS))
+            pair = job.pair(*(row[f] for f in _PAIR_FIELDS))
             keys = _keys_of(pair, job)
             if all(key in done for key in keys):
                 done_pairs += [
@@ -227,6 +249,8 @@ def labelled(batches: Iterator[Any], job: LabelJob) -> Iterator[Any]:
                 lines.append(("error", _error_json(error)))
             replies = export(Labels(store, job.setting), "jsonl").splitlines()
             lines += [("reply", reply) for reply in replies]
+            spent = store.db.execute(f"SELECT {', '.join(_SPENDING)} FROM spending").fetchall()
+            lines += [("spending", json.dumps(row)) for row in spent]
     for at in range(0, len(lines), 1000):
         kinds, texts = zip(*lines[at : at + 1000], strict=True)
         yield pa.RecordBatch.from_arrays(
@@ -250,7 +274,7 @@ def _error_json(error: GoodgainError) -> str:
 def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> GoodgainError | None:
     """Merge the lines of all partitions, through files; labels are saved even after an error."""
     problem = None
-    paths = {kind: folder / f"{kind}.jsonl" for kind in ("reply", "pair")}
+    paths = {kind: folder / f"{kind}.jsonl" for kind in ("reply", "pair", "spending")}
     files = {kind: path.open("w", encoding="utf-8") for kind, path in paths.items()}
     try:
         for row in replies.toLocalIterator():
@@ -266,4 +290,15 @@ def _merge(replies: Any, store: Store, setting: Setting, folder: Path) -> Goodga
         store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
         import_labels(store, paths["reply"])
+    with paths["spending"].open(encoding="utf-8") as lines:
+        _add_spending(store, setting, (tuple(json.loads(line)) for line in lines))
     return problem
+
+
+def _add_spending(store: Store, setting: Setting, rows: Iterator[tuple[Any, ...]]) -> None:
+    """Add what the partitions have paid, unless a run that failed later has added it already."""
+    stored = set(store.db.execute(f"SELECT {', '.join(_SPENDING)} FROM spending").fetchall())
+    with store.transaction():
+        number = store.setting(setting)
+        new = (dict(zip(_SPENDING, row, strict=True)) for row in rows if row not in stored)
+        store.insert("spending", ({"setting": number, **row} for row in new))

@@ -81,9 +81,15 @@ function sidesCard(item) {
     content.answer !== null ? bodyText(content.answer, terms) : element("ol", { class: "list" }, content.results.map((result) => element("li", {},
       result.title && element("div", { class: "result-title", dir: "auto" }, titleText(result.title, terms)),
       result.url && element("div", { class: "address" }, webLink(result.url, result.url)),
-      result.text ? bodyText(result.text, terms) : element("p", { class: "note" }, "no text"))), content.results.length ? null : element("li", { class: "note" }, "no results")),
+      result.text ? scrollable(bodyText(result.text, terms), result.text) : element("p", { class: "note" }, "no text"))), content.results.length ? null : element("li", { class: "note" }, "no results")),
     content.answer === "" ? element("p", { class: "note" }, "no answer") : null);
   return element("div", { class: "sides" }, side("Left", item.left), side("Right", item.right));
+}
+
+// A long text has a scroll bar of its own, which keys must reach.
+function scrollable(box, text) {
+  if (text.length > 200 || text.split("\n").length > 6) box.tabIndex = 0;
+  return box;
 }
 
 // The choices with their keys: the grades of the scale, or left, same, right.

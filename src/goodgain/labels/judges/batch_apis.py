@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from goodgain.errors import JudgeError, UsageError
@@ -116,7 +118,6 @@ class _OpenAI(_Api):
     client_class = "OpenAI"
     max_calls = 50_000
     max_bytes = 150_000_000
-    _failed = ("failed", "cancelled")
 
     def create(self, name: str, requests: list[tuple[str, dict[str, Any]]]) -> str:
         """Upload the requests, then create the batch, which carries its name."""
@@ -161,7 +162,7 @@ class _OpenAI(_Api):
         batch = self._read(lambda: self.client.batches.retrieve(remote))
         for file in (batch.output_file_id, batch.error_file_id):
             if file:
-                content = self._read(lambda file=file: self.client.files.content(file).content)
+                content = self._read(partial(self.client.files.content, file)).content
                 yield from _lines(content.decode("utf-8", "replace"), _openai_result)
 
 
@@ -214,8 +215,8 @@ class _Anthropic(_Api):
     def results(self, remote: str) -> Iterator[Result]:
         """The lines of its results."""
         path = f"/v1/messages/batches/{remote}/results"
-        httpx = __import__("httpx2")
-        response = self._read(lambda: self.client.get(path, cast_to=httpx.Response))
+        kind = import_module("httpx2").Response
+        response = self._read(lambda: self.client.get(path, cast_to=kind))
         yield from _lines(response.content.decode("utf-8", "replace"), _anthropic_result)
 
 

@@ -34,11 +34,16 @@ def model_of(judge: Any, name: str | None = None) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+def has_name(judge: Any) -> bool:
+    """Whether its author has named it, so that its code need not be read."""
+    return bool(getattr(judge, "model", None))
+
+
 def parameters_of(judge: Any, name: str | None = None) -> dict[str, Any]:
     """What else tells it from other judges: its `parameters`, and a hash of its code if it has no name."""
     parameters = getattr(judge, "parameters", None)
     settings = dict(parameters) if isinstance(parameters, Mapping) else {}
-    if not (name or getattr(judge, "model", None)):
+    if not (name or has_name(judge)):
         settings["code"] = code_digest(judge)
     return settings
 

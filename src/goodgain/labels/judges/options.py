@@ -82,7 +82,7 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
 
 
 def parse_headers(texts: Iterable[str]) -> dict[str, str]:
-    """ "NAME: VALUE" texts; $VARIABLE in a value is read from the environment."""
+    """Headers from texts such as `NAME: VALUE`; $VARIABLE in a value is read from the environment."""
     headers: dict[str, str] = {}
     for text in texts:
         name, colon, value = text.partition(":")

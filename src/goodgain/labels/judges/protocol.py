@@ -47,8 +47,8 @@ class Request:
 
     def tokens(self) -> int:
         """A conservative estimate of the tokens of the messages."""
-        asked = "".join((self.question, self.narrative, self.answer))
-        return self.prompt.tokens(asked, self.documents)
+        question = "".join((self.question, self.narrative, self.answer))
+        return self.prompt.tokens(question, self.documents)
 
 
 @dataclass(frozen=True, slots=True)

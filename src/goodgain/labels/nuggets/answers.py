@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -64,9 +65,9 @@ def _answers(source: Any) -> Iterator[Answer]:
         path = os.fspath(source)
         if _holds_rows(path):
             for where, row in read_objects(path):
-                yield _row(row, where, os.path.splitext(os.path.basename(path))[0])
+                yield _row(row, where, Path(path).stem)
             return
-        name = os.path.splitext(os.path.basename(path))[0]
+        name = Path(path).stem
         yield from _of_traces(all_traces(path), name)
         return
     if is_trace(source):

@@ -26,7 +26,7 @@ STORED_NUGGETS = 20  # per query, vital ones first, as in TREC RAG
 _DOC = "nuggets"
 
 
-class MadeNuggets(NamedTuple):
+class NewNuggets(NamedTuple):
     """What came of it; a query whose call failed has no nuggets, which is said."""
 
     nuggets: dict[str, list[Nugget]]
@@ -46,7 +46,7 @@ def make_nuggets(
     limit: int = STORED_NUGGETS,
     source: str | None = None,
     **options: Any,
-) -> MadeNuggets:
+) -> NewNuggets:
     """Make nuggets from the documents whose gain is at least `threshold`, and store them.
 
     The list of a query grows window by window of its documents; then each nugget is called vital or okay,
@@ -87,7 +87,7 @@ def make_nuggets(
         result[query] = sorted(nuggets, key=lambda n: not n.vital)[:limit]
     add_nuggets(opened, (n for own in result.values() for n in own), name)
     empty = [query for query in questions if query not in documents]
-    return MadeNuggets(result, failed, empty, name)
+    return NewNuggets(result, failed, empty, name)
 
 
 def _good_documents(

@@ -58,16 +58,16 @@ def compare_documents(
     for pair in pairs_to_label(pairs):
         if pair.text.strip():
             documents.setdefault(pair.query, {})[pair.doc] = pair
-    asked = [
-        _asked(docs[first], docs[second])
+    comparisons = [
+        _comparison(docs[first], docs[second])
         for query, docs in documents.items()
         for a, b in design(sorted(docs), per_document, f"{seed} {query}")
         for first, second in ((a, b), (b, a))
     ]
-    if not asked:
+    if not comparisons:
         raise InputError("no query has two documents to compare")
     labels = label(
-        asked, judge, opened, prompt=preference_prompt(), text_limit=3 * TEXT_LIMIT, **options
+        comparisons, judge, opened, prompt=preference_prompt(), text_limit=3 * TEXT_LIMIT, **options
     )
     return list(judged_preferences(labels))
 
@@ -114,7 +114,7 @@ def _place(sides: str) -> int:
     return order.get(sides, 0)
 
 
-def _asked(first: Pair, second: Pair) -> Pair:
+def _comparison(first: Pair, second: Pair) -> Pair:
     texts = [cut(pair.text, TEXT_LIMIT)[0] for pair in (first, second)]
     return Pair(
         query=first.query,

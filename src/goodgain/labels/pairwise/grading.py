@@ -333,10 +333,10 @@ def _contradictions(preferences: list[Choice]) -> tuple[int, int]:
     for p in preferences:
         if not p.place:
             continue
-        shown_first = p.first if p.place > 0 else p.second
+        leading = p.first if p.place > 0 else p.second
         a, b = sorted((p.first, p.second))
         winner = {"first": p.first, "second": p.second, "same": ""}[p.choice]
-        winners.setdefault((p.source, p.query, a, b), {})[int(shown_first == a)] = winner
+        winners.setdefault((p.source, p.query, a, b), {})[int(leading == a)] = winner
     both = [own for own in winners.values() if len(own) == 2]
     opposite = sum(bool(own[0] and own[1] and own[0] != own[1]) for own in both)
     return opposite, len(both)

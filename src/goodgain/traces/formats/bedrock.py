@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.citations import block_citations
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.items import piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
@@ -24,11 +25,15 @@ def _mismatch(document: Any) -> str:
     if not messages:
         return "no list of messages and no output.message"
     blocks = [b for m in dicts(messages) for b in dicts(m.get("content"))]
-    if any(isinstance(b.get(k), dict) for b in blocks for k in ("toolUse", "toolResult")):
+    if any(
+        isinstance(b.get(k), dict)
+        for b in blocks
+        for k in ("toolUse", "toolResult", "citationsContent")
+    ):
         return ""
     if isinstance(document, dict) and "stopReason" in document and _reply(document) is not None:
         return ""
-    return "no toolUse or toolResult block"
+    return "no toolUse, toolResult or citationsContent block"
 
 
 def _reply(document: dict[str, Any]) -> Any:
@@ -68,7 +73,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
 def _add_message(builder: Builder, item: Item) -> None:
     message, where = item.value, item.where
     blocks = list(dicts(message.get("content")))
-    text = "\n".join(b["text"] for b in blocks if isinstance(b.get("text"), str))
+    text = "\n".join(filter(None, map(_block_text, blocks)))
     if message.get("role") == "user":
         if not any("toolResult" in b for b in blocks):
             builder.start_turn(text or text_of(message.get("content")))
@@ -76,7 +81,7 @@ def _add_message(builder: Builder, item: Item) -> None:
         builder.start_iteration(**builder.context.spent(item.usage, builder.system))
         builder.drop_answer()
         if not any("toolUse" in b for b in blocks):
-            builder.add_answer(text)
+            builder.add_answer(text, [c for block in blocks for c in block_citations(block)])
     for number, block in enumerate(blocks):
         place = f"{where}.content[{number}]"
         call, output = block.get("toolUse"), block.get("toolResult")
@@ -86,6 +91,13 @@ def _add_message(builder: Builder, item: Item) -> None:
             )
         if isinstance(output, dict):
             _add_output(output, builder, place)
+
+
+def _block_text(block: dict[str, Any]) -> str:
+    cited = block.get("citationsContent")
+    if isinstance(cited, dict):
+        return "".join(filter(None, map(_block_text, dicts(cited.get("content")))))
+    return block["text"] if isinstance(block.get("text"), str) else ""
 
 
 def _add_output(output: dict[str, Any], builder: Builder, where: str) -> None:

@@ -52,7 +52,15 @@ def _read(documents: Documents, context: Context) -> Conversations:
             )
             if item.get("output") is not None:
                 builder.add_output(record, item["output"], where=place)
+        if _ended_without_answer(document):
+            builder.end_without_answer()
         yield builder.build()
+
+
+def _ended_without_answer(run: dict[str, Any]) -> bool:
+    """Whether the run says that it is over and has no text: it ran out of steps or tokens."""
+    texts = (i for i in dicts(run["result"]) if i.get("type") == "output_text" and i.get("output"))
+    return isinstance(run.get("status"), str) and next(texts, None) is None
 
 
 FORMAT = TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", _mismatch, _read)

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.builder import Builder
+from goodgain.traces.citations import block_citations, grounding_citations
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.items import messages_in, piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
@@ -180,15 +181,7 @@ def _add_grounding(grounding: Any, builder: Builder, where: str) -> list[dict[st
     results = [_chunk_result(chunk) for chunk in dicts(chunks)]
     if chunks is not None:
         builder.add_output(record, chunks, where=place, results=[r for r in results if r])
-    citations = []
-    for support in dicts(first_of(grounding, "groundingSupports", "grounding_supports")):
-        segment = support.get("segment")
-        quote = segment.get("text") if isinstance(segment, dict) else None
-        for index in first_of(support, "groundingChunkIndices", "grounding_chunk_indices") or []:
-            if isinstance(index, int) and index < len(results) and results[index]:
-                more = {"quote": str(quote)} if quote else {}
-                citations.append({**results[index], **more})
-    return citations
+    return grounding_citations(grounding, results)
 
 
 def _snake(name: str) -> str:
@@ -266,8 +259,6 @@ def _text(step: dict[str, Any]) -> str:
 
 
 def _citations(step: dict[str, Any]) -> list[dict[str, Any]]:
-    from goodgain.traces.citations import block_citations
-
     return [c for block in dicts(step.get("content")) for c in block_citations(block)]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.traces.builder import Builder
 from goodgain.traces.chat import add_items, messages_of, reply_items
-from goodgain.traces.citations import citations_of
+from goodgain.traces.citations import citations_of, numbered_citations
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.threads import Item, Piece, key_of, threads
 from goodgain.traces.usage import read_usage
@@ -106,7 +106,17 @@ def _add_reply(item: Item, builder: Builder) -> None:
         record = builder.add_call(None, tool, query, where=place, kind=kind)
         if value is not None:
             builder.add_output(record, value, where=place, results=results)
-    builder.add_answer(text_of(message.get("content")), citations_of(message))
+    text = text_of(message.get("content"))
+    numbered = numbered_citations(text, _numbered_sources(message))
+    builder.add_answer(text, [*citations_of(message), *numbered])
+
+
+def _numbered_sources(message: dict[str, Any]) -> list[Any]:
+    """The list that the markers of the answer number: Perplexity's sources, Azure's citations."""
+    context = message.get("context")
+    cited = context.get("citations") if isinstance(context, dict) else None
+    sources = message.get(_MINE, cited)
+    return sources if isinstance(sources, list) else []
 
 
 def _calls(message: dict[str, Any]) -> list[tuple[str, Any, Any, list[dict[str, Any]] | None]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goodgain.traces.messages import Message
 
 _KINDS: dict[str, Kind] = {"retriever": "retriever", "tool": "tool", "llm": "model"}
-_SESSION_NAMES = ("session_id", "thread_id", "conversation_id")
+SESSION_NAMES = ("session_id", "thread_id", "conversation_id")
 
 
 def _mismatch(document: Any) -> str:
@@ -68,7 +68,7 @@ def span_of_run(r: dict[str, Any], where: str) -> Span:
         trace=str(r.get("trace_id") or r.get("id")),
         start=r.get("start_time"),
         end=r.get("end_time"),
-        session=next((str(metadata[n]) for n in _SESSION_NAMES if metadata.get(n)), None),
+        session=next((str(metadata[n]) for n in SESSION_NAMES if metadata.get(n)), None),
         name=r.get("name"),
         error=str(r["error"]) if r.get("error") else None,
         order=str(r.get("dotted_order") or ""),

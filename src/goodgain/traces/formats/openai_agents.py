@@ -69,7 +69,7 @@ def span_of_export(span: dict[str, Any], traces: Mapping[str, dict[str, Any]], w
         end=span.get("ended_at"),
         session=text_in(facts, "group_id"),
         name=text_in(data, "name", "type"),
-        error=_error(error) if isinstance(error, dict) else None,
+        error=error_text(error) if isinstance(error, dict) else None,
         usage=read_usage(data.get("usage")),
         model=text_in(data, "model"),
         system=text_in(facts, "workflow_name"),
@@ -77,7 +77,7 @@ def span_of_export(span: dict[str, Any], traces: Mapping[str, dict[str, Any]], w
     )
 
 
-def _error(error: dict[str, Any]) -> str:
+def error_text(error: dict[str, Any]) -> str:
     """The message, and the error of the tool behind it."""
     data = error.get("data")
     cause = data.get("error") if isinstance(data, dict) else None

@@ -12,6 +12,8 @@ from goodgain.traces.usage import read_usage
 from goodgain.traces.values import decode_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goodgain.traces.context import Context
     from goodgain.traces.format import Conversations, Documents
 
@@ -36,17 +38,17 @@ def _read(documents: Documents, context: Context) -> Conversations:
 
 def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
     """A span by its attributes in these conventions."""
-    kind = _KINDS.get(str(a.get(KIND)).upper(), "other")
+    kind = kind_of(a)
     documents = objects(a, "retrieval.documents.") or objects(a, "reranker.output_documents.")
     output = decode_json(a.get("output.value"))
     return Span(
         kind=kind,
         **common_fields(span),
         where=where,
-        session=text_in(a, "session.id"),
-        name=text_in(a, "tool.name") or text_in(span, "name"),
+        session=session_of(a),
+        name=name_of(a) or text_in(span, "name"),
         description=text_in(a, "tool.description"),
-        call=text_in(a, "tool.id", "tool_call.id", "tool.call.id") or _answered_call(output),
+        call=call_of(a) or _answered_call(output),
         query=a.get("input.value"),
         output=[_document(d) for d in documents] if documents else output,
         system=text_in(a, "agent.name"),
@@ -59,6 +61,26 @@ def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> S
         ),
         model=text_in(a, "llm.model_name"),
     )
+
+
+def kind_of(a: Mapping[str, Any]) -> Kind:
+    """What a span is of."""
+    return _KINDS.get(str(a.get(KIND)).upper(), "other")
+
+
+def session_of(a: Mapping[str, Any]) -> str | None:
+    """The conversation that a span names."""
+    return text_in(a, "session.id")
+
+
+def name_of(a: Mapping[str, Any]) -> str | None:
+    """The name of a tool."""
+    return text_in(a, "tool.name")
+
+
+def call_of(a: Mapping[str, Any]) -> str | None:
+    """The call that a span answers, where an attribute says so."""
+    return text_in(a, "tool.id", "tool_call.id", "tool.call.id")
 
 
 def _answered_call(output: Any) -> str | None:

@@ -65,7 +65,7 @@ def _read(documents: Documents, context: Context) -> Conversations:
 
 def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> Span:
     """A span by its attributes in these conventions."""
-    kind = _kind(span, a)
+    kind = kind_of(a)
     inputs = first_of(a, "gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments")
     output = first_of(a, "gen_ai.retrieval.documents", "gen_ai.tool.call.result")
     if inputs is None:
@@ -82,10 +82,10 @@ def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> S
         where=where,
         session=session_of(a),
         name=(tool if isinstance(tool, str) else None)
-        or text_in(a, "gen_ai.tool.name", "traceloop.entity.name", "gen_ai.data_source.id")
+        or name_of(a)
         or ("retrieval" if kind == "retriever" else text_in(span, "name")),
         description=text_in(a, "gen_ai.tool.description"),
-        call=text_in(a, "gen_ai.tool.call.id"),
+        call=call_of(a),
         query=_arguments(inputs),
         output=value,
         system=text_in(a, "gen_ai.agent.name"),
@@ -96,7 +96,18 @@ def span_of_attributes(span: dict[str, Any], a: dict[str, Any], where: str) -> S
     )
 
 
-def _kind(span: dict[str, Any], a: dict[str, Any]) -> Kind:
+def name_of(a: Mapping[str, Any]) -> str | None:
+    """The name of a tool or a retriever, where its attributes have one."""
+    return text_in(a, "gen_ai.tool.name", "traceloop.entity.name", "gen_ai.data_source.id")
+
+
+def call_of(a: Mapping[str, Any]) -> str | None:
+    """The call that a span answers."""
+    return text_in(a, "gen_ai.tool.call.id")
+
+
+def kind_of(a: Mapping[str, Any]) -> Kind:
+    """What a span is of, as far as its attributes say so themselves."""
     operation = a.get("gen_ai.operation.name")
     if isinstance(operation, str) and operation in _KINDS:
         return _KINDS[operation]

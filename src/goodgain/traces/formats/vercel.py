@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from goodgain.traces.citations import source_fields
 from goodgain.traces.format import TraceFormat
 from goodgain.traces.items import piece_of_messages, read_threads, text_name
 from goodgain.traces.usage import read_usage
@@ -120,6 +121,10 @@ def _add_blocks(blocks: Any, builder: Builder, where: str) -> None:
             builder.drop_answer()
         elif kind == "text":
             builder.add_answer(block.get("text"))
+        elif kind in ("source", "source-url", "source-document"):
+            source = block.get("source")  # version 4 nests it
+            fields = source_fields(source if isinstance(source, dict) else block)
+            builder.add_answer(None, [fields] if fields else [])
         elif kind == "tool-call":
             builder.drop_answer()
             arguments = first_of(block, "input", "args")

@@ -3,7 +3,7 @@
 `value(name, ranking, query, cutoff, **params)` takes the retrieved documents in rank order.
 """
 
-from goodgain.verification.definitions import binary, cwl, gain, loss, novelty
+from goodgain.verification.definitions import binary, cwl, funnel, gain, loss, novelty
 from goodgain.verification.definitions.common import (
     Judged,
     Row,
@@ -21,6 +21,7 @@ __all__ = [
     "binary",
     "by_docid",
     "cwl",
+    "funnel",
     "gain",
     "judged_from",
     "loss",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAN = math.nan
 
@@ -23,7 +26,9 @@ class Course:
     bad: frozenset[str] = frozenset()  # labelled, and not good
     markers: int = 0  # of the answer, that name nothing that is known
     has_answer: bool = True
-    named: frozenset[str] = field(default=frozenset())  # by the markers, in one of the possible worlds
+    named: frozenset[str] = field(
+        default=frozenset()
+    )  # by the markers, in one of the possible worlds
 
     @property
     def returned(self) -> frozenset[str]:
