@@ -1,4 +1,7 @@
-"""Take the screenshots of docs/report.md and docs/judge.md (needs Chromium and playwright)."""
+"""Take the screenshots of docs/report.md, docs/agentic.md and docs/judge.md: page_pictures.py [NAME ...].
+
+Needs Chromium and playwright.
+"""
 
 import shutil
 import subprocess
@@ -31,11 +34,25 @@ def query(page: Page) -> None:
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
 
 
+def replay(page: Page) -> None:
+    """A conversation, replayed up to its third search."""
+    page.locator("#table-conversations .open", has_text="q004").click()
+    page.get_by_role("slider").fill("3")
+
+
+def timeline(page: Page) -> None:
+    """The timeline of a conversation."""
+    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
+
+
 # Name: width, height, colour scheme, and what to do before the screenshot.
 PICTURES = {
     "report-summary": (1280, 800, "light", summary),
     "report-query": (1280, 800, "dark", query),
+    "report-replay": (1280, 800, "light", replay),
     "report-phone": (390, 780, "light", summary),
+    "timeline": (1180, 760, "light", timeline),
 }
 
 
@@ -48,7 +65,8 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        for name, (width, height, colours, prepare) in PICTURES.items():
+        for name in sys.argv[1:] or PICTURES:
+            width, height, colours, prepare = PICTURES[name]
             page = browser.new_page(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if colours == "dark" else "light",
@@ -57,7 +75,8 @@ def main() -> None:
             prepare(page)
             page.wait_for_timeout(500)
             page.screenshot(path=DOCS / f"{name}.png")
-        judging_pictures(browser, Path(folder))
+        if not sys.argv[1:]:
+            judging_pictures(browser, Path(folder))
         browser.close()
 
 

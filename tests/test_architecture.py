@@ -207,8 +207,8 @@ def test_exported_names_are_locked():
         "check", "compare",
         "convert", "dcg", "evaluate", "explain", "fuse", "gate", "good_gain", "gsb", "gsb_counts",
         "gsb_differences", "gsb_labels", "label", "load", "ndcg", "nrdcgl", "parse", "pnrdcgl", "pool",
-        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest", "stopping",
-        "tune",
+        "power", "rdcgl", "read_traces", "record", "register", "report", "search_tool", "selftest",
+        "stopping", "tune",
     ]  # fmt: skip
     assert dir(goodgain) == sorted(goodgain.__all__)
     assert set(goodgain._PUBLIC) == set(goodgain.__all__) - {"__version__"}

@@ -85,3 +85,14 @@ def test_examples_are_shown_and_left_out(server: Server, folder: Path, capsys: A
         assert len(setting.parameters["examples"]) == 4
     assert run(["calibrate", "human.txt", "s.db"]) == 0
     assert "left out 4 pairs that the judge was shown as examples" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", [["--dry-run"], ["--canaries", "2"], ["--prompt", "gain-0-4"], ["--batch-api"]]
+)
+def test_options_that_a_task_does_not_have_are_refused(
+    server: Server, folder: Path, capsys: Any, option: list[str]
+) -> None:
+    assert run(["label", "pairs.jsonl", "--task", "preferences", *common(server), *option]) == 2
+    assert option[0] in capsys.readouterr().err
+    assert server.bodies == []  # nothing was paid for

@@ -191,3 +191,40 @@ def test_the_command_line_takes_a_url(url: str, tmp_path: Path) -> None:
     goodgain("evaluate", f"{url}#annotator=bob", "run.txt", status=2)
     assert "2 votes" in goodgain("labels", "merge", "new.db", url)
     assert "added nothing" in goodgain("labels", "merge", "new.db", url)
+
+
+def test_ensembles_nuggets_preferences_and_batches_are_those_of_a_file(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from batch_server import BatchServer
+
+    from goodgain.labels import Ensemble, OpenAIJudge
+    from goodgain.labels.calibration import calibrate
+    from goodgain.labels.nuggets import assign_nuggets, import_nuggets, read_nuggets
+    from goodgain.labels.pairwise import compare_documents, grade_preferences
+    from goodgain.labels.passport import make_passport
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("goodgain.labels.batches.POLL", 0.01)
+    results: list[Any] = []
+    for path in (url, tmp_path / "l.db"):
+        with Store(path) as store, BatchServer() as server:
+            ensemble = Ensemble([judge, lambda request: 1, lambda request: 3], "mean", name="trio")
+            labels = label(PAIRS, ensemble, store)
+            whole = Labels.of(store, model="trio")
+            facts = [*map(tuple, labels)], [*map(tuple, whole)], export(whole, "qrels")
+            import_nuggets(store, [{"query": "q", "text": "one é", "vital": True}], "ann")
+            answers = [{"system": "a", "query": "q", "question": "how?", "answer": "é"}]
+            scores = assign_nuggets(answers, lambda request: 1, store)
+            grades = grade_preferences(compare_documents(PAIRS[:6], lambda request: 2, store))
+            remote = OpenAIJudge("m", base_url=f"{server.url}/v1")
+            batched = label(PAIRS[:3], remote, store, batch_api=True)
+            human = {"q0": {"d0": 1, "d3": 2}, "q1": {"d1": 2}}
+            passport = make_passport(human, whole, calibrate(human, whole))
+            results.append(
+                (facts, read_nuggets(store), scores.to_dict(), grades.to_dict(), batched.to_dict(),
+                 passport.judged, passport.prompt_text)
+            )  # fmt: skip
+        assert verify(str(path)).damages == ()
+    assert results[0] == results[1]

@@ -682,7 +682,7 @@ def test_a_full_disk(path, monkeypatch, caplog):
     with capture(path) as live, live.conversation("c1"):
         find("a")
         with monkeypatch.context() as patch:
-            patch.setattr("goodgain._core.append_line", lambda *line: -1 - errno.ENOSPC)
+            patch.setattr("goodgain.traces.writer.append_line", lambda *line: -1 - errno.ENOSPC)
             assert find("b") is PAGES
         find("c")
     assert queries(only(path)) == ["a", "c"]

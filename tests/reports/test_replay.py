@@ -64,7 +64,7 @@ def test_the_slider_goes_over_searches(slider):
     assert figures(page) == {
         "search": "1 of 8", "gain so far": "4.00 (44% of the known gain)", "new good results": "1",
         "repeats": "0 of 2 results", "seconds by the end of iteration 1": "1.00 s",
-        "tokens by the end of iteration 1": "200",
+        "tokens by the end of iteration 1": "200", "without a label": "0",
     }  # fmt: skip
     current = page.locator(".replay-search")
     assert current.locator(".result").all_inner_texts()[0].split() == [
@@ -110,7 +110,12 @@ def test_every_kind_of_search_is_marked(slider):
     assert figures(page)["gain so far"].startswith("at least 9.00")
     assert figures(page)["repeats"] == "2 of 7 results read"
     slider.fill("6")
-    assert figures(page)["gain so far"] == "9.00 (100% of the known gain)"
+    assert (
+        figures(page)["gain so far"] == "at least 9.00 (100% of the known gain)"
+    )  # one has no label
+    assert figures(page)["without a label"] == "1"
+    slider.fill("3")
+    assert figures(page)["gain so far"] == "6.00 (67% of the known gain)"
 
 
 def test_keys_move_the_slider_and_not_the_conversation(slider):
@@ -211,5 +216,12 @@ def test_gains_of_searches_add_up_to_those_of_iterations(settings, labelled):
             new += sum(s["fresh"] for s in step["searches"])
             assert gain == pytest.approx(row[system.column("CG")])
             assert good == row[system.column("GR@i")] and new == row[system.column("UR@i")]
+            unknown = [
+                "first" not in r and "gain" not in r for s in step["searches"] for r in s["results"]
+            ]
+            complete = settings.get("unlabelled") == "zero"
+            assert sum(s["unlabelled"] for s in step["searches"]) == (
+                0 if complete else sum(unknown)
+            )
             assert step["spent"]["tokens"] == row[system.column("Tokens")]
             assert step["spent"]["cost"] is None

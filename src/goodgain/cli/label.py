@@ -141,8 +141,15 @@ def run(args: argparse.Namespace) -> int:
     )
     bar = Bar(sys.stderr) if not args.quiet else None
     if args.task != "gains":
-        task_options = {"limits": limits, "processes": args.processes, "progress": bar}
-        return run_task(args, judge, task_options, lambda: _pairs(args))
+        task_options = {
+            "limits": limits, "processes": args.processes, "progress": bar, "keep": args.keep,
+            "name": args.judge_name, "retry": [*filter(None, args.retry.split(","))],
+        }  # fmt: skip
+        try:
+            return run_task(args, judge, task_options, lambda: _pairs(args))
+        finally:
+            if bar:
+                bar.end()
     options: dict[str, Any] = {
         "name": args.judge_name,
         "prompt": chosen_prompt(args) or ("answer-0-1" if args.answers else None),

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+_GAINS_ONLY = (
+    "prompt", "template", "examples", "canaries", "replicates", "batch_api", "labelled_traces", "answers",
+)  # fmt: skip
 TASKS = {
     "gains": "how well each document answers its question",
     "nuggets": "make nuggets, the facts that an answer should contain, from the good documents (--qrels)",
@@ -39,7 +42,17 @@ def add_task(p: argparse.ArgumentParser) -> None:
 def run_task(
     args: argparse.Namespace, judge: Any, options: dict[str, Any], pairs: Callable[[], Any]
 ) -> int:
-    """Run the task and print what came of it."""
+    """Run the task and print what came of it; options that it does not have are refused."""
+    from goodgain.errors import UsageError
+
+    for name in _GAINS_ONLY:
+        value = getattr(args, name)
+        if value and not (name == "replicates" and value == 1):
+            raise UsageError(f"--task {args.task} does not have --{name.replace('_', '-')}")
+    if args.dry_run:
+        raise UsageError(
+            f"--task {args.task} has no --dry-run", hint="--budget limits what it may cost"
+        )
     run = {"nuggets": _nuggets, "assignment": _assignment, "preferences": _preferences}[args.task]
     return run(args, judge, options, pairs)
 

@@ -46,11 +46,13 @@ _KNOWN = (
 )  # fmt: skip
 
 
-def with_canaries(pairs: Iterable[Pair], questions: int, high: int) -> Iterator[Pair]:
+def with_canaries(
+    pairs: Iterable[Pair], questions: int, high: int, known: bool = True
+) -> Iterator[Pair]:
     """The pairs, then canaries for the first `questions` of their queries.
 
-    Decoys of every kind; the gold answer of queries that have one; and as many built-in questions with
-    documents that answer them.
+    Decoys of every kind; the gold answer of queries that have one; and, with `known`, as many built-in
+    questions with documents that answer them.
     """
     by_query: dict[str, Pair] = {}
     for pair in pairs:
@@ -72,7 +74,9 @@ def with_canaries(pairs: Iterable[Pair], questions: int, high: int) -> Iterator[
                 narrative=pair.narrative,
                 answer=pair.answer,
             )
-    for number, (question, answer, text) in enumerate(_KNOWN[:questions] if by_query else (), 1):
+    for number, (question, answer, text) in enumerate(
+        _KNOWN[:questions] if by_query and known else (), 1
+    ):
         yield Pair(
             query=f"{PREFIX}{number}",
             doc=f"{PREFIX}known",

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LARGEST = 2**63 - 1
-_PLAIN = {"TEXT": str, "REAL": float, "INTEGER": None}  # what needs no conversion
+_PLAIN: dict[str, type | None] = {
+    "TEXT": str,
+    "REAL": float,
+    "INTEGER": None,
+}  # what needs no conversion
 MODULUS = 2**62  # of the sums in `totals`
 
 
@@ -44,8 +48,9 @@ def stored_row(table: str, row: dict[str, Any]) -> list[Any]:
         raise TypeError(f"columns of {table}: {', '.join(kinds)}; not {', '.join(row)}")
     values: list[Any] = []
     for name, kind in kinds.items():
-        value = row[name]
-        if type(value) is not _PLAIN[kind] or (kind == "TEXT" and not value.isprintable()):
+        value: Any = row[name]
+        plain = type(value) is _PLAIN[kind]
+        if not plain or (isinstance(value, str) and not value.isprintable()):
             value = storable(value, kind)
         values.append(value)
     values.append(checksum(table, values))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import TextNode
 from llama_index.core.tools.types import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_span_id
@@ -225,7 +226,7 @@ def _node(scored: Any) -> dict[str, Any]:
         "id": node.id_,
         "node_id": node.id_,
         "doc_id": None if source is None else source.node_id,
-        "text": node.get_content(),
+        "text": node.text if isinstance(node, TextNode) else node.get_content(),
         "metadata": node.metadata,
         "score": scored.score,
     }

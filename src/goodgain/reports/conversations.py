@@ -139,7 +139,8 @@ def _item(c: Conversation, result: GoodGain) -> dict[str, Any]:
         "name": cut(f"{c.name}, repeat {c.repeat}" if system.is_repeated else c.name),
         "user": _prose(c.user, MAX_MESSAGE_CHARACTERS),
         "answer": _prose(c.answer, MAX_MESSAGE_CHARACTERS),
-        "labelled": any(r.gain is not None for i in c.iterations for s in i for r in s.results),
+        "labelled": result.settings.unlabelled == "zero"
+        or any(r.gain is not None for i in c.iterations for s in i for r in s.results),
         "iterations": [
             {
                 "figures": [value_of(v) for v in row[columns].tolist()],
@@ -185,11 +186,12 @@ def _evidence(funnel: ConversationFunnel | None) -> dict[str, Any]:
 
 
 def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
-    """How many results of a search are new, how many of them are good, and the gain that they add."""
+    """How many results of a search are new, good, and without a label, and the gain that they add."""
     new = [r.gain for r in search.results if r.first is None]
     good = [gain for gain in new if gain is not None and gain >= settings.threshold]
     added = sum(good) if settings.gain == "linear" else sum(2**gain - 1 for gain in good)
-    return {"fresh": len(new), "good": len(good), "added": added}
+    unlabelled = 0 if settings.unlabelled == "zero" else new.count(None)
+    return {"fresh": len(new), "good": len(good), "unlabelled": unlabelled, "added": added}
 
 
 def _compare_with_first(

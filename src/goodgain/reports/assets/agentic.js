@@ -13,18 +13,18 @@ widgets.conversations = function (options, box) {
       results: searches.reduce((sum, s) => sum + s.results.length, 0),
       duplicates: searches.reduce((sum, s) => sum + s.results.length - s.fresh, 0),
       gain: last && item.labelled ? last.figures[FIGURES.cumulativeGain] : null,
-      unread: searches.some((s) => s.unread),
+      unread: searches.some((s) => s.unread), unlabelled: searches.some((s) => s.unlabelled),
     };
   });
-  // Of an unread search nothing is known, so what was read is the least.
-  const atLeast = (row, value, digits) => (counts[row].unread && value !== null ? { value, text: `≥ ${number(value, digits)}` } : value);
+  // Unread searches may have returned more, and results without a label may be good: what is known is the least.
+  const atLeast = (row, value, digits, open = counts[row].unread) => (open && value !== null ? { value, text: `≥ ${number(value, digits)}` } : value);
   const count = (name, open = false) => ({ name, kind: "number", digits: 0, of: (row) => (open ? atLeast(row, counts[row][name], 0) : counts[row][name]) });
   const columns = [
     { name: "conversation", kind: "text", of: (row) => items[row].name },
     ...(new Set(items.map((i) => i.system)).size > 1 ? [{ name: "system", kind: "text", of: (row) => items[row].system }] : []),
     { name: "question", kind: "text", of: (row) => items[row].user },
     count("iterations"), count("searches"), count("results", true), count("duplicates", true),
-    { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration; a dash if no result has a label", of: (row) => atLeast(row, counts[row].gain, 2) },
+    { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration; a dash if no result has a label", of: (row) => atLeast(row, counts[row].gain, 2, counts[row].unread || counts[row].unlabelled) },
   ];
   const table = new DataTable({
     key: options.key, title: "Conversations", columns, count: items.length,

@@ -17,13 +17,14 @@ class Replay {
   constructor(item, timeline, options) {
     Object.assign(this, { item, timeline, options });
     let first = 0; // number of the first result of a search
-    const total = { gain: 0, good: 0, results: 0, duplicates: 0, atLeast: false };
+    const total = { gain: 0, good: 0, results: 0, duplicates: 0, unlabelled: 0, unread: 0 };
     this.searches = item.iterations.flatMap((iteration, i) => iteration.searches.map((search, s) => {
       total.gain += search.added;
       total.good += search.good;
       total.results += search.results.length;
       total.duplicates += search.results.length - search.fresh;
-      total.atLeast ||= Boolean(search.unread);
+      total.unlabelled += search.unlabelled;
+      total.unread += search.unread ? 1 : 0;
       const begin = first;
       first += search.results.length;
       return { ...search, place: `${i + 1}.${s + 1}`, iteration: i + 1, spent: iteration.spent, begin, state: searchState(search), soFar: { ...total } };
@@ -78,15 +79,17 @@ class Replay {
     const parallel = this.item.iterations[iteration - 1].searches.length > 1;
     const whole = this.searches.at(-1).soFar;
     const labelled = this.item.labelled;
-    const least = soFar.atLeast ? "at least " : "";
-    const share = labelled && whole.gain ? ` (${number((100 * soFar.gain) / whole.gain, 0)}% of the ${whole.atLeast ? "known " : ""}gain)` : "";
+    const isOpen = ({ unlabelled, unread }) => unlabelled + unread > 0; // there may be more
+    const least = isOpen(soFar) ? "at least " : "";
+    const share = labelled && whole.gain ? ` (${number((100 * soFar.gain) / whole.gain, 0)}% of the ${isOpen(whole) ? "known " : ""}gain)` : "";
     const figure = (name, text) => element("div", {}, element("dt", {}, name), element("dd", {}, text));
     const until = parallel ? `by the end of iteration ${iteration}` : "so far"; // searches of an iteration run in parallel
     return [
       figure("search", `${n + 1} of ${this.searches.length}`),
       figure("gain so far", labelled ? `${least}${number(soFar.gain, 2)}${share}` : "unknown: no labels"),
       figure("new good results", labelled ? `${least}${number(soFar.good, 0)}` : "–"),
-      figure("repeats", soFar.results ? `${number(soFar.duplicates, 0)} of ${counted(soFar.results, "result")}${soFar.atLeast ? " read" : ""}` : "–"),
+      figure("repeats", soFar.results ? `${number(soFar.duplicates, 0)} of ${counted(soFar.results, "result")}${soFar.unread ? " read" : ""}` : "–"),
+      ...(whole.unlabelled ? [figure("without a label", number(soFar.unlabelled, 0))] : []),
       ...[["seconds", (v) => seconds(v)], ["tokens", (v) => number(v, 0)], ["cost", (v) => number(v)]]
         .filter(([name]) => this.item.iterations.some((each) => each.spent[name] !== null))
         .map(([name, text]) => figure(`${name} ${until}`, spent[name] === null ? "not known" : text(spent[name]))),

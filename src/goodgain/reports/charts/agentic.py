@@ -63,7 +63,7 @@ def gain(result: GoodGain, measure: str | Measure | None = None) -> Chart:
         key="gain" if measure == "CG" else f"gain-{_key(measure.label)}",
         title=f"{measure.name} by iteration",
         description=f"{measure.definition.summary} {_averaging(result)}{_ending(result, measure)} "
-        f"The larger a point, the more conversations. {_bands(with_bands)}{_bounds(result)}",
+        f"{_sizes(rows)}{_bands(with_bands)}{_bounds(result)}",
         view=view,
         columns=_COLUMNS,
         rows=rows,
@@ -259,6 +259,12 @@ def _by_count() -> Any:
     """Points as large as the number of conversations behind them."""
     alt = altair()
     return alt.Size("n:Q", legend=None, scale=alt.Scale(type="sqrt", range=[12, 90], zero=True))
+
+
+def _sizes(rows: list[list[Any]]) -> str:
+    return (
+        "The larger a point, the more conversations. " if len({row[3] for row in rows}) > 1 else ""
+    )
 
 
 def _bands(visible: bool) -> str:
