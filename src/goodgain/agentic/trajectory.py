@@ -89,7 +89,7 @@ class TrajectoryDiff(AsFrames):
 
     def sentences(self) -> list[str]:
         """Where the two part, and what each found that the other did not."""
-        return [_parting(self), _found(self)]
+        return [_parting(self), _evidence_sentence(self)]
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """Column names and a row for each iteration of each system."""
@@ -312,7 +312,7 @@ def _parting(diff: TrajectoryDiff) -> str:
     return f"They part at iteration {where.iteration}: {first} searched for {mine}, {second} for {theirs}."
 
 
-def _found(diff: TrajectoryDiff) -> str:
+def _evidence_sentence(diff: TrajectoryDiff) -> str:
     if not diff.evidence:
         return "Neither returned a result that is known to be good."
     counts = [len(diff.only(system)) for system in diff.systems]

@@ -195,14 +195,14 @@ class Session:
 def warm_up_queries(texts: list[str], count: int) -> list[str]:
     """Queries of the same kind that are none of these: the beginning of one and the end of another."""
     known = set(texts)
-    made: list[str] = []
+    others: list[str] = []
     for i, first in enumerate(texts):
         second = texts[(i + 1) % len(texts)]
         head, tail = first.split(), second.split()
         text = " ".join([*head[: (len(head) + 1) // 2], *tail[len(tail) // 2 :]])
         if text in known:
             text = f"{text} {first}"
-        if text not in known and len(made) < count:
-            made.append(text)
+        if text not in known and len(others) < count:
+            others.append(text)
             known.add(text)
-    return made
+    return others

@@ -35,15 +35,15 @@ class HttpProxy:
             import h11
         except ImportError:
             raise MissingExtraError.for_package("h11", "live", "the MCP proxy over HTTP") from None
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        address = urlsplit(url)
+        if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(f"'{url}' is not a URL of an MCP server over HTTP")
-        self.path = parts.path or "/"
+        self.path = address.path or "/"
         self._h11 = h11
-        self._host = parts.hostname
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._authority = parts.netloc.rpartition("@")[2].encode()
+        self._host = address.hostname
+        self._port = address.port or (443 if address.scheme == "https" else 80)
+        self._tls = ssl.create_default_context() if address.scheme == "https" else None
+        self._authority = address.netloc.rpartition("@")[2].encode()
         self._start = start
         self._sessions: dict[bytes, Observer] = {}
         self._numbers = count()

@@ -25,7 +25,9 @@ def different_judges(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
     if len(judges) < 2:
         return []
     names = ", ".join(str(judge["model"]) for judge in judges)
-    return [f"the systems are judged by {len(judges)} different judges ({names}): differences may be theirs"]
+    return [
+        f"the systems are judged by {len(judges)} different judges ({names}): differences may be theirs"
+    ]
 
 
 def judge_sentence(judge: Mapping[str, Any]) -> str:

@@ -92,7 +92,8 @@ def conversations(spans: Iterable[Span], context: Context) -> Conversations:
         conversation = builder.build()
         if not has_models and any(t["iterations"] for t in conversation["turns"]):
             context.note(
-                f"{context.name}: no model spans, so calls count as one iteration only where they ran side by side"
+                f"{context.name}: no model spans, so calls count as one iteration only where they ran side "
+                "by side"
             )
         yield conversation
 

@@ -90,7 +90,7 @@ function trajectories(against, key) {
       { name: `${system}: gain so far`, kind: "number", digits: 2, of: (i) => steps[side][i]?.[4] ?? null },
     ]),
   ];
-  const found = [
+  const goodColumns = [
     { name: "good result", kind: "text", of: (e) => e[0] },
     { name: "gain", kind: "number", digits: 2, of: (e) => e[1] },
     ...systems.map((system, side) => ({ name: system, kind: "text", of: (e) => e[2 + side] ?? "never" })),
@@ -104,8 +104,8 @@ function trajectories(against, key) {
       cell: (row, column) => displayCell(columns[column], columns[column].of(row)),
     }, { nouns: ["iteration", "iterations"] }).box,
     evidence.length ? new DataTable({
-      key: `${key}-found`, title: "Good results of either", columns: found, count: evidence.length, note: `Where each was first returned: iteration.search #rank.${more}`,
-      cell: (row, column) => displayCell(found[column], found[column].of(evidence[row])),
+      key: `${key}-found`, title: "Good results of either", columns: goodColumns, count: evidence.length, note: `Where each was first returned: iteration.search #rank.${more}`,
+      cell: (row, column) => displayCell(goodColumns[column], goodColumns[column].of(evidence[row])),
     }, { nouns: ["result", "results"] }).box : null);
 }
 
