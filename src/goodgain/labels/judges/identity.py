@@ -61,14 +61,14 @@ def code_digest(judge: Any) -> str:
 
 def plain_url(url: str) -> str:
     """A URL in its usual form, without account and secrets: the same server has the same name."""
-    parts = urlsplit(url.strip())
-    scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
+    address = urlsplit(url.strip())
+    scheme, host = address.scheme.lower(), (address.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host
-    port = parts.port
+    port = address.port
     if port is not None and port != _PORTS.get(scheme):
         host = f"{host}:{port}"
-    query = sorted((k, v) for k, v in parse_qsl(parts.query) if not _SECRET.search(k))
-    path = re.sub("/{2,}", "/", parts.path).rstrip("/")
+    query = sorted((k, v) for k, v in parse_qsl(address.query) if not _SECRET.search(k))
+    path = re.sub("/{2,}", "/", address.path).rstrip("/")
     return urlunsplit((scheme, host, path, urlencode(query), ""))
 
 
