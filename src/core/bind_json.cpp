@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,16 @@ constexpr std::array<bool, 256> kEscaped = [] {
   table['"'] = table['\\'] = true;
   return table;
 }();
+
+/// Whether none of eight bytes needs an escape.
+bool is_plain(const char* text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, text, 8);
+  const auto has_zero = [](uint64_t v) { return (v - kOnes) & ~v & kHighs; };
+  const uint64_t controls = (bytes - kOnes * 0x20) & ~bytes & kHighs;
+  return (controls | has_zero(bytes ^ kOnes * '"') | has_zero(bytes ^ kOnes * '\\')) == 0;
+}
 
 class Encoder {
  public:
@@ -75,6 +86,8 @@ class Encoder {
     const char* end = data + size;
     const char* start = data;
     for (const char* p = data; p < end; ++p) {
+      while (end - p >= 8 && is_plain(p)) p += 8;
+      if (p == end) break;
       if (!kEscaped[static_cast<unsigned char>(*p)]) continue;
       out_.append(start, p);
       escape(*p);

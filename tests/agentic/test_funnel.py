@@ -303,6 +303,16 @@ def test_gold_by_hop(tmp_path):
         assert funnel.turned == {"conversations": 1, "iterations": 1}
 
 
+def test_lists_with_gains_are_no_hops(tmp_path):
+    trace = conversation("c1", [result("a")], answer="so")
+    with pytest.raises(InputError, match="expected the judgments of query 'c1'"):
+        gg.good_gain([trace], labels={"c1": [("a", 3), ("b", 1)]})
+    path = tmp_path / "hops.jsonl"
+    path.write_text('{"conversation": "c1", "hops": [["a", 1], {"b": 2}]}\n')
+    with pytest.raises(InputError, match="the hops of conversation 'c1' must be lists of ids"):
+        gg.good_gain([trace], labels=path)
+
+
 def test_what_iterations_brought():
     good, bad = result("a", 4), result("b", 0)
     trace = conversation("c", [good], [bad], [good], [], [result("u")], [])

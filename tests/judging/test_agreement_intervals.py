@@ -57,6 +57,25 @@ def test_what_is_undefined_is_not_a_number():
     assert figures({("q", "d"): {"a": 1.0}}) == []
 
 
+def test_uneven_labels_need_more_and_quadratic_kappa_has_no_interval():
+    rng = np.random.default_rng(6)
+
+    def uneven(queries):
+        return {
+            (f"q{i % queries}", f"{i}"): {
+                "a": float(rng.choice([0, 1, 3], p=[0.9, 0.05, 0.05])),
+                "b": float(rng.choice([0, 1, 3], p=[0.9, 0.05, 0.05])),
+            }
+            for i in range(200)
+        }
+
+    for figure in figures(uneven(12)):
+        assert figure["value"] is not None and figure["low"] is None and figure["why"]
+    alpha, kappa, quadratic = figures(uneven(25))
+    assert alpha["low"] < alpha["high"] and kappa["low"] < kappa["high"]
+    assert quadratic["low"] is None and "one grade" in quadratic["why"]
+
+
 @pytest.mark.parametrize(("queries", "documents", "people"), [(10, 5, 2), (20, 3, 3)])
 def test_intervals_cover(queries, documents, people):
     truth = figures(labels(3000, documents, people, 0.8, np.random.default_rng(9)))

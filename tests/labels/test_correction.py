@@ -234,6 +234,21 @@ def test_votes_of_a_sample_correct_without_a_word_about_the_design(tmp_path):
         assert abs(corrected.corrected - truth_of(corrected)) < 4 * (corrected.high - corrected.low)
 
 
+def test_of_several_samples_one_must_be_chosen(tmp_path):
+    store = stored(tmp_path)
+    for name in ("first", "second"):
+        vote(store, draw_sample(store, 100, name=name, seed=len(name)).pairs())
+    result = calibrate(store, store, RUNS, "P@5", resamples=5)
+    assert math.isnan(result.corrected[0].corrected)
+    assert (
+        "the store has the samples 'first', 'second'; choose one with --design"
+        in result.warnings()[-1]
+    )
+    chosen = calibrate(store, store, RUNS, "P@5", resamples=5, design="second")
+    assert chosen.design == "sample 'second': 100 pairs"
+    assert chosen.corrected[0].has_interval
+
+
 def test_a_sample_that_is_half_done_is_a_smaller_sample(tmp_path):
     store = stored(tmp_path)
     sample = draw_sample(store, 60, unit="queries", seed=2)
@@ -277,6 +292,32 @@ def test_too_few_is_said_with_a_number():
     assert any(w.endswith("too few: about 18 more queries") for w in result.warnings())
     again = Calibration.from_dict(result.to_dict())
     assert again.to_dict() == result.to_dict()
+
+
+def test_calibrations_of_version_0_1_load_and_say_what_they_assumed():
+    result = calibrate(random_queries(1, 40), JUDGE, RUNS, "DCG@10", design="queries", resamples=5)
+    data = result.to_dict() | {"format": 1}
+    for name in ("differences", "design", "votes", "generalise"):
+        del data[name]
+    data["corrected"] = [
+        {"run": "a", "measure": "DCG@10", "labels": 0.5, "human": 0.4, "corrected": 0.42, "low": 0.4,
+         "high": 0.44, "weight": 0.9, "human_queries": 20, "other_queries": 30}
+    ]  # fmt: skip
+    (old,) = Calibration.from_dict(data).corrected
+    assert (old.corrected, old.low, old.judged, old.queries) == (0.42, 0.4, 20, 50)
+    assert "took the judged queries for a random sample" in old.status
+
+
+def test_the_page_says_too_few_and_shows_differences(tmp_path):
+    from goodgain.reports import report_text
+
+    few = calibrate(random_queries(1, 12), JUDGE, RUNS, "nDCG@10", design="queries", resamples=5)
+    page = report_text(few)
+    assert "too few: about 18 more queries" in page
+    assert "b against a" in page
+    assert "Corrected differences" in page
+    unknown = report_text(calibrate(random_pairs(1), JUDGE, RUNS, "P@5", resamples=5))
+    assert "nothing says how the judged documents were chosen" in unknown
 
 
 def test_a_difference_is_shorter_than_the_intervals_of_its_means():

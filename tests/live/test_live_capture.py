@@ -9,6 +9,7 @@ import json
 import logging
 import multiprocessing
 import os
+import random
 import threading
 from collections import Counter, namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ import goodgain as gg
 from goodgain.errors import UsageError
 from goodgain.live import capture, open_tool, search_tool
 from goodgain.live.capturing import parse_rotation
+from goodgain.live.encoding import encode
 from goodgain.live.recent import Recent
 from goodgain.traces.writer import Rotation
 
@@ -682,7 +684,7 @@ def test_a_full_disk(path, monkeypatch, caplog):
     with capture(path) as live, live.conversation("c1"):
         find("a")
         with monkeypatch.context() as patch:
-            patch.setattr("goodgain._core.append_line", lambda *line: -1 - errno.ENOSPC)
+            patch.setattr("goodgain.traces.writer.append_line", lambda *line: -1 - errno.ENOSPC)
             assert find("b") is PAGES
         find("c")
     assert queries(only(path)) == ["a", "c"]
@@ -734,3 +736,42 @@ def test_recent_forgets():
         recent[str(number)] = number
     assert recent.get("9") == 9 and recent.get("0") is None
     assert recent.pop("9") == 9 and recent.get("9") is None and recent.pop("9") is None
+
+
+# --- lines ---
+
+CHARACTERS = [*map(chr, range(0x60)), *'\x7féöß…中😀"\\\n']
+NUMBERS = [0, -1, 2**70, -(2**63), 2**63 - 1, 1.0, -0.0, 1e300, 1e-300, 0.1, True, False, None]
+
+
+def random_value(chance, depth=0):
+    kind = chance.random()
+    if depth > 3 or kind < 0.5:
+        return "".join(chance.choices(CHARACTERS, k=chance.randrange(40)))
+    if kind < 0.6:
+        return chance.choice([*NUMBERS, chance.random() * 10 ** chance.randrange(-20, 20)])
+    if kind < 0.8:
+        return [random_value(chance, depth + 1) for _ in range(chance.randrange(5))]
+    return {random_value(chance, 9): random_value(chance, depth + 1) for _ in range(3)}
+
+
+def test_lines_are_the_json_of_python():
+    chance = random.Random(1)
+    for _ in range(3000):
+        event = {"value": random_value(chance)}
+        line = encode(event)
+        assert json.loads(line) == event
+        assert b"\n" not in line
+
+
+def test_what_json_cannot_hold():
+    event = {
+        "nan": float("nan"),
+        "keys": {1: "a", None: "b"},
+        "half": "\ud800",
+        "set": {7},
+        "bytes": b"x",
+    }
+    assert json.loads(encode(event)) == {
+        "nan": None, "keys": {"1": "a", "None": "b"}, "half": "?", "set": [7], "bytes": "<bytes>",
+    }  # fmt: skip

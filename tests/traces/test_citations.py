@@ -211,3 +211,50 @@ def test_recorded_samples_keep_answers_opens_and_citations(path):
         assert any(turn.answer for turn in turns) != (path.name in WITHOUT_ANSWER)
     if isinstance(raw, str) and "fetch_page" in raw:
         assert any(i.opens for t in turns for i in t.iterations), "no open"
+
+
+def test_an_answer_that_a_call_hands_in(tmp_path):
+    react = [
+        {"role": "user", "content": "Where?"},
+        {"role": "assistant", "content": "Thought: search.\nAction: search[Seine]"},
+        {"role": "user", "content": 'Observation: [{"url": "https://x.org/seine"}]'},
+        {"role": "assistant", "content": "Thought: done.\nAction: finish[Source-Seine]"},
+    ]
+    assert answer_of(write(tmp_path, {"messages": react})).answer == "Source-Seine"
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "final_answer", "arguments": '{"answer": "Paris"}'},
+    }
+    called = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+    ]
+    assert answer_of(write(tmp_path, {"messages": called})).answer == "Paris"
+
+
+def test_real_answers_are_kept(shared_data):
+    """Traces of real agents whose sources hold the answer."""
+    folder = shared_data / "agent_traces"
+    if not folder.exists():
+        pytest.skip("no traces of real agents")
+    (path,) = (folder / "fireact_hotpotqa").glob("*.json")
+    runs = json.loads(path.read_text())
+    answers = {t.conversation: t.turns[-1].answer for t in gg.read_traces(path)}
+    gold = {name: run["gt"] for name, run in runs.items()}
+    handed_in = [
+        name for name, run in runs.items() if "finish[" in run["traj"][-2]["content"].lower()
+    ]
+    assert len(handed_in) > 300
+    assert all(answers[name] is not None for name in handed_in)
+    assert "" in answers.values()  # finish[]
+    gains = gg.good_gain(path, answers=gold)
+    right = gains.systems[0].final("Answer")
+    theirs = {name: float(bool(runs[name]["em"])) for name in handed_in}
+    assert sum(right[name] != theirs[name] for name in handed_in) <= 0.01 * len(handed_in)
+    for name in ("google-gemini-2025-08-01", "llamaindex-2025-06-05"):
+        (trace,) = gg.read_traces(folder / "langfuse_framework_traces" / f"{name}.json")
+        assert "Langfuse" in trace.turns[-1].answer
+    gains = gg.good_gain(folder / "provider_fixtures_vercel_ai" / "perplexity-citations.json")
+    assert gains["UnsupportedCitations"] == 0
+    assert gains.funnel.systems[0].citations["cited"] == 6

@@ -393,7 +393,9 @@ def test_a_full_disk_does_not_stop_the_application(tmp_path, monkeypatch):
     with gg.record(tmp_path / "t.jsonl", strict=False) as rec:
         rec.search("a", [])
 
-        monkeypatch.setattr("goodgain._core.append_line", lambda fd, line, known: -1 - errno.ENOSPC)
+        monkeypatch.setattr(
+            "goodgain.traces.writer.append_line", lambda fd, line, known: -1 - errno.ENOSPC
+        )
         rec.search("b", [])
         assert rec.writer.lost == 1
         rec.writer.strict = True

@@ -193,7 +193,13 @@ class SystemFunnel:
             "citing": int(((cited + counts["unresolved"]) > 0).sum()),
             "cited": int(cited.sum()),
             **{name.replace("_", " "): int(counts[name].sum()) for name in _CITATION_COUNTS},
+            "unsupported": self._unsupported(),
         }
+
+    def _unsupported(self) -> int:
+        """Documents that are cited and were certainly not returned: an unread search may have had them."""
+        values = self.system.final_of_runs("UnsupportedCitations")
+        return int(values[values == values].sum())
 
     def square(self, evidence: Literal["any", "all"] = "any") -> Square | None:
         """Evidence against answers: any (EvidenceRecall > 0) or all of it (= 1), right or wrong."""

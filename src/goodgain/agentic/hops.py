@@ -70,27 +70,40 @@ def _may_have_hops(labels: Any) -> bool:
     return hasattr(labels, "columns") and not {"hop", "hops"}.isdisjoint(map(str, labels.columns))
 
 
-def _of_mapping(labels: Mapping[Any, Any], max_gain: float, where: str = "the labels") -> GoldByHop:
+def _of_mapping(labels: Mapping[Any, Any], max_gain: float, where: str = "") -> GoldByHop:
     gains: dict[str, dict[str, float]] = {}
     hops: Hops = {}
     for query, listed in labels.items():
         if isinstance(listed, str) and listed.lstrip().startswith("["):
-            listed = json.loads(listed)
-        if not isinstance(listed, list | tuple) or not all(
-            isinstance(h, list | tuple) for h in listed
-        ):
-            return GoldByHop(labels, {})
+            listed = _parsed(listed)
+        if not _are_hops(listed):
+            if not where:
+                return GoldByHop(labels, {})
+            raise InputError(
+                f"the hops of conversation '{query}' must be lists of ids or URLs", where=where
+            )
         own = gains.setdefault(str(query), {})
         for number, documents in enumerate(listed, 1):
             for document in documents:
-                if isinstance(document, list | tuple | Mapping) or document is None:
-                    raise InputError(
-                        f"hop {number} of conversation '{query}' must be a list of ids or URLs",
-                        where=where,
-                    )
                 own[str(document)] = float(max_gain)
                 hops.setdefault(str(query), {}).setdefault(str(document), str(number))
     return GoldByHop(gains, hops)
+
+
+def _are_hops(listed: Any) -> bool:
+    """Whether this is a list of documents per hop, and not of documents with their gains."""
+    return isinstance(listed, list | tuple) and all(
+        isinstance(hop, list | tuple)
+        and (all(isinstance(d, str) for d in hop) or all(type(d) is int for d in hop))
+        for hop in listed
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _text(hop: Any) -> str:

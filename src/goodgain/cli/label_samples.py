@@ -39,7 +39,7 @@ def add_sampling(parser: Any) -> None:
         help=f"how many of each stratum: {', '.join(ALLOCATIONS)} (default: proportional)",
     )  # fmt: skip
     group.add_argument(
-        "--earlier", metavar="NAME", help="earlier sample that allocation neyman learns from"
+        "--learn-from", metavar="NAME", help="earlier sample that allocation neyman learns from"
     )
     group.add_argument(
         "--human", metavar="FILE", help="labels of people (default: the votes in the store)"
@@ -75,7 +75,7 @@ def draw(args: argparse.Namespace) -> int:
             runs=args.runs or None,
             depth=args.depth or 10,
             seed=args.seed,
-            earlier=args.earlier,
+            earlier=args.learn_from,
             human=args.human,
             model=args.model,
             prompt=args.prompt,

@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         "  goodgain labels verify labels.db\n"
         "  goodgain labels sample labels.db --count 50 --whole-queries --runs bm25.run knn.run -o list.csv\n"
         "  goodgain labels sample labels.db --count 300 --by label --sample second --allocation neyman \\\n"
-        "      --earlier first\n"
+        "      --learn-from first\n"
         "  goodgain labels next labels.db --runs bm25.run knn.run -m P@10 --count 5\n"
         "  goodgain labels next labels.db --runs bm25.run knn.run --settle\n",
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LEAST_QUERIES, LEAST_PAIRS = 10, 30  # for an interval
+MOST_OF_ONE = 0.75  # of the labels with one grade; beyond, more queries are needed
+LEAST_UNEVEN = 20  # queries then
 Gains = dict[tuple[str, str], dict[str, float]]  # {(query, item): {annotator: gain}}
 
 
@@ -92,15 +94,8 @@ def _figure(
     value = float(statistic(per_query.sum(0)))
     queries = len(per_query)
     low = high = None
-    why = ""
-    if math.isnan(value):
-        why = "all labels are equal"
-    elif queries < LEAST_QUERIES or pairs < LEAST_PAIRS:
-        why = (
-            f"{pairs} items of {queries} queries are too few, at least {LEAST_PAIRS} of "
-            f"{LEAST_QUERIES} are needed"
-        )
-    else:
+    why = "all labels are equal" if math.isnan(value) else _too_little(name, per_query, pairs)
+    if not why:
         low, high = _interval(per_query, value, statistic, confidence)
         why = "" if low is not None else "there is too little disagreement to estimate it from"
     return {
@@ -114,13 +109,28 @@ def _figure(
     }
 
 
+def _too_little(name: str, per_query: Floats, pairs: int) -> str:
+    """Why there is no interval: where simulation says that it would not cover."""
+    total = per_query.sum(0)
+    labels = total.sum(0) + total.sum(1)
+    queries, uneven = len(per_query), labels.max() > MOST_OF_ONE * labels.sum()
+    if uneven and name.startswith("quadratic"):
+        return f"more than {100 * MOST_OF_ONE:.0f}% of the labels are one grade"
+    least = LEAST_UNEVEN if uneven else LEAST_QUERIES
+    if queries < least or pairs < LEAST_PAIRS:
+        return f"{pairs} items of {queries} queries are too few, at least {LEAST_PAIRS} of {least} are needed"
+    return ""
+
+
 def _interval(
     per_query: Floats, value: float, statistic: Callable[[Floats], Floats], confidence: float
 ) -> tuple[float, float] | tuple[None, None]:
     """By the jackknife over queries, on the logarithm of the disagreement, with Student's t.
 
     By simulation (10 to 50 queries, 2 and 3 people, good and poor agreement) it covers 93-97 % at a
-    nominal 95 %, and 90 % where nearly all labels are 0; percentiles of a bootstrap cover 85-94 %.
+    nominal 95 % where grades are spread. With two thirds of the labels on one grade it covers 92-97 %, for
+    quadratic kappa 90-95 %; with 85 % on one grade and 20 queries 91-96 %, and for quadratic kappa only
+    86-93 %, so that has none. Percentiles of a bootstrap cover less everywhere.
     """
     import numpy as np
 

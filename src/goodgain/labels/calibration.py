@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from goodgain.errors import InputError, UsageError
 from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
 from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
-from goodgain.labels.designs import UNKNOWN, find_design
+from goodgain.labels.designs import find_design, refusal
 from goodgain.labels.examples import example_pairs
 from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
@@ -161,8 +161,9 @@ class Calibration(SavedAsJson, Reportable):
             ]
             low, high = self.scale
             messages.append(f"clipped {' and '.join(counts)} to the scale {low:g} to {high:g}")
-        if self.corrected and self.design == "unknown":
-            messages.append(UNKNOWN)
+        uncorrected = any(c.corrected != c.corrected for c in self.corrected)
+        if uncorrected and (why := refusal(self.design)):
+            messages.append(why)
         messages += [
             f"{c.measure} of {name(c)}: {status}"
             for c in (*self.corrected, *self.differences)

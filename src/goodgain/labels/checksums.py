@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LARGEST = 2**63 - 1
-_PLAIN: dict[str, type | None] = {
-    "TEXT": str,
-    "REAL": float,
-    "INTEGER": None,
-}  # what needs no conversion
 MODULUS = 2**62  # of the sums in `totals`
 
 
@@ -35,6 +30,13 @@ def storable(value: Any, kind: str) -> Any:
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
+def _is_plain(value: Any, kind: str) -> bool:
+    """Whether a value needs no conversion, which is quick to see for most."""
+    if kind == "TEXT":
+        return type(value) is str and value.isprintable()
+    return kind == "REAL" and type(value) is float
+
+
 def checksum(table: str, values: Sequence[Any]) -> str:
     """The checksum of a row from its values in the order of the schema."""
     text = _encode([table, *values])
@@ -48,10 +50,8 @@ def stored_row(table: str, row: dict[str, Any]) -> list[Any]:
         raise TypeError(f"columns of {table}: {', '.join(kinds)}; not {', '.join(row)}")
     values: list[Any] = []
     for name, kind in kinds.items():
-        value: Any = row[name]
-        if type(value) is not _PLAIN[kind] or (kind == "TEXT" and not str.isprintable(value)):
-            value = storable(value, kind)
-        values.append(value)
+        value = row[name]
+        values.append(value if _is_plain(value, kind) else storable(value, kind))
     values.append(checksum(table, values))
     return values
 

@@ -89,6 +89,9 @@ class Corrector:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.queries = sorted(evidence.design.documents)
+        self.frame: frozenset[Unit] = frozenset(
+            (query, doc) for query, docs in evidence.design.documents.items() for doc in docs
+        )
         self._lists = {run.name: top_documents(run, None) for run in evidence.runs}
         self.occurring = {
             gain
@@ -128,6 +131,7 @@ class _OfMeasure:
         import numpy as np
 
         self.np = np
+        self.corrector = corrector
         self.evidence = corrector.evidence
         self.design = corrector.evidence.design
         self.queries = corrector.queries
@@ -348,7 +352,7 @@ class _OfMeasure:
 
     def _pair_mean(self, blank: CorrectedMean, weights: dict[Unit, float]) -> CorrectedMean:
         np = self.np
-        frame = {(q, d) for q, docs in self.design.documents.items() for d in docs}
+        frame = self.corrector.frame
         outside = [pair for pair in weights if pair not in frame]
         if outside:
             query, doc = outside[0]
@@ -358,7 +362,7 @@ class _OfMeasure:
                 f"such as '{doc}' of query '{query}'",
             )
         steps = self.design.unit == "steps"
-        pairs: list[Unit] = sorted(frame if steps else weights, key=str)
+        pairs: list[Unit] = sorted(frame if steps else weights)
         place = {pair: i for i, pair in enumerate(pairs)}
         shares = self.reach.shares
         judge, human = self.evidence.judge, self.evidence.human

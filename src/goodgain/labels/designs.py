@@ -26,6 +26,16 @@ UNKNOWN = (
     "--design pairs)"
 )
 
+NOT_CHOSEN = "one of several samples, not chosen"
+
+
+def refusal(sentence: str) -> str:
+    """Why no mean was corrected, by the sentence about a design; empty if that is known."""
+    if sentence.startswith(NOT_CHOSEN):
+        names = sentence.removeprefix(NOT_CHOSEN).strip(" ()")
+        return f"no mean was corrected: the store has the samples {names}; choose one with --design"
+    return UNKNOWN if sentence == "unknown" else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
@@ -41,7 +51,7 @@ class Design:
     def sentence(self) -> str:
         """How people's labels were chosen."""
         if self.unit == "unknown":
-            return "unknown"
+            return f"{NOT_CHOSEN} ({self.name})" if self.name else "unknown"
         if self.drawn is None:
             return f"declared: {DECLARED[self.name]}"
         noun = {
@@ -72,7 +82,8 @@ def find_design(
         if len(names) == 1:
             ((name, store),) = names.items()
             return of_sample(read_sample(store, name))
-        return Design(name="", unit="unknown", documents=documents, strata={}, drawn=None)
+        several = ", ".join(f"'{name}'" for name in names)
+        return Design(name=several, unit="unknown", documents=documents, strata={}, drawn=None)
     if design not in DECLARED:
         raise UsageError(f"unknown design '{design}'", hint=_choices(stores))
     strata: dict[Unit, int] = {}

@@ -208,7 +208,7 @@ def _check(count: int, unit: str, allocation: str, earlier: str | None) -> None:
     if (allocation == "neyman") != (earlier is not None):
         raise UsageError(
             "allocation neyman needs an earlier sample, and only it does",
-            hint="earlier='NAME' (--earlier NAME)",
+            hint="earlier='NAME' (--learn-from NAME)",
         )
 
 

@@ -63,7 +63,7 @@ class Capture:
         )
         self._lists_tools = bool(self.rules.tools)
         self._retry = 0.0
-        self._is_logged = self._is_closed = False
+        self._is_logged = self._is_closed = self._has_turns = False
         self._errors: dict[int, int] = {}  # by thread, so that counting needs no lock
         self._dropped: dict[int, int] = {}
         self._sessions: Recent[str] = Recent()  # by trace
@@ -188,7 +188,7 @@ class Capture:
             self._parents[span.parent] = True
         if span.call:
             self._calls[span.call] = True
-        if span.is_call:
+        if self._lists_tools and span.is_call:
             self._apply_lists(span)
         if self._redaction is not None:
             self._redaction.apply(span)
@@ -202,9 +202,11 @@ class Capture:
     def _head(self, span: Span) -> dict[str, Any] | None:
         """What a line begins with; None if its conversation is not in the sample."""
         turn = current_turn(self)
-        if turn is None:  # a thread that does not inherit it
-            turn = self._turns.get(span.trace)
+        if turn is None:
+            if self._has_turns:  # a thread may not inherit it
+                turn = self._turns.get(span.trace)
         elif not turn.is_implicit:
+            self._has_turns = True
             self._turns[span.trace] = turn
         if turn is not None and not turn.is_implicit:
             return self._sampled_head(turn.trace, turn.name, turn.system or self.system)
@@ -242,8 +244,6 @@ class Capture:
 
     def _apply_lists(self, span: Span) -> None:
         """Apply the user's lists of tools."""
-        if not self._lists_tools:
-            return
         listed = self.rules.listed(span.name or "")
         if listed is not None and listed.account == "search":
             span.kind = "retriever"

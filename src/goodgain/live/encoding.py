@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from goodgain._core import encode_json
 from goodgain.traces.objects import document_fields, plain, table_rows, type_name
 
 
 def encode(event: dict[str, Any]) -> bytes:
     """An event as JSON; what JSON cannot hold is written as its fields, or as the name of its type."""
-    from goodgain._core import encode_json
-
     try:
         return encode_json(event, _default)
     except (TypeError, ValueError, RecursionError):

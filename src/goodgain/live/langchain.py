@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from goodgain.live.capturing import Capture
 
-_KINDS: dict[str, Kind] = {"tool": "tool", "retriever": "retriever", "chain": "other"}
 _MESSAGE = ("type", "content", "tool_calls", "tool_call_id", "artifact", "status", "usage_metadata")
 
 
@@ -44,7 +43,7 @@ class LangChainHandler(BaseCallbackHandler):
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
-        self._runs: Recent[dict[str, Any]] = Recent()
+        self._runs: Recent[_Run] = Recent()
         capture.surroundings.append(self._place)
 
     @guarded
@@ -57,61 +56,58 @@ class LangChainHandler(BaseCallbackHandler):
             manager = (var_child_runnable_config.get() or {}).get("callbacks")
             run_id = getattr(manager, "parent_run_id", None)
             run = None if run_id is None else self._runs.get(run_id.hex)
-        return None if run is None else (run["trace_id"], run["id"])
+        return None if run is None else (run.trace, run.id or "")
 
     def _start(
         self,
-        kind: str,
+        kind: Kind,
         name: Any,
         inputs: Any,
         run_id: UUID,
         parent_run_id: UUID | None,
         facts: Any,
-    ) -> None:
+    ) -> _Run:
         own = run_id.hex
-        outer = None if parent_run_id is None else parent_run_id.hex
-        parent = (None if outer is None else self._runs.get(outer)) or {}
-        metadata = facts.get("metadata")
-        self._runs[own] = {
-            "id": own,
-            "parent_run_id": outer,
-            "trace_id": parent.get("trace_id") or outer or own,
-            "run_type": kind,
-            "name": name,
-            "inputs": inputs,
-            "start_time": time.time_ns(),
-            "extra": {"metadata": metadata} if metadata else {},
-            "is_inside": (bool(parent) and (parent["run_type"] != "chain" or parent["is_inside"]))
-            or self.capture.is_inside,
-        }
+        parent, outer = None, None
+        if parent_run_id is not None:
+            parent = parent_run_id.hex
+            outer = self._runs.get(parent)
+        run = _Run(
+            kind=kind,
+            trace=outer.trace if outer is not None else parent or own,
+            start=time.time_ns(),
+            where="",
+            id=own,
+            parent=parent,
+            name=name,
+            query=inputs,
+        )
+        run.metadata = facts.get("metadata")
+        run.is_inside = (
+            outer is not None and (outer.kind != "other" or outer.is_inside)
+        ) or self.capture.is_inside
+        self._runs[own] = run
+        return run
 
     def _end(self, run_id: UUID, outputs: Any = None, error: BaseException | None = None) -> None:
         run = self._runs.pop(run_id.hex)
-        if run is None or (run["run_type"] == "chain" and not run["is_inside"]):
+        if run is None or (run.kind == "other" and not run.is_inside):
             return  # only between calls a chain links what is inside to what is around it
-        if run["run_type"] == "llm":
-            run |= {"end_time": time.time_ns(), "outputs": outputs, "error": error}
-            add_span(self.capture, span_of_run(run, ""))
-            return
-        call = outputs.get("tool_call_id") if isinstance(outputs, dict) else None
-        span = Span(
-            kind=_KINDS[run["run_type"]],
-            trace=run["trace_id"],
-            id=run["id"],
-            parent=run["parent_run_id"],
-            start=run["start_time"],
-            end=time.time_ns(),
-            where="",
-            session=_session(run["extra"].get("metadata")),
-            name=run["name"],
-            description=run.get("description"),
-            call=call or run.get("call"),
-            query=run["inputs"],
-            output=outputs,
-        )
+        run.end = time.time_ns()
         if error is not None:
-            span.error = str(error) or type(error).__name__
-        add_span(self.capture, span)
+            run.error = str(error) or type(error).__name__
+        if run.kind == "model":
+            add_span(self.capture, _generation(run, outputs))
+            return
+        if run.metadata:
+            run.session = _session(run.metadata)
+        if isinstance(outputs, dict) and "tool_call_id" in outputs:
+            run.call = outputs["tool_call_id"]
+        run.output = outputs
+        if run.kind == "other":
+            add_span(self.capture, run)
+        else:
+            self.capture.add(run)
 
     # --- the framework's events ---
 
@@ -126,10 +122,9 @@ class LangChainHandler(BaseCallbackHandler):
         **facts: Any,
     ) -> None:
         """A chain, graph or node starts: what runs inside is linked through it."""
-        self._start("chain", None, None, run_id, parent_run_id, facts)
-        run = self._runs.get(run_id.hex)
-        if run is not None and parent_run_id is None:
-            self.capture.learn_session(run["trace_id"], _session(facts.get("metadata")))
+        run = self._start("other", None, None, run_id, parent_run_id, facts)
+        if parent_run_id is None:
+            self.capture.learn_session(run.trace, _session(run.metadata))
 
     @guarded
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **facts: Any) -> None:
@@ -156,11 +151,9 @@ class LangChainHandler(BaseCallbackHandler):
         serialized = serialized or {}
         name = facts.get("name") or serialized.get("name")
         content = input_str if inputs is None else inputs
-        self._start("tool", name, content, run_id, parent_run_id, facts)
-        run = self._runs.get(run_id.hex)
-        if run is not None:
-            run["description"] = serialized.get("description")
-            run["call"] = facts.get("tool_call_id")
+        run = self._start("tool", name, content, run_id, parent_run_id, facts)
+        run.description = serialized.get("description")
+        run.call = facts.get("tool_call_id")
 
     @guarded
     def on_tool_end(self, output: Any, *, run_id: UUID, **facts: Any) -> None:
@@ -209,7 +202,7 @@ class LangChainHandler(BaseCallbackHandler):
     ) -> None:
         """A model generates."""
         content = {"messages": [_message(m) for m in (messages[0] if messages else ())]}
-        self._start("llm", facts.get("name"), content, run_id, parent_run_id, facts)
+        self._start("model", facts.get("name"), content, run_id, parent_run_id, facts)
 
     @guarded
     def on_llm_start(
@@ -223,7 +216,7 @@ class LangChainHandler(BaseCallbackHandler):
     ) -> None:
         """A model without messages generates."""
         content = {"messages": [{"role": "user", "content": p} for p in prompts[:1]]}
-        self._start("llm", facts.get("name"), content, run_id, parent_run_id, facts)
+        self._start("model", facts.get("name"), content, run_id, parent_run_id, facts)
 
     @guarded
     def on_llm_end(self, response: Any, *, run_id: UUID, **facts: Any) -> None:
@@ -241,6 +234,31 @@ class LangChainHandler(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **facts: Any) -> None:
         """A model has failed."""
         self._end(run_id, error=error)
+
+
+class _Run(Span):
+    """A run that has not ended."""
+
+    __slots__ = ("is_inside", "metadata")
+    is_inside: bool
+    metadata: Any
+
+
+def _generation(run: _Run, outputs: Any) -> Span:
+    """What a model was given and said, read as LangSmith's runs are."""
+    fields = {
+        "id": run.id,
+        "parent_run_id": run.parent,
+        "trace_id": run.trace,
+        "run_type": "llm",
+        "inputs": run.query,
+        "outputs": outputs,
+        "start_time": run.start,
+        "end_time": run.end,
+        "error": run.error,
+        "extra": {"metadata": run.metadata or {}},
+    }
+    return span_of_run(fields, "")
 
 
 def _session(metadata: Any) -> str | None:

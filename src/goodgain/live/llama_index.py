@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import TextNode
 from llama_index.core.tools.types import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_span_id
@@ -81,7 +82,9 @@ class SpanHandler(BaseSpanHandler[Any]):
         arguments = bound_args.arguments
         kind, name, description, query = _described(id_, instance, arguments)
         event = arguments.get("ev")
-        session = next((str(tags[n]) for n in _SESSIONS if tags and tags.get(n)), None)
+        session = None
+        if tags:
+            session = next((str(tags[n]) for n in _SESSIONS if tags.get(n)), None)
         run = _Run(
             kind=kind,
             trace=outer.trace if outer is not None else id_,
@@ -157,7 +160,10 @@ class SpanHandler(BaseSpanHandler[Any]):
             run.call = None
         run.instance = None
         self.runs.pop(run.id)
-        add_span(self.capture, run)
+        if run.is_call:
+            self.capture.add(run)
+        else:
+            add_span(self.capture, run)
 
     def new_span(self, *args: Any, **kwargs: Any) -> None:
         """Spans are followed in `span_enter`."""
@@ -220,15 +226,16 @@ def _described(
 def _node(scored: Any) -> dict[str, Any]:
     """A node with its score, in the words of other documents."""
     node = scored.node
-    source = node.source_node
-    return {
+    fields = {
         "id": node.id_,
         "node_id": node.id_,
-        "doc_id": None if source is None else source.node_id,
-        "text": node.get_content(),
+        "text": node.text if isinstance(node, TextNode) else node.get_content(),
         "metadata": node.metadata,
         "score": scored.score,
     }
+    if node.relationships and node.source_node is not None:
+        fields["doc_id"] = node.source_node.node_id
+    return fields
 
 
 def _tool_output(result: Any) -> Any:

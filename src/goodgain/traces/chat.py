@@ -21,6 +21,7 @@ _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.
 _ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*(?P<tool>\w+)\[(?P<query>[^\n]*)", re.M)
 _SYSTEM_TEXT = re.compile(r"<(system[-_]reminder|system|environment_details)>.*?</\1>", re.S)
 _OBSERVATION = re.compile(r"^Observation(?: \d+)?:\s*")
+_SUBMITS = ("finish", "finalanswer", "submit", "submitanswer", "submitfinalanswer")
 
 
 def messages_of(document: Any) -> list[Any] | None:
@@ -144,6 +145,11 @@ class _Chat:
         ]
         if message.calls or tagged:
             self.builder.drop_answer()
+            named = [*((c.name, c.arguments) for c in message.calls), *tagged]
+            answer = next((a for n in named if (a := _submitted(*n)) is not None), None)
+            if answer == "":
+                self.builder.end_without_answer()
+            self.builder.add_answer(answer)
         self._add_outputs(message, item.where)
         if (
             not message.calls and not tagged and "<tool_call>" not in message.text
@@ -186,6 +192,16 @@ class _Chat:
 def is_system_text(text: str) -> bool:
     """Whether a message of the user holds only what the agent's program adds for the model."""
     return bool(text) and not _SYSTEM_TEXT.sub("", text).strip()
+
+
+def _submitted(tool: Any, arguments: Any) -> str | None:
+    """The answer that a call hands in, as finish[...] of ReAct and `final_answer` of agents do."""
+    if re.sub(r"[\W_]", "", str(tool).casefold()) not in _SUBMITS:
+        return None
+    value = decode_json(arguments)
+    if isinstance(value, dict):
+        value = first_of(value, "answer", "final_answer", "result", "response", "text", "input")
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def _tagged_calls(text: str) -> list[tuple[Any, Any]]:

@@ -68,7 +68,7 @@ def parse_message(item: dict[str, Any]) -> Message:
     blocks = list(dicts(content)) or list(dicts(message.get("parts")))
     calls = [*_calls(message), *_block_calls(blocks)]
     unique = {c.id or f"#{n}": c for n, c in reversed(list(enumerate(calls)))}
-    text = text_of(content) or _text_of_blocks(blocks)
+    text = text_of(content) or text_of([b for b in blocks if not b.get("thought")])
     extra = message.get("response_metadata")
     extra = extra if isinstance(extra, dict) else {}
     return Message(
@@ -161,11 +161,6 @@ def _block_output(block: dict[str, Any], where: str) -> ToolOutput:
         error = text_of(value) or "error"
     call = _id(first_of(block, "tool_use_id", "tool_call_id", "id"))
     return ToolOutput(call=call, value=value, error=error, where=where)
-
-
-def _text_of_blocks(blocks: list[dict[str, Any]]) -> str:
-    texts = (b.get("content") for b in blocks if b.get("type") == "text")
-    return "\n".join(t for t in texts if isinstance(t, str) and t)
 
 
 def _id(value: Any) -> str | None:

@@ -140,15 +140,16 @@ def exchange_fields(kind: Kind, inputs: Any, outputs: Any) -> dict[str, Any]:
         "call": _answered_call(outputs, inputs),
         "query": inputs,
         "output": outputs,
-        "inputs": _input_messages(inputs) if kind == "model" else [],
-        "outputs": list(find_messages(outputs)) if kind == "model" else [],
+        "inputs": _messages(inputs, "user") if kind == "model" else [],
+        "outputs": _messages(outputs, "assistant") if kind == "model" else [],
     }
 
 
-def _input_messages(inputs: Any) -> list[Message]:
-    messages = list(find_messages(inputs))
-    if not messages and isinstance(text := decode_json(inputs), str) and text:
-        messages = [Message(role="user", text=text)]
+def _messages(value: Any, role: str) -> list[Message]:
+    """The messages that went in or came out; a plain text is one of them."""
+    messages = list(find_messages(value))
+    if not messages and isinstance(text := decode_json(value), str) and text:
+        messages = [Message(role=role, text=text)]
     return messages
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain._core import append_line
 from goodgain.errors import GoodgainError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -111,8 +112,6 @@ class TraceWriter:
 
     def write_line(self, line: bytes) -> None:
         """Append a line that is JSON already; whatever goes wrong is raised."""
-        from goodgain._core import append_line
-
         if self._process is not _process:  # a fork shares neither the lock nor the descriptor
             self._lock, self._append = threading.Lock(), True
             self._open()

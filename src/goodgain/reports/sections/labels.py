@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.labels.calibration import name
 from goodgain.labels.canaries import KNOWN_GOOD
-from goodgain.labels.designs import UNKNOWN
+from goodgain.labels.designs import refusal
 from goodgain.reports.charts.frame import counted
 from goodgain.reports.charts.labels import confusion, corrected, reliability
 from goodgain.reports.elements import (
@@ -107,12 +107,17 @@ def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
         _agreement(calibration, suffix),
     ]
     if calibration.canaries:
-        columns = [*text_columns("canary", "should be"), *count_columns("labelled", "labelled good")]
+        columns = [
+            *text_columns("canary", "should be"),
+            *count_columns("labelled", "labelled good"),
+        ]
         rows = [
             [kind, "good" if kind in KNOWN_GOOD else "not good", labelled, good]
             for kind, labelled, good in calibration.canaries
         ]
-        note = "Decoy documents that a judge should not label good, and known answers that it should."
+        note = (
+            "Decoy documents that a judge should not label good, and known answers that it should."
+        )
         elements.append(Table(f"canaries{suffix}", "Canaries", columns, rows, note))
     if any(c.corrected == c.corrected for c in calibration.corrected):
         elements.append(_with_suffix(corrected(calibration), suffix))
@@ -120,8 +125,9 @@ def _calibration(calibration: Calibration, suffix: str) -> list[Element]:
         elements.append(_corrected(calibration, suffix))
     if calibration.differences:
         elements.append(_corrected(calibration, suffix, differences=True))
-    if calibration.corrected and calibration.design == "unknown":
-        elements.append(Text([f"{UNKNOWN[0].upper()}{UNKNOWN[1:]}."], "note"))
+    uncorrected = any(c.corrected != c.corrected for c in calibration.corrected)
+    if uncorrected and (why := refusal(calibration.design)):
+        elements.append(Text([f"{why[0].upper()}{why[1:]}."], "note"))
     missing = calibration.failed + calibration.not_labelled
     if missing:
         noun = "pair has" if missing == 1 else "pairs have"
