@@ -233,7 +233,7 @@ def test_one_ctrl_c_ends_the_command_while_the_server_asks_it_to_wait(
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert time.monotonic() - start < SOON + 1.0  # Python itself has to end
+    assert time.monotonic() - start < SOON + 5.0  # Python itself has to end, on a busy machine
     assert process.returncode == 130
     assert "run the same command to continue" in errors and "Traceback" not in errors
 
