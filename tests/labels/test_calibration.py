@@ -269,3 +269,25 @@ def test_too_few_queries_have_no_interval() -> None:
     assert math.isnan(calibrate(human, judge)["Cohen's kappa"].low)
     human, judge = random_labels(1, queries=8)
     assert not math.isnan(calibrate(human, judge)["Cohen's kappa"].low)
+
+
+def test_labels_that_were_changed_after_the_judges_label_was_visible_are_said(tmp_path):
+    from goodgain.labels import Store
+    from goodgain.labels.people import REVISED, Vote
+
+    judge = {f"q{q}": {f"d{d}": d % 5 for d in range(6)} for q in range(4)}
+    with Store(tmp_path / "labels.db") as store:
+        votes = [
+            Vote(annotator="ann", query=q, doc=d, gain=g, low=0, high=4, source="page 1")
+            for q, docs in judge.items()
+            for d, g in docs.items()
+        ]
+        store.add_votes(votes)
+        assert calibrate(store, judge).revised == 0
+        changed = Vote(
+            annotator="ann", query="q0", doc="d1", gain=4, low=0, high=4, source=f"{REVISED} 2"
+        )
+        store.add_votes([changed])
+        result = calibrate(store, judge)
+    assert result.revised == 1
+    assert any("1 label was changed by people who had seen" in text for text in result.warnings())

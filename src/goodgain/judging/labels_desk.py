@@ -15,7 +15,7 @@ from goodgain.judging.desk import (
     seconds_of,
     text_field,
 )
-from goodgain.labels.people import ADJUDICATION, Vote
+from goodgain.labels.people import ADJUDICATION, REVISED, Vote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from goodgain.labels.store import Store
 
 PAGE = "page"  # the source of a vote; followed by the id of the request
-REVISED = "page, revised"  # one that replaces a label, after which the model's label was visible
 
 
 class LabelsDesk(Desk):

@@ -12,6 +12,7 @@ from goodgain.labels.canaries import KNOWN_GOOD, PREFIX
 from goodgain.labels.correction import CorrectedMean, Corrector, Evidence
 from goodgain.labels.designs import find_design, refusal
 from goodgain.labels.examples import example_pairs
+from goodgain.labels.people import REVISED, read_votes
 from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_labels
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.measures.grammar import parse_all
@@ -72,6 +73,7 @@ class Calibration(SavedAsJson, Reportable):
     scale: tuple[float, float] | None = None  # as declared
     clipped: tuple[int, int] = (0, 0)  # human judgments and labels that were outside the scale
     examples: int = 0  # pairs that the judge was shown as examples, and that are left out
+    revised: int = 0  # votes that were changed when the judge's label was visible
 
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
@@ -152,6 +154,11 @@ class Calibration(SavedAsJson, Reportable):
         if self.examples:
             messages.append(
                 f"left out {self.examples:,} pairs that the judge was shown as examples"
+            )
+        if self.revised:
+            what = "1 label was" if self.revised == 1 else f"{self.revised:,} labels were"
+            messages.append(
+                f"{what} changed by people who had seen the judge's label, so agreement may be too high"
             )
         if any(self.clipped) and self.scale is not None:
             counts = [
@@ -312,6 +319,7 @@ def calibrate(
         scale=None if declared is None else (declared.low, declared.high),
         clipped=clipped,
         examples=left_out,
+        revised=people.revised,
     )
 
 
@@ -328,14 +336,18 @@ class _People(NamedTuple):
     gains: Gains
     votes: str = ""
     store: Store | None = None
+    revised: int = 0
 
 
 def _people(source: Any) -> _People:
     labels = stored_labels(source, prefer="people")
     if labels is None:
         return _People(judgments_of(source).to_dict())
-    votes = labels.name if isinstance(labels, PeopleLabels) else ""
-    return _People(labels.to_dict(), votes, labels.store)
+    if not isinstance(labels, PeopleLabels):
+        return _People(labels.to_dict(), "", labels.store)
+    votes = read_votes(labels.store, labels.annotator)
+    revised = sum(vote.source.startswith(REVISED) for vote in votes)
+    return _People(labels.to_dict(), labels.name, labels.store, revised)
 
 
 def _scale_of(declared: Scale | None, judged: _JudgeLabels, truth: Gains) -> tuple[float, float]:

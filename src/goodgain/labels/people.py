@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Method = Literal["majority", "mean", "median", "dawid-skene"]
 VOTE_STATUSES = ("label", "skipped", "withdrawn")
 ADJUDICATION = "adjudication"  # how the source of a vote starts that settles a disagreement
+REVISED = "page, revised"  # and of one that replaces another when the model's label was visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
