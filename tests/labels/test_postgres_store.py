@@ -127,12 +127,35 @@ def test_two_processes_share_one_store(url: str, server: Server, tmp_path: Path)
         assert "SECRET" not in out + errors
     labels = Labels.of(url)
     assert labels.statuses == {"ok": 200}
+    assert set(server.answered.values()) == {1}  # nothing is paid for twice
     assert verify(url).damages == ()
     keys = labels.store.db.execute(
         "SELECT count(*) FROM (SELECT query, doc, replicate FROM asked GROUP BY 1, 2, 3 "
         "HAVING count(*) > 1) x"
     )
     assert keys.fetchone()[0] <= 200  # planned by both at one moment; the label is one
+
+
+def test_the_budget_holds_over_processes_of_one_server(
+    url: str, server: Server, tmp_path: Path
+) -> None:
+    server.delay = 0.02
+    pairs = tmp_path / "pairs.jsonl"
+    rows = ({"question": "what?", "text": f"document {i}"} for i in range(400))
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    budget = 100 * 110e-6
+    argv = [
+        sys.executable, "-m", "goodgain", "label", str(pairs), "--model", "m", "--base-url",
+        server.openai_url, "--store", url, "--concurrency", "8", "--price", "1/1", "--budget",
+        f"{budget}", "-q",
+    ]  # fmt: skip
+    both = [subprocess.Popen(argv, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        process.communicate(timeout=120)
+        assert process.returncode == 1
+    with Store(url) as store:
+        assert 0 < store.cost() <= budget
+    assert max(server.answered.values()) == 1
 
 
 def test_the_password_is_never_shown(url: str) -> None:
