@@ -30,7 +30,7 @@ GROUPS = {
     },
     "labels": {
         "label": "label documents with an LLM and store the labels",
-        "labels": "show, sample, verify, merge, import or export the labels in a store",
+        "labels": "show, sample, verify, import or export labels of a store",
         "judge": "label documents, or compare two systems, by hand on a local page",
         "calibrate": "check an LLM's labels against human labels",
     },

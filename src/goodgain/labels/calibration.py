@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEFAULT_MEASURES = "nDCG@10"
-_OPTIONAL = ("scale", "clipped", "examples")  # fields that saved files of version 0.1 may lack
+_OPTIONAL = (
+    "scale",
+    "clipped",
+    "examples",
+    "revised",
+)  # fields that saved files of version 0.1 may lack
 _FIGURES = ["figure", "value", "low", "high", "n"]
 
 
@@ -199,6 +204,7 @@ class Calibration(SavedAsJson, Reportable):
                 "scale": None if scale is None else tuple(scale),
                 "clipped": tuple(data.get("clipped", (0, 0))),
                 "examples": data.get("examples", 0),
+                "revised": data.get("revised", 0),
                 "matrix": tuple(tuple(row) for row in data["matrix"]),
                 "figures": tuple(Figure(**_numbers(f)) for f in data["figures"]),
                 "canaries": tuple(tuple(canary) for canary in data["canaries"]),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LEASE = 60.0  # seconds
 RENEWAL = 15.0  # seconds between renewals
 _LOCK = "lock"  # a row that serialises what several processes decide; no label has this key
+LOCK_ROW = (_LOCK, "", 0.0, 0.0)
 
 
 class Outcome(NamedTuple):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.labels.checksums import MODULUS, checksum, summand
+from goodgain.labels.claims import LOCK_ROW
 from goodgain.labels.database import FORMAT, checked_tables, columns, references, schema
 from goodgain.labels.log_file import damage_in_log
 from goodgain.labels.opening import is_url, open_database, read_only_sqlite, store_format
@@ -130,7 +131,19 @@ def _verified(db: Database, damages: list[Damage]) -> Verification:
                 Damage(f"{table}, row {number}", f"refers to a row of {target} that is missing")
                 for (number,) in missing
             ]
+    damages += _claims(db)
     return Verification(total, tuple(damages))
+
+
+def _claims(db: Database) -> Iterator[Damage]:
+    """Claims have no checksum, because they change all the time; a store that rests has only the lock."""
+    for row in db.execute("SELECT key, holder, until, reserved FROM claims").fetchall():
+        key, holder, until, reserved = row
+        is_claim = isinstance(key, str) and isinstance(holder, str)
+        is_claim = is_claim and isinstance(until, float) and isinstance(reserved, float)
+        is_held = bool(holder)
+        if not is_claim or (not is_held and tuple(row) != LOCK_ROW):
+            yield Damage(f"claims, {key!r:.40}", "not a claim")
 
 
 def _rows(db: Database, table: str) -> Any:
