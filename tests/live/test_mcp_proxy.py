@@ -267,6 +267,28 @@ def test_a_server_that_dies_leaves_an_unanswered_call(log, tmp_path):
     assert die.error == "no response"
 
 
+def test_a_call_that_is_never_answered_does_not_join_the_later_ones(tmp_path):
+    from goodgain.live import Capture
+    from goodgain.live.mcp_messages import Observer
+
+    def message(**fields: object) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+    path = tmp_path / "traces.jsonl"
+    with Capture(path) as capture:
+        observer = Observer(capture, system="s", conversation="c")
+        for number in range(4):
+            call = {"name": "search", "arguments": {"query": f"q{number}"}}
+            observer.from_client(message(id=number, method="tools/call", params=call))
+            if number:  # the client has lost interest in the first
+                observer.from_server(message(id=number, result={"content": [], "isError": False}))
+        observer.close()
+    [trace] = gg.read_traces(path)
+    searches = [[s.query for s in i.searches] for i in trace.turns[0].iterations]
+    assert searches == [["q0"], ["q1"], ["q2"], ["q3"]]
+    assert next(trace.searches()).error == "no response"
+
+
 @pytest.mark.parametrize("target", ["folder", "full"])
 def test_a_file_that_cannot_be_written_does_not_touch_the_messages(target, log, tmp_path):
     path = tmp_path if target == "folder" else Path("/dev/full")

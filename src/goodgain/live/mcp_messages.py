@@ -62,7 +62,7 @@ class Observer:
                 if isinstance(method, str) and _is_id(number):
                     self._request(method, _key(channel, number), params)
                 elif method == "notifications/cancelled" and _is_id(params.get("requestId")):
-                    self._give_up(_key(channel, params["requestId"]))
+                    self._give_up(_key(channel, params["requestId"]), time.time_ns())
 
     def from_server(self, data: bytes, channel: int | None = None) -> None:
         """A message, or a batch of them, on its way to the client."""
@@ -86,13 +86,13 @@ class Observer:
         with self._safe():
             for key in list(self._pending):
                 if channel in (None, key[0]):
-                    self._give_up(key)
+                    self._give_up(key, None)  # nobody knows when it was given up
 
-    def _give_up(self, key: Key) -> None:
+    def _give_up(self, key: Key, end: int | None) -> None:
         """Nobody waits for this response any more."""
         request = self._pending.pop(key, None)
         if request is not None and request.method == "tools/call":
-            self._add(request, None, "no response")
+            self._add(request, None, "no response", end)
 
     def _request(self, method: str, key: Key, params: dict[str, Any]) -> None:
         if method in _METHODS:
@@ -103,7 +103,7 @@ class Observer:
         if request is None or _needs_input(result):  # then the client calls again
             return
         if request.method in ("tools/call", "resources/read"):
-            self._add(request, *_outcome(message))
+            self._add(request, *_outcome(message), time.time_ns())
         elif request.method == "tools/list" and isinstance(result, dict):
             for tool in result.get("tools") or ():
                 self._descriptions[str(tool["name"])] = str(tool.get("description") or "")
@@ -113,7 +113,7 @@ class Observer:
             name = server.get("name") if isinstance(server, dict) else None
             self._server = str(name) if name else None
 
-    def _add(self, request: Request, output: Any, error: str | None) -> None:
+    def _add(self, request: Request, output: Any, error: str | None, end: int | None) -> None:
         is_read = request.method == "resources/read"
         tool = request.method if is_read else str(request.params.get("name", ""))
         self._capture.add(
@@ -123,7 +123,7 @@ class Observer:
                 session=self._conversation,
                 system=self._system or self._server,
                 start=request.started,
-                end=time.time_ns(),
+                end=end,
                 where="",
                 id=new_id(),
                 name=tool,
