@@ -141,6 +141,12 @@ def test_a_system_whose_state_cannot_be_read_is_run_again_unless_it_has_a_versio
     result = run({"mine": search}, tmp_path / "a")
     assert calls.qsize() == 20
     assert any("versions=" in text and "sqlite3.Connection" in text for text in result.warnings())
+    many = run({"mine": search}, tmp_path / "c", repeats=3)
+    assert many.timings["mine"].calls == 30
+    once = run({"mine": search}, tmp_path / "c")
+    assert once.timings["mine"].calls == 10  # nothing of the run before is mixed in
+    while calls.qsize() > 20:
+        calls.get()
     for version, expected in (("1", 30), ("1", 30), ("2", 40)):
         result = run({"mine": search}, tmp_path / "b", versions={"mine": version})
         assert calls.qsize() == expected

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 from goodgain.experiment.retrievers.base import Retriever, to_json
 from goodgain.fingerprint import fingerprint
@@ -36,7 +37,9 @@ def address_of(
     settings, unknown = _describe(search)
     if version is not None:
         settings, unknown = {**settings, "version": version}, []
-    text = json.dumps([settings, data, depth, answers], sort_keys=True)
+    # What cannot be known to be the same has an address of its own in every run.
+    nonce = uuid4().hex if unknown else ""
+    text = json.dumps([settings, data, depth, answers, nonce], sort_keys=True)
     return Address(
         digest=sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20],
         settings=hide_in(settings),

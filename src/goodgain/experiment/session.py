@@ -29,10 +29,8 @@ class Session:
         self._folder = folder
         self._progress = progress
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
-        self.remade = self._unknown_again(folder)
-        done = [
-            c for c in folder.current_calls() if "error" not in c and c["system"] not in self.remade
-        ]
+        self._remade = self._unknown_again(folder)
+        done = [c for c in folder.current_calls() if "error" not in c]
         self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in done}
         self._first_rankings = {
             (c["system"], c["seed"], c["query"]): c.get("hits") for c in done if not c["repeat"]
@@ -40,7 +38,7 @@ class Session:
 
     def _unknown_again(self, folder: Folder) -> dict[str, str]:
         """Systems with calls of an earlier session of which nobody knows whether they are still the same."""
-        called = {c["system"] for c in folder.current_calls()}
+        called = {c["system"] for c in folder.calls if "query" in c}
         return {
             name: address.unknown[0]
             for name, address in self._experiment.addresses.items()
@@ -52,7 +50,7 @@ class Session:
         return tuple(
             f"{name}: its calls were made again, because {what}; name its version to reuse them: "
             f"versions={{'{name}': '1'}}"
-            for name, what in self.remade.items()
+            for name, what in self._remade.items()
         )
 
     def run(self) -> None:
