@@ -465,3 +465,20 @@ def test_secrets_are_never_saved(tmp_path, monkeypatch):
     settings = json.loads((tmp_path / "out" / "experiment.json").read_text())["systems"]
     assert "api_key=${MY_KEY}" in settings["variable"]["url"]
     assert settings["body"]["body"]["query"] == "{query}"
+
+
+def test_an_interrupted_experiment_is_said(tmp_path):
+    def stops(query):
+        if "word5" in query:
+            raise KeyboardInterrupt
+        return right(query)
+
+    with pytest.raises(KeyboardInterrupt):
+        run({"a": stops}, tmp_path)
+    with pytest.raises(GoodgainError, match="was interrupted before it had a result"):
+        str(gg.ExperimentResult.open(tmp_path))
+    run({"a": right}, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run({"a": stops}, tmp_path)
+    opened = gg.ExperimentResult.open(tmp_path)
+    assert any("a: interrupted after 5 of 10 queries" in text for text in opened.warnings())

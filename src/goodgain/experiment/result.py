@@ -198,7 +198,13 @@ class ExperimentResult(Reportable):
             )
         if self.qrels is None:
             assert self.folder.path is not None
-            return Evaluation.load(self.folder.path / "scores.json")
+            scores = self.folder.path / "scores.json"
+            if not scores.exists():
+                raise InputError(
+                    f"the experiment in '{self.folder.path}' was interrupted before it had a result",
+                    hint="run it again: finished calls are kept",
+                )
+            return Evaluation.load(scores)
         runs = [run for seeds in self.runs.values() for run in seeds]
         return Evaluator(self.qrels, self.plan.measures).evaluate(runs)
 
@@ -335,6 +341,12 @@ class ExperimentResult(Reportable):
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
         for name in self.systems:
+            called = len({call["query"] for call in self._calls if call["system"] == name})
+            if called < self.settings["queries"]:
+                messages.append(
+                    f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
+                    "means are too low; run the experiment again to finish it"
+                )
             timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))
