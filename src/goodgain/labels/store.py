@@ -52,7 +52,7 @@ class Setting:
         """
         state = self._beginning.copy()
         state.update(f",{_quoted(question)},{_quoted(text)},{replicate}]".encode("ascii"))
-        return state.hexdigest()[:40]
+        return str(state.hexdigest()[:40])
 
     @cached_property
     def _beginning(self) -> Any:
