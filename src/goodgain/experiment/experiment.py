@@ -13,7 +13,7 @@ from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
@@ -58,6 +58,7 @@ class Experiment:
     `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
+    `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
     @suggest_keywords
@@ -86,6 +87,7 @@ class Experiment:
         correction: str = "holm",
         cache: str | os.PathLike[str] | None = None,
         cache_limit: float = LIMIT / 1e9,
+        primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
@@ -110,6 +112,8 @@ class Experiment:
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
             chosen = (*chosen, parse("Latency"))
+        tested = () if primary is None else primary_measures(primary, chosen, rel)
+        chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
         self.systems = _systems(systems, depth)
         self.versions = dict(versions or {})
@@ -137,6 +141,7 @@ class Experiment:
             correction=correction,
             by=group_name,
             groups=groups,
+            primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
