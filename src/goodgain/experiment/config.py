@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
 # Parameters of retrievers that may refer to a function.
 _FUNCTIONS = ("embed", "scorer", "prepare")
+_PATHS = ("edges", "document_vectors", "query_vectors")
 _FILES = ("corpus", "queries", "qrels")
 
 
@@ -116,11 +117,12 @@ def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
     for name in _FUNCTIONS:
         if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
             resolved[name] = import_reference(resolved[name], home)
-    edges = resolved.get("edges")
-    if isinstance(edges, str) and edges != NEIGHBOURS:
-        if not (home / edges).exists():
-            raise InputError(f"file not found: '{home / edges}'")
-        resolved["edges"] = str(home / edges)
+    for name in _PATHS:
+        path = resolved.get(name)
+        if isinstance(path, str) and path != NEIGHBOURS:
+            if not (home / path).exists():
+                raise InputError(f"file not found: '{home / path}'")
+            resolved[name] = str(home / path)
     return resolved
 
 

@@ -146,12 +146,15 @@ class Experiment:
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
         data = hash_texts(self.documents, self.queries)
+        by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        for name, version in self.versions.items():
+            _set_version(self.systems[name], version, by_object)
         self.addresses = {
             name: address_of(
                 search,
                 data=data,
                 depth=depth,
-                version=self.versions.get(name),
+                versions=by_object,
                 answers=[duplicates, to_json(identity)],
             )
             for name, search in self.systems.items()
@@ -319,6 +322,13 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")
     return retrievers
+
+
+def _set_version(search: Any, version: str, others: Mapping[int, str]) -> None:
+    """Name the version of a retriever and of the components that have none of their own."""
+    for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+        if retriever is search or (id(retriever) not in others and retriever.version is None):
+            retriever.version = version
 
 
 def _is_cyclic(search: Any, above: tuple[int, ...]) -> bool:

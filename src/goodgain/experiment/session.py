@@ -124,7 +124,8 @@ class Session:
             search = self._experiment.systems[name]
             for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
                 retriever.stages = self._stages
-                retriever.load()
+                retriever.use_queries(self._experiment.queries)
+                retriever.ensure_loaded()
         for name in names:
             search = self._experiment.systems[name]
             if self._index(name, search):

@@ -140,6 +140,7 @@ class Rerank(DerivedRetriever):
 
     name = "rerank"
     stage = "rerank"
+    files = ("scorer",)
 
     def __init__(
         self,
