@@ -96,8 +96,10 @@ def words(text: str, start: int, end: int) -> list[int]:
 
 
 def sentences(text: str, start: int, end: int) -> list[int]:
-    """Where sentences begin, after the first: after . ! ? and white space, after ideographic stops, after a
-    blank line. A full stop ends no sentence after an abbreviation or an initial, or before a small letter.
+    """Where sentences begin, after the first.
+
+    They end with . ! ? before white space, with ideographic stops, and at blank lines. A full stop ends no
+    sentence after an abbreviation or an initial, or before a small letter.
     """
     return [
         m.end()

@@ -38,13 +38,13 @@ class Chunks:
             notes.append(f"{self.empty:,} of {self.documents:,} documents have no chunk")
         if self.unlocated:
             notes.append(
-                f"{self.unlocated:,} of {len(self.texts):,} chunks are not in their documents, for example one of "
-                f"'{self.example}': the splitter changed their text, so they cover no judged span"
+                f"{self.unlocated:,} of {len(self.texts):,} chunks are not in their documents, for example "
+                f"one of '{self.example}': the splitter changed their text, so they cover no judged span"
             )
         if self.ambiguous:
             notes.append(
-                f"{self.ambiguous:,} of {len(self.texts):,} chunks occur several times where they could lie; the "
-                "place nearest to the end of the chunk before is taken"
+                f"{self.ambiguous:,} of {len(self.texts):,} chunks occur several times where they could "
+                "lie; the place nearest to the end of the chunk before is taken"
             )
         return notes
 
@@ -78,7 +78,7 @@ def splitter_of(
     """A function from a text to its chunks, from the name of a splitter, a function, or an object.
 
     Objects of LangChain (`split_text`) and LlamaIndex (`get_nodes_from_documents`) are used as they are. A
-    function takes those of `size`, `overlap` and `parameters` that it has parameters for; others are an error.
+    function gets `size`, `overlap` and so on where it has such parameters; others are an error.
     """
     if splitter is None or isinstance(splitter, str):
         if parameters:

@@ -1,12 +1,13 @@
 """Splitters of documents into chunks, by offsets: every character of a text lies in a chunk.
 
-Sizes and overlaps are in tokens of a tokenizer (`spans.tokens`). A token belongs to the chunk in which it begins;
-white space belongs to the chunk before it.
+Sizes and overlaps are in tokens of a tokenizer (`spans.tokens`). A token belongs to the chunk in which it
+begins, white space to the chunk before it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
@@ -39,9 +40,9 @@ _LEVELS: tuple[Boundaries, ...] = (
 class Splitter:
     """A built-in splitter with its parameters.
 
-    `size` is the largest number of tokens of a chunk (for headings: none by default), `overlap` how many tokens
-    of a chunk the next one repeats at most, in whole sentences or lines where the splitter has them, and `level`
-    the deepest heading that begins a section.
+    `size` is the largest number of tokens of a chunk (for headings: none by default), `overlap` how many of
+    its last tokens the next chunk repeats at most, in whole sentences or lines where the splitter has them,
+    and `level` the deepest heading that begins a section.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Splitter:
         cuts = counted.cuts(start, end, kinds[0])
         chunks: list[Interval] = []
         fitting = [start]  # the cuts of pieces that wait to be joined
-        for first, last in zip(cuts, cuts[1:], strict=False):
+        for first, last in pairwise(cuts):
             if counted.between(first, last) <= self.size:
                 fitting.append(last)
                 continue
