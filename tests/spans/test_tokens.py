@@ -27,7 +27,8 @@ def test_words_are_counted_as_they_are_placed(text):
     ("text", "count"),
     [
         ("", 0), ("two words", 2), ("don't", 3), ("snake_case x1", 2), ("日本語", 3), ("カタカナ", 4),
-        ("नमस्ते", 1), ("e\u0301te\u0301", 1), ("สวัสดี", 4), ("한국어 말", 2), ("naïve café", 2), ("👍🏽", 1), ("a,b;c", 5),
+        ("नमस्ते", 1), ("e\u0301te\u0301", 1), ("สวัสดี", 4), ("한국어 말", 2), ("naïve café", 2), ("👍🏽", 1),
+        ("a,b;c", 5),
     ],
 )  # fmt: skip
 def test_words(text, count):

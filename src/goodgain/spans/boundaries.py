@@ -12,62 +12,10 @@ _SENTENCE = re.compile(
     r"|[\u3002\uff01\uff1f\uff61]+[\"\u201d\u300d\u300f\uff09]*\s*|\n[^\S\n]*\n\s*"
 )
 # A full stop after one of these ends no sentence.
-_ABBREVIATIONS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "sr",
-        "jr",
-        "st",
-        "vs",
-        "etc",
-        "e.g",
-        "i.e",
-        "eg",
-        "ie",
-        "cf",
-        "al",
-        "fig",
-        "figs",
-        "nos",
-        "nr",
-        "vol",
-        "pp",
-        "ed",
-        "eds",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "dept",
-        "est",
-        "approx",
-        "resp",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "u.s",
-        "u.k",
-        "a.m",
-        "p.m",
-        "z.b",
-        "d.h",
-        "bzw",
-        "usw",
-        "ca",
-    ]
+_ABBREVIATIONS = re.compile(
+    r"mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|eg|ie|cf|al|figs?|nos|nr|vol|pp|eds?|inc|ltd|co|corp|dept|est"
+    r"|approx|resp|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|a\.m|p\.m|z\.b|d\.h|bzw|usw|ca",
+    re.IGNORECASE,
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
@@ -116,7 +64,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     before = re.search(r"[\w.]*$", text[max(0, match.start() - 20) : match.start()])
     word = before[0] if before else ""
     is_initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
-    return text[match.end()].islower() or is_initial or word.casefold() in _ABBREVIATIONS
+    return text[match.end()].islower() or is_initial or bool(_ABBREVIATIONS.fullmatch(word))
 
 
 def headings(text: str, level: int) -> list[tuple[int, int]]:
