@@ -61,7 +61,8 @@ class Experiment:
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
     `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
-    filters; without it a column `filters` may hold them. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    filters; without it a column `filters` may hold them. `versions` names the version of systems
+    whose state cannot be read, such as clients of a service.
     """
 
     @suggest_keywords

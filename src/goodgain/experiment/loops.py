@@ -21,7 +21,7 @@ def wait_for(awaitable: Any, timeout: float | None = None) -> Any:
 
 
 def timed_wait(awaitable: Any, timeout: float | None = None) -> tuple[Any, float, float]:
-    """The result, when the loop began with it, and the seconds it took: the way to the loop does not count."""
+    """The result, when the loop began with it, and the seconds it took, without the way to the loop."""
 
     async def wait() -> tuple[Any, float, float]:
         start = time.perf_counter()

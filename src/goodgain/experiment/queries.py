@@ -32,6 +32,7 @@ class QueryText(str):
         filters: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> QueryText:
+        """A text with its fields."""
         query = super().__new__(cls, text)
         query.filters, query.metadata = dict(filters or {}), dict(metadata or {})
         return query

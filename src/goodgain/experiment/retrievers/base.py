@@ -7,6 +7,7 @@ import inspect
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import GoodgainError, MissingExtraError, UsageError
@@ -273,7 +274,7 @@ def _ascend(pairs: Any) -> bool:
     """Whether scores rise from the first pair to the last, and no pair has a lower one than that before."""
     if len(pairs) < 2 or not pairs[0][1] < pairs[-1][1]:
         return False
-    return all(one[1] <= other[1] for one, other in zip(pairs, pairs[1:], strict=False))
+    return all(one[1] <= other[1] for one, other in pairwise(pairs))
 
 
 def _pairs_of(answer: Any) -> tuple[Any, bool]:

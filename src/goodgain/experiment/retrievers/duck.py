@@ -37,7 +37,7 @@ METRICS = {
 
 
 class DuckDB(Store):
-    """A table: by nearest vectors in the array column `vector` if there is `embed`, by `sql`, or by full text.
+    """A table: by nearest vectors in the column `vector` if there is `embed`, by `sql`, or by full text.
 
     Full text search needs DuckDB's extension fts, and an index of the table (PRAGMA create_fts_index). Your
     own `sql` selects id and score (or only ids), best first, with $query and $depth as parameters.
@@ -176,8 +176,8 @@ class DuckDB(Store):
             schema = "fts_" + (table if "." in table else f"main.{table}").replace(".", "_")
             scored, first = f"{quoted_name(schema)}.match_bm25({key}, ?)", str(query)
         statement = (
-            f"SELECT * FROM (SELECT CAST({key} AS VARCHAR) AS doc, {scored} AS score FROM {quoted_name(table)} "
-            f"WHERE TRUE{conditions}) WHERE score IS NOT NULL ORDER BY score DESC, doc DESC LIMIT ?"
+            f"SELECT * FROM (SELECT CAST({key} AS VARCHAR) AS doc, {scored} AS score "
+            f"FROM {quoted_name(table)} WHERE TRUE{conditions}) WHERE score IS NOT NULL ORDER BY score DESC, doc DESC LIMIT ?"
         )
         rows = self._rows(statement, [first, *values_of_filters, depth])
         return ranked_rows(rows, depth, "the table")

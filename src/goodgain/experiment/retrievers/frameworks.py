@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
@@ -184,7 +185,7 @@ def _descend(scores: list[Any]) -> bool:
     """Whether there are scores that agree with the order; others are distances, or stale."""
     if not scores or any(not isinstance(s, int | float) or not math.isfinite(s) for s in scores):
         return False
-    return all(one >= other for one, other in zip(scores, scores[1:], strict=False))
+    return all(one >= other for one, other in pairwise(scores))
 
 
 def _text(value: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from goodgain.errors import InputError, UsageError
@@ -110,9 +111,7 @@ def ranked_rows(rows: Sequence[Sequence[Any]], depth: int, source: str) -> list[
     if not rows or len(rows[0]) < 2:
         return check_ranking([row[0] for row in rows], depth, "best")
     scores = [_number(row[1], source) for row in rows]
-    for (above, one), (below, other) in zip(
-        zip(rows, scores, strict=True), list(zip(rows, scores, strict=True))[1:], strict=False
-    ):
+    for (above, one), (below, other) in pairwise(zip(rows, scores, strict=True)):
         if one < other:
             raise InputError(
                 f"{source} is not in the order of its scores: '{above[0]}' ({one:g}) comes before "
