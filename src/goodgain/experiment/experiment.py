@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
@@ -19,10 +20,11 @@ from goodgain.experiment.queries import (
     takes_filters,
     with_fields,
 )
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.experiment.retrievers.frameworks import as_retriever
+from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
+STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
@@ -63,6 +66,9 @@ class Experiment:
     `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
     filters; without it a column `filters` may hold them. `versions` names the version of systems
     whose state cannot be read, such as clients of a service.
+    `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
+    `run`; beyond `cache_limit` GB the ones used longest ago are removed.
+    `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
     @suggest_keywords
@@ -90,6 +96,9 @@ class Experiment:
         filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
+        cache: str | os.PathLike[str] | None = None,
+        cache_limit: float = LIMIT / 1e9,
+        primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
@@ -106,11 +115,16 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if not cache_limit > 0:
+            raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
+        self.cache, self.cache_limit = cache, cache_limit
         self.duplicates = duplicates
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
             chosen = (*chosen, parse("Latency"))
+        tested = () if primary is None else primary_measures(primary, chosen, rel)
+        chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
         self.systems = _systems(systems, depth)
         self.versions = dict(versions or {})
@@ -139,10 +153,11 @@ class Experiment:
             correction=correction,
             by=group_name,
             groups=groups,
+            primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
-        data = _hash(self.documents, self.queries)
+        data = hash_texts(self.documents, self.queries)
         self.addresses = {
             name: address_of(
                 search,
@@ -221,7 +236,7 @@ class Experiment:
         calls = Folder(folder)
         try:
             calls.begin(self._settings())
-            session = Session(self, calls, progress)
+            session = Session(self, calls, self._stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -230,6 +245,13 @@ class Experiment:
         )
         result.write()
         return result
+
+    def _stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+        """The stages that are shared or, without a cache, those of the folder."""
+        place = self.cache
+        if place is None and folder is not None:
+            place = Path(folder) / STAGES
+        return Stages(place, limit=self.cache_limit * 1e9)
 
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
@@ -304,17 +326,6 @@ def _require_integers(least: int, **values: int) -> None:
 
 def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
-
-
-def _hash(documents: Mapping[str, str], queries: Mapping[str, str]) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    for texts in (documents, queries):
-        for key, text in texts.items():
-            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogateescape"))
-        digest.update(b"\0")
-    return digest.hexdigest()
 
 
 def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:

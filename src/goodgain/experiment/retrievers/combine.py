@@ -45,6 +45,7 @@ class Hybrid(Retriever):
     """
 
     name = "hybrid"
+    stage = "fuse"
 
     def __init__(
         self,
@@ -142,6 +143,7 @@ class Rerank(DerivedRetriever):
     """
 
     name = "rerank"
+    stage = "rerank"
 
     def __init__(
         self,

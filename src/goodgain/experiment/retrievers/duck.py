@@ -177,7 +177,8 @@ class DuckDB(Store):
             scored, first = f"{quoted_name(schema)}.match_bm25({key}, ?)", str(query)
         statement = (
             f"SELECT * FROM (SELECT CAST({key} AS VARCHAR) AS doc, {scored} AS score "
-            f"FROM {quoted_name(table)} WHERE TRUE{conditions}) WHERE score IS NOT NULL ORDER BY score DESC, doc DESC LIMIT ?"
+            f"FROM {quoted_name(table)} WHERE TRUE{conditions}) "
+            "WHERE score IS NOT NULL ORDER BY score DESC, doc DESC LIMIT ?"
         )
         rows = self._rows(statement, [first, *values_of_filters, depth])
         return ranked_rows(rows, depth, "the table")
