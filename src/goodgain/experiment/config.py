@@ -13,6 +13,7 @@ from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
@@ -99,6 +100,9 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     try:
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
+            wrapped = as_retriever(value, **from_environment(parameters))
+            if wrapped is not value:
+                return wrapped
             if parameters or inspect.isclass(value):
                 return value(**from_environment(parameters))
             return value

@@ -183,6 +183,9 @@ class Session:
         ranking: list[Any] = [list(pair) for pair in outcome.ranking]
         if isinstance(outcome.ranking, RankedByOrder):
             ranking = [doc for doc, _ in outcome.ranking]
+        record |= outcome.extras.to_dict()
+        if outcome.ascending:
+            record["ascending"] = True
         if outcome.beside:
             record["beside"] = True
         if outcome.repeated:
