@@ -193,7 +193,7 @@ class Experiment:
 
         calls = Folder(folder)
         try:
-            calls.begin(self._settings())
+            calls.begin(self.settings())
             session = Session(self, calls, progress)
             session.run()
         finally:
@@ -212,7 +212,7 @@ class Experiment:
             for seed in (self.seeds if depends_on_seed(search) else [None])
         ]
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The content of experiment.json."""
         import datetime
         import platform

@@ -248,7 +248,7 @@ class ExperimentResult(Reportable):
         """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
         sessions: dict[str, set[int]] = {}
         for call in self._calls:
-            if _is_timed(call) and not call["repeat"]:
+            if is_timed(call) and not call["repeat"]:
                 sessions.setdefault(call["system"], set()).add(call["session"])
         own = sessions.get(self.baseline, set())
         return tuple(name for name in self.systems if sessions.get(name, own) != own)
@@ -306,7 +306,7 @@ class ExperimentResult(Reportable):
 
     def _timing(self, system: str) -> Timing:
         calls = [call for call in self._calls if call["system"] == system]
-        all_timed = [call for call in calls if _is_timed(call)]
+        all_timed = [call for call in calls if is_timed(call)]
         timed = [call for call in all_timed if not call["repeat"]]
         warm = [call["seconds"] for call in all_timed if call["repeat"]]
         span = _span(timed) if self.settings["concurrency"] > 1 else None
@@ -461,7 +461,7 @@ class _RunTable:
         """Add what one call returned and how long it took."""
         if "hits" in call:
             self._results[call["query"]] = call["hits"]
-        if _is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
+        if is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
             self._seconds[call["query"]] = call["seconds"]
 
     def run(self, name: str) -> Run:
@@ -484,7 +484,7 @@ def documents_of(measure: Measure) -> int:
     return int(measure.cutoff or 0) if is_rank else 0
 
 
-def _is_timed(call: dict[str, Any]) -> bool:
+def is_timed(call: dict[str, Any]) -> bool:
     """Whether a call has a latency: it was answered or timed out, and nothing else kept the machine busy."""
     return bool(call.get("error", TIMEOUT) == TIMEOUT) and "beside" not in call
 
