@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
@@ -12,9 +13,10 @@ from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
@@ -23,12 +25,14 @@ from goodgain.ranking.policy import CHOICES
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.optimisation import Optimisation
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
+STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
@@ -53,6 +57,9 @@ class Experiment:
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
     `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
+    `run`; beyond `cache_limit` GB the ones used longest ago are removed.
+    `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
     @suggest_keywords
@@ -79,6 +86,9 @@ class Experiment:
         identity: Any = None,
         test: str = "t",
         correction: str = "holm",
+        cache: str | os.PathLike[str] | None = None,
+        cache_limit: float = LIMIT / 1e9,
+        primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
@@ -95,11 +105,16 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if not cache_limit > 0:
+            raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
+        self.cache, self.cache_limit = cache, cache_limit
         self.duplicates = duplicates
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
             chosen = (*chosen, parse("Latency"))
+        tested = () if primary is None else primary_measures(primary, chosen, rel)
+        chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
         self.systems = _systems(systems, depth)
         self.versions = dict(versions or {})
@@ -127,10 +142,11 @@ class Experiment:
             correction=correction,
             by=group_name,
             groups=groups,
+            primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
-        data = _hash(self.documents, self.queries)
+        data = hash_texts(self.documents, self.queries)
         self.addresses = {
             name: address_of(
                 search,
@@ -194,7 +210,7 @@ class Experiment:
         calls = Folder(folder)
         try:
             calls.begin(self.settings())
-            session = Session(self, calls, progress)
+            session = Session(self, calls, self.stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -203,6 +219,48 @@ class Experiment:
         )
         result.write()
         return result
+
+    def optimise(
+        self,
+        measure: str | Measure | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        max_latency: str | float | None = None,
+        max_cost: str | float | None = None,
+        margin: float = 0.02,
+        held_out: float = 0.5,
+        alpha: float = 0.05,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> Optimisation:
+        """Race the systems query by query, and measure the best on queries that the race did not see.
+
+        `measure` is by default the first of the experiment. A budget is a limit of a percentile of calls:
+        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse or
+        surely over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
+        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, where `run`
+        finds them.
+        """
+        from goodgain.experiment.optimise import run_race, task_of
+        from goodgain.experiment.racing import budgets_of
+
+        task = task_of(
+            self,
+            measure,
+            budgets=budgets_of(max_latency, max_cost),
+            margin=margin,
+            held_out=held_out,
+            alpha=alpha,
+            seed=seed,
+        )
+        return run_race(self, task, folder, progress=progress)
+
+    def stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+        """The stages that are shared or, without a cache, those of the folder."""
+        place = self.cache
+        if place is None and folder is not None:
+            place = Path(folder) / STAGES
+        return Stages(place, limit=self.cache_limit * 1e9)
 
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
@@ -276,17 +334,6 @@ def _require_integers(least: int, **values: int) -> None:
 
 def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
-
-
-def _hash(documents: Mapping[str, str], queries: Mapping[str, str]) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    for texts in (documents, queries):
-        for key, text in texts.items():
-            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogateescape"))
-        digest.update(b"\0")
-    return digest.hexdigest()
 
 
 def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from goodgain.experiment.experiment import Experiment, Key
     from goodgain.experiment.racing import Budget
+    from goodgain.experiment.stages import Stages
     from goodgain.measures import Measure
 
 MARGIN, HELD_OUT, ALPHA = 0.02, 0.5, 0.05
@@ -114,7 +115,7 @@ def run_race(
     folder = Folder(path)
     try:
         folder.begin(experiment.settings())
-        return RaceSession(experiment, folder, progress, task).race()
+        return RaceSession(experiment, folder, progress, task, experiment.stages(path)).race()
     finally:
         folder.close()
 
@@ -122,8 +123,10 @@ def run_race(
 class RaceSession(Session):
     """A session that calls the settings still in the race only."""
 
-    def __init__(self, experiment: Experiment, folder: Folder, progress: bool, task: Task) -> None:
-        super().__init__(experiment, folder, progress)
+    def __init__(
+        self, experiment: Experiment, folder: Folder, progress: bool, task: Task, stages: Stages
+    ) -> None:
+        super().__init__(experiment, folder, stages, progress)
         self._task = task
         self._race = Race(list(experiment.systems), task.rules)
         self._keys: dict[str, list[Key]] = {}
@@ -260,7 +263,7 @@ class RaceSession(Session):
         for key, query in wanted:
             call = {k: v for k, v in self._answers[*key, query].items() if k != "error"}
             scratch.calls.append({"hits": [], **call})
-        plan = replace(self._experiment.plan, measures=(self._task.measure,))
+        plan = replace(self._experiment.plan, measures=(self._task.measure,), primary=())
         e = self._experiment
         result = ExperimentResult(scratch, plan, e.qrels, e.queries, e.documents)
         for name in dict.fromkeys(key[0] for key, _ in wanted):

@@ -14,9 +14,11 @@ Dropping the best setting that is within the budget, or a wrong tie, has a proba
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from goodgain.errors import UsageError
 from goodgain.stats.betting import Bets, share_above, share_bet
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # Of alpha: for dropping the best as worse, for dropping it as over a budget, for a wrong tie.
 SHARES = {False: (0.8, 0.0, 0.2), True: (0.6, 0.2, 0.2)}  # with a budget: True
+_UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": 60.0}
 ONE_LEFT, TIED, NONE_LEFT = "one left", "tied", "none within the budget"
 
 
@@ -39,6 +42,36 @@ class Budget:
     quantity: str  # "latency" in seconds, or "cost"
     limit: float
     percent: float = 95
+
+
+    @classmethod
+    def of(cls, quantity: str, value: str | float) -> Budget:
+        """From 0.05, "50ms", "p99=1.5s"; costs have no unit."""
+        text = str(value).strip()
+        percent, equals, limit = text.rpartition("=")
+        number = _number(limit, _UNITS if quantity == "latency" else {"": 1.0})
+        share = _number(percent.removeprefix("p"), {"": 1.0}) if equals else 95.0
+        if number is None or not 0 < number < math.inf or share is None or not 0 < share < 100:
+            example = "50ms, p99=1.5s" if quantity == "latency" else "0.002, p50=0.001"
+            raise UsageError(f"invalid {quantity} budget '{value}'", hint=f"for example {example}")
+        return cls(quantity, number, share)
+
+
+def budgets_of(max_latency: str | float | None, max_cost: str | float | None) -> tuple[Budget, ...]:
+    """The budgets that are set."""
+    limits = {"latency": max_latency, "cost": max_cost}
+    return tuple(Budget.of(name, value) for name, value in limits.items() if value is not None)
+
+
+def _number(text: str, units: Mapping[str, float]) -> float | None:
+    """A number with one of these units; None if it is something else."""
+    match = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([a-zµ]*)\s*", text)
+    if match is None or match[2] not in units:
+        return None
+    try:
+        return float(match[1]) * units[match[2]]
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

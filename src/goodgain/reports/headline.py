@@ -130,7 +130,11 @@ def _numbers(pair: Pair, comparison: Comparison) -> list[Span]:
 
 def _is_corrected(pair: Pair, comparison: Comparison) -> bool:
     """Whether there were several tests to correct for; time and cost are corrected apart."""
-    family = [p for p in comparison.pairs if p.measure.is_cost == pair.measure.is_cost]
+    family = [
+        p
+        for p in comparison.pairs
+        if p.measure.is_cost == pair.measure.is_cost and not p.exploratory
+    ]
     return comparison.settings.correction != "none" and len(family) > 1
 
 
@@ -162,7 +166,8 @@ def _cost(pair: Pair, comparison: Comparison) -> list[Span]:
         words = f"it uses {number(amount, 1)} {'more' if more else 'fewer'} {unit} per {one}"
     else:
         words = f"its mean {cost.measure} is {number(amount, 4)} {'higher' if more else 'lower'}"
-    remark = " (not significant)" if comparison.verdict(cost) == "not shown" else ""
+    remarks = {"not shown": " (not significant)", "exploratory": " (exploratory)"}
+    remark = remarks.get(comparison.verdict(cost), "")
     return [f"; {words}{remark}"]
 
 
