@@ -1,10 +1,10 @@
 """The best setting, and an estimate of it on queries that did not choose it.
 
-The highest of many means is too high: part of its lead is luck with these queries. So every query is scored by the
-setting that is best without its fold of queries, and the mean of those scores is the estimate. The scores of one fold
-depend on the queries of all others, so their standard error is too small; its inflation is itself measured, by
-choosing once more within the queries outside each fold (nested cross-validation: Bates, Hastie and Tibshirani,
-"Cross-validation: what does it estimate and how well does it do it?", JASA 119, 2024).
+The highest of many means is too high: part of its lead is luck with these queries. So every query is scored
+by the setting that is best without its fold of queries, and the mean of those scores is the estimate. The
+scores of one fold depend on the queries of all others, so their standard error is too small; by how much is
+measured by choosing once more within the queries outside each fold (nested cross-validation: Bates, Hastie
+and Tibshirani, "Cross-validation: what does it estimate and how well does it do it?", JASA 119, 2024).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError
+from goodgain.measures.grammar import parse_all
 from goodgain.results.text import html_table, number, render
 from goodgain.stats.distributions import t_ppf
 from goodgain.stats.intervals import mean_interval
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain.experiment.result import ExperimentResult
     from goodgain.measures import Measure
 
     Floats = NDArray[np.float64]
 
 FOLDS, REPEATS = 5, 40
-# Below these numbers of held-out queries, and of those that differ from the most frequent value, intervals cover
-# less often than they say: scripts/choice_rates.py.
+# Below these numbers of held-out queries, and of those that differ from the most frequent value, intervals
+# cover less often than they say: scripts/choice_rates.py.
 LEAST_QUERIES, LEAST_DIFFERENT = 20, 5
 
 
@@ -72,7 +74,7 @@ class Choice:
         held_out = " or ".join(f"{size:,}" for size in sizes)
         return (
             f"chosen on {training} queries, measured on the other {held_out} "
-            f"({self.folds}-fold cross-validation, {REPEATS} times, nested for its interval)"
+            f"({self.folds}-fold cross-validation, {REPEATS} times; interval by nested cross-validation)"
         )
 
 
@@ -91,7 +93,15 @@ class Choices:
 
     def rows(self) -> tuple[list[str], list[list[Any]]]:
         """One row for each choice."""
-        columns = ["of", "settings", "chosen", "held out", "interval", "in sample", "folds that agree"]
+        columns = [
+            "of",
+            "settings",
+            "chosen",
+            "held out",
+            "interval",
+            "in sample",
+            "folds that agree",
+        ]
         rows: list[list[Any]] = []
         for c in self.choices:
             e = c.estimate
@@ -107,11 +117,20 @@ class Choices:
             )  # fmt: skip
         return columns, rows
 
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        best = self.best
+        return (
+            f"{best.setting} has the best {self.measure} of {best.settings:,} settings: {best.estimate} on "
+            f"held-out queries ({number(best.in_sample)} in sample)."
+        )
+
     def legend(self) -> list[str]:
         """How the numbers were obtained."""
         return [
-            f"{self.measure}, held out: {self.best.method} (seed {self.seed}).",
-            "The mean in sample is that of the queries which chose the setting, and too high.",
+            f"Held out: {self.best.method}; seed {self.seed}.",
+            "In sample: the mean over the queries that chose the setting, which is too "
+            f"{'high' if self.measure.sign > 0 else 'low'}.",
         ]
 
     def render(self, format: str = "table") -> str:  # noqa: A002
@@ -119,16 +138,19 @@ class Choices:
         columns, rows = self.rows()
         if format in ("json", "jsonl", "csv", "tsv"):
             return render(format, _LONG, [_long_row(c) for c in self.choices])
-        return render(format, columns, rows) + "\n" + "\n".join(self.legend()) + "\n"
+        mark = "% " if format == "latex" else ""
+        legend = "".join(f"{mark}{line}\n" for line in self.legend())
+        return f"{mark}{self.headline()}\n\n{render(format, columns, rows)}\n{legend}"
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return html_table(*self.rows(), " ".join(self.legend()))
+        return html_table(*self.rows(), " ".join([self.headline(), *self.legend()]))
 
 
-_LONG = ["of", "settings", "chosen", "held_out", "low", "high", "queries", "too_few", "in_sample", "method"]  # fmt: skip
+_LONG = ["of", "settings", "chosen", "held_out", "low", "high", "queries", "too_few", "in_sample",
+         "method"]  # fmt: skip
 
 
 def _long_row(c: Choice) -> list[Any]:
@@ -232,6 +254,44 @@ def _cross_validated(table: Floats, folds: int, rng: np.random.Generator) -> _Va
     return _Validated(float(np.mean(means)), error, picks)
 
 
+def choose_from(
+    result: ExperimentResult, measure: str | Measure | None, *, folds: int = FOLDS, seed: int = 0
+) -> Choices:
+    """The best point of each grid of an experiment, and the best system of all."""
+    if len(result.systems) < 2:
+        raise UsageError("there is one system only, so there is nothing to choose")
+    for name, called in result.called.items():
+        if called < result.settings["queries"]:
+            raise InputError(
+                f"{name} was called for {called:,} of {result.settings['queries']:,} queries only",
+                hint="run the experiment again to finish it; goodgain optimise FILE.toml races instead",
+            )
+    chosen = _measure_of(result, measure)
+    values = {}
+    for name in result.systems:
+        runs = result[name].runs
+        columns = [run.column(chosen) for run in runs]
+        means = [math.fsum(seeds) / len(columns) for seeds in zip(*columns, strict=True)]
+        values[name] = dict(zip(runs[0].queries, means, strict=True))
+    families = result.settings.get("grids", {})
+    return choose_by_family(values, families, chosen, folds=folds, seed=seed)
+
+
+def _measure_of(result: ExperimentResult, measure: str | Measure | None) -> Measure:
+    """One measure of the experiment, by default its first of quality."""
+    if measure is None:
+        return next(m for m in result.plan.measures if not m.is_cost)
+    measures = parse_all(measure)
+    if len(measures) != 1:
+        raise UsageError(f"one measure decides, got {', '.join(map(str, measures))}")
+    if measures[0] not in result.plan.measures:
+        raise UsageError(
+            f"the experiment has no measure '{measures[0]}'",
+            hint=f"measures: {', '.join(map(str, result.plan.measures))}",
+        )
+    return measures[0]
+
+
 def choose_by_family(
     values: Mapping[str, Mapping[str, float]],
     families: Mapping[str, Sequence[str]],
@@ -256,5 +316,7 @@ def _common_queries(values: Mapping[str, Mapping[str, float]]) -> list[str]:
         raise UsageError("there is no setting to choose")
     first, *others = values.values()
     return [
-        q for q, v in first.items() if v == v and all(o.get(q, math.nan) == o.get(q) for o in others)
+        q
+        for q, v in first.items()
+        if v == v and all(o.get(q, math.nan) == o.get(q) for o in others)
     ]

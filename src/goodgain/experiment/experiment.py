@@ -227,7 +227,7 @@ class Experiment:
         *,
         max_latency: str | float | None = None,
         max_cost: str | float | None = None,
-        margin: float = 0.02,
+        margin: float | Mapping[str, float] | None = None,
         held_out: float = 0.5,
         alpha: float = 0.05,
         seed: int = 0,
@@ -236,10 +236,11 @@ class Experiment:
         """Race the systems query by query, and measure the best on queries that the race did not see.
 
         `measure` is by default the first of the experiment. A budget is a limit of a percentile of calls:
-        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse or
-        surely over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
-        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, where `run`
-        finds them.
+        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse
+        or over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
+        The race ends when none that is left can be better by the `margin` (0.02 of the measure's range).
+        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, and `run`
+        reuses them.
         """
         from goodgain.experiment.optimise import run_race, task_of
         from goodgain.experiment.racing import budgets_of

@@ -27,7 +27,7 @@ class SettingResult:
     """How one setting did in the race; its intervals hold at any moment the race may stop."""
 
     name: str
-    outcome: str  # best, tied, open, worse, latency, cost, failed
+    outcome: str  # best, leads, tied, open, worse, latency, cost, failed
     rival: str  # for "worse": the setting with the most evidence against it
     queries: int
     mean: float
@@ -37,12 +37,15 @@ class SettingResult:
     latency_low: float
     latency_high: float
     cost: float  # mean of the calls
+    failed: int = 0  # calls, which count as empty lists
+    error: str = ""  # the first of them
 
     @property
     def verdict(self) -> str:
         """The outcome in words."""
         words = {
             "best": "best",
+            "leads": "leads",
             "tied": "not better by the margin",
             "open": "not separable from the best",
             "worse": f"worse than {self.rival}",
@@ -50,7 +53,8 @@ class SettingResult:
             "cost": "over the cost budget",
             "failed": "failed",
         }
-        return words[self.outcome]
+        failed = f" ({self.failed:,} calls failed)" if self.failed else ""
+        return words[self.outcome] + failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +76,9 @@ class BudgetCheck:
         return "over" if self.low > self.budget.limit else "not shown"
 
     def __str__(self) -> str:
-        name = f"p{self.budget.percent:g} of {self.budget.quantity}"
+        name = f"{self.budget.quantity.capitalize()}: p{self.budget.percent:g}"
         if not self.calls:
-            return f"{name}: no call reported it"
+            return f"{name} unknown, since no held-out call reported it"
         limit = amount(self.budget, self.budget.limit)
         low, high = (amount(self.budget, v) for v in (self.low, self.high))
         interval = f"[{low}, {high}]" if math.isfinite(self.high) else f"[{low}, not bounded)"
@@ -106,10 +110,10 @@ class Savings:
         saved = self.full - self.used
         share = f"{100 * saved / self.full:.0f} %" if self.full else "none"
         costs = "" if self.cost_saved is None else f" and about {self.cost_saved:.4g} of cost"
-        reused = f"; {self.reused:,} of them were in the folder already" if self.reused else ""
+        reused = f" ({self.reused:,} were in the folder already)" if self.reused else ""
         return (
-            f"{self.used:,} calls instead of the {self.full:,} of the full grid{reused}: saved {saved:,} ({share}), "
-            f"about {_seconds(self.seconds_saved)} of searching{costs}"
+            f"{self.used:,} calls{reused} instead of the {self.full:,} of the full grid: saved {saved:,} "
+            f"({share}), about {_seconds(self.seconds_saved)} of searching{costs}"
         )
 
 
@@ -142,7 +146,7 @@ class Optimisation(SavedAsJson, Reportable):
     @property
     def live(self) -> list[SettingResult]:
         """The settings that were never dropped, best mean first."""
-        left = [s for s in self.settings if s.outcome in ("best", "open", TIED)]
+        left = [s for s in self.settings if s.outcome in ("best", "leads", "open", TIED)]
         return sorted(left, key=lambda s: -self.measure.sign * s.mean)
 
     def sentences(self) -> list[str]:
@@ -171,7 +175,7 @@ class Optimisation(SavedAsJson, Reportable):
                 if self.measure.sign > 0
                 else f"Its mean in the race, {number(best.mean)}, chose it and is likely too low."
             )
-        lines += [f"{str(check)[0].upper()}{str(check)[1:]}." for check in self.checks]
+        lines += [f"{check}." for check in self.checks]
         lines.append(f"{self.savings}.")
         return lines
 
@@ -209,8 +213,8 @@ class Optimisation(SavedAsJson, Reportable):
     def legend(self) -> list[str]:
         """What the table's numbers are."""
         return [
-            f"Means and percentiles in the race; their {100 * (1 - self.rules.alpha):g} % intervals hold whenever the "
-            "race may stop.",
+            f"Means and percentiles in the race; their {100 * (1 - self.rules.alpha):g} % intervals hold "
+            "whenever the race may stop.",
             f"The best setting is dropped with a probability of at most {self.rules.alpha:g} (margin "
             f"{self.rules.margin:g}, seed {self.seed}).",
         ]
@@ -229,7 +233,16 @@ class Optimisation(SavedAsJson, Reportable):
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
-        return [*self.notes, *(f"{name}: {error}" for name, error in self.failures.items())]
+        return [
+            *self.notes,
+            *(f"{name}: {error}" for name, error in self.failures.items()),
+            *(
+                f"{s.name}: {s.failed:,} calls failed and count as empty lists ({s.error}); run it again to "
+                "retry them"
+                for s in self.settings
+                if s.failed
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.render().rstrip("\n")
@@ -277,11 +290,11 @@ class Optimisation(SavedAsJson, Reportable):
             ),
             raced=data["raced"],
             race_queries=data["race_queries"],
-            estimate=None if data["estimate"] is None else Estimate(**_numbers(data["estimate"], ("mean",))),
+            estimate=data["estimate"] and Estimate(**_numbers(data["estimate"], ("mean",))),
             checks=tuple(
                 BudgetCheck(
-                    **{**_numbers(c, ("value",), ("high",)), "low": -math.inf if c["low"] is None else c["low"],
-                       "budget": Budget(**c["budget"])}
+                    **{**_numbers(c, ("value",), ("high",)), "budget": Budget(**c["budget"]),
+                       "low": -math.inf if c["low"] is None else c["low"]}
                 )
                 for c in data["checks"]
             ),

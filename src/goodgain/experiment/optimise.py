@@ -17,6 +17,7 @@ from goodgain.experiment.result import ExperimentResult, documents_of, is_timed
 from goodgain.experiment.session import Session
 from goodgain.measures.grammar import parse_all
 from goodgain.stats.betting import mean_bounds, percentile_bounds
+from goodgain.stats.margin import Margin
 from goodgain.stats.quantiles import percentile, percentile_interval
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def task_of(
     measure: Any,
     *,
     budgets: Sequence[Budget] = (),
-    margin: float = MARGIN,
+    margin: Any = None,
     held_out: float = HELD_OUT,
     alpha: float = ALPHA,
     seed: int = 0,
@@ -76,8 +77,7 @@ def task_of(
     for name, value in (("alpha", alpha), ("held_out", held_out)):
         if not 0 < value < 1:
             raise UsageError(f"{name} must be between 0 and 1, got {value:g}")
-    if not 0 <= margin < high - low:
-        raise UsageError(f"the margin must be from 0 to below {high - low:g}, got {margin:g}")
+    own_margin = _margin(margin, chosen, high - low)
     queries = sorted(experiment.queries)
     if len(queries) < LEAST_QUERIES:
         raise UsageError(
@@ -89,12 +89,33 @@ def task_of(
     return Task(
         measure=chosen,
         rules=Rules(
-            low=low, high=high, sign=chosen.sign, alpha=alpha, margin=margin, budgets=tuple(budgets)
+            low=low,
+            high=high,
+            sign=chosen.sign,
+            alpha=alpha,
+            margin=own_margin,
+            budgets=tuple(budgets),
         ),
         seed=seed,
         race_queries=queries[: len(queries) - reserved],
         held_out_queries=queries[len(queries) - reserved :],
     )
+
+
+def _margin(margin: Any, measure: Measure, reach: float) -> float:
+    """The margin in the unit of the measure; by default a share of its range."""
+    margins = Margin.of(margin)
+    own = None if margins is None else margins.special.get(str(measure), margins.default)
+    if own is None:
+        return MARGIN * reach
+    value, is_share = own
+    if is_share or value >= reach:
+        raise UsageError(
+            f"invalid margin '{margins}'",
+            hint=f"a number below {reach:g}, in the unit of {measure}: a share of a mean is not known "
+            "before the race",
+        )
+    return value
 
 
 def _quality_measures(experiment: Experiment) -> list[Measure]:
@@ -130,7 +151,7 @@ class RaceSession(Session):
         self._task = task
         self._race = Race(list(experiment.systems), task.rules)
         self._keys: dict[str, list[Key]] = {}
-        for key in experiment.keys():
+        for key in experiment.keys():  # noqa: SIM118 - a list, not a mapping
             self._keys.setdefault(key[0], []).append(key)
         self._answers = {
             (c["system"], c["seed"], c["query"]): c
@@ -142,7 +163,9 @@ class RaceSession(Session):
         self._read = len(folder.calls)
         self._searches: dict[Key, Any] = {}
         self._caller = self.caller()
-        self._raced: dict[str, int] = dict.fromkeys(experiment.systems, 0)  # queries, from the first
+        self._raced: dict[str, int] = dict.fromkeys(
+            experiment.systems, 0
+        )  # queries, from the first
         self._values: dict[tuple[str, str], float] = {}
         self._failures: dict[str, str] = {}
 
@@ -155,7 +178,9 @@ class RaceSession(Session):
         try:
             while True:
                 while self._race.outcome() is None:
-                    if behind := [n for n in self._race.live if self._raced[n] < self._race.queries]:
+                    if behind := [
+                        n for n in self._race.live if self._raced[n] < self._race.queries
+                    ]:
                         self._catch_up(behind)
                     elif self._race.queries < len(queries):
                         self._advance(queries[self._race.queries :][:size])
@@ -344,9 +369,11 @@ class RaceSession(Session):
         percent = next((b.percent for b in rules.budgets if b.quantity == "latency"), 95.0)
         defined = values[~np.isnan(values)]
         costs = [v for q in queries for v in self._amounts(name, q)["cost"]]
+        used = [self._answers[k] for k in self._used if k[0] == name]
+        errors = [call["error"] for call in used if "error" in call]
         return SettingResult(
             name=name,
-            outcome=drop.reason if drop else ("best" if name == best else outcome or "open"),
+            outcome=drop.reason if drop else _standing(name == best, outcome),
             rival=drop.rival if drop else "",
             queries=len(queries),
             mean=math.fsum(defined) / len(defined) if len(defined) else math.nan,
@@ -356,6 +383,8 @@ class RaceSession(Session):
             latency_low=percentile_bounds(latencies, percent, rules.alpha)[0],
             latency_high=percentile_bounds(latencies, percent, rules.alpha)[1],
             cost=math.fsum(costs) / len(costs) if costs else math.nan,
+            failed=len(errors),
+            error=errors[0] if errors else "",
         )
 
     def _checks(self, best: str, queries: Sequence[str]) -> Iterable[BudgetCheck]:
@@ -405,3 +434,10 @@ class RaceSession(Session):
             cost=cost if any_cost else None,
             cost_saved=cost_saved if any_cost else None,
         )
+
+
+def _standing(is_best: bool, outcome: str | None) -> str:
+    """How a setting that is left stands at the end."""
+    if is_best:
+        return "best" if outcome else "leads"
+    return outcome or "open"

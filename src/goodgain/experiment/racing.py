@@ -1,11 +1,12 @@
 """A race of settings: query by query, those that are surely worse or surely over a budget drop out.
 
-All evidence is money won by bets (`goodgain.stats.betting`), so it may be looked at after every query. `alpha` is
-the probability of any mistake, shared out by `SHARES`:
+All evidence is money won by bets (`goodgain.stats.betting`), so it may be looked at after every query.
+`alpha` is the probability of any mistake, shared out by `SHARES`:
 
-- worse: a setting is dropped when the evidence that rivals are better, averaged over all rivals, is large enough.
-  With a budget the level is divided by the number of settings, since nobody knows yet which of them count.
-- over a budget: dropped for good. Its evidence against others no longer counts, so those it alone had beaten return.
+- worse: a setting is dropped when the evidence that rivals are better, averaged over all rivals, is large
+  enough. With a budget the level is divided by the number of settings: which of them count is not known yet.
+- over a budget: dropped for good. Its evidence against others no longer counts, so those that it alone had
+  beaten return.
 - tied: no setting that is left is better than the leader by the margin or more.
 
 Dropping the best setting that is within the budget, or a wrong tie, has a probability of at most `alpha`.
@@ -42,7 +43,6 @@ class Budget:
     quantity: str  # "latency" in seconds, or "cost"
     limit: float
     percent: float = 95
-
 
     @classmethod
     def of(cls, quantity: str, value: str | float) -> Budget:
@@ -101,7 +101,9 @@ class _Budgeted:
 
     budget: Budget
     over: Bets
-    seen: list[set[str]] = field(default_factory=list)  # of each setting, the queries that were bet on
+    seen: list[set[str]] = field(
+        default_factory=list
+    )  # of each setting, the queries that were bet on
 
 
 class Race:
@@ -131,7 +133,9 @@ class Race:
         self._sums, self._counts = np.zeros(shape[0]), np.zeros(shape[0])
         self._worse = Bets(shape, 1.0)  # [j, i]: that j is better than i
         self._margin = self.rules.margin / (self.rules.high - self.rules.low)
-        self._tied = Bets(shape, 1.0 - min(self._margin, 0.99))  # [i, b]: that i is not better by the margin
+        self._tied = Bets(
+            shape, 1.0 - min(self._margin, 0.99)
+        )  # [i, b]: that i is not better by the margin
 
     @property
     def live(self) -> list[str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
+    from goodgain.experiment.choice import Choices
     from goodgain.experiment.stages import StageCounts
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
@@ -288,6 +289,26 @@ class ExperimentResult(Reportable):
             systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
 
+    def choose(
+        self, measure: str | Measure | None = None, *, folds: int = 5, seed: int = 0
+    ) -> Choices:
+        """The best point of each grid and the best system of all, estimated on held-out queries.
+
+        `measure` is by default the first of the experiment.
+        """
+        from goodgain.experiment.choice import choose_from
+
+        return choose_from(self, measure, folds=folds, seed=seed)
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The number of queries that each system was called for."""
+        queries: dict[str, set[str]] = {name: set() for name in self.systems}
+        for call in self._calls:
+            if call["system"] in queries:
+                queries[call["system"]].add(call["query"])
+        return {name: len(own) for name, own in queries.items()}
+
     # --- by name ---
 
     def __getitem__(self, key: Any) -> Any:
@@ -360,8 +381,7 @@ class ExperimentResult(Reportable):
             messages.append(
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
-        for name in self.systems:
-            called = len({call["query"] for call in self._calls if call["system"] == name})
+        for name, called in self.called.items():
             if called < self.settings["queries"]:
                 messages.append(
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "

@@ -84,8 +84,8 @@ def percentile_bounds(
 ) -> tuple[float, float]:
     """The interval of a percentile at any moment one stops: 1 - alpha.
 
-    `groups` are the values of independent units, such as the latencies of one query with several seeds. An end
-    that the values do not determine is 0 or infinite.
+    `groups` are the values of independent units, such as the latencies of one query with several seeds. An
+    end that the values do not determine is 0 or infinite.
     """
     import numpy as np
 

@@ -21,9 +21,10 @@ def percentile(values: Sequence[float], percent: float) -> float:
 def percentile_interval(
     values: Sequence[float], percent: float, level: float = 0.95
 ) -> tuple[float, float]:
-    """The exact interval of a percentile, by order statistics; an end that too few values leave open is infinite.
+    """The exact interval of a percentile, by order statistics.
 
-    The number of values below the percentile is binomial, whatever the distribution of the values is.
+    The number of values below the percentile is binomial, whatever the distribution of the values is. An end
+    that too few values leave open is infinite.
     """
     ordered, n, p = sorted(values), len(values), percent / 100
     tail = (1 - level) / 2
