@@ -33,6 +33,7 @@ from goodgain.ranking.policy import CHOICES
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.optimisation import Optimisation
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
@@ -238,8 +239,8 @@ class Experiment:
 
         calls = Folder(folder)
         try:
-            calls.begin(self._settings())
-            session = Session(self, calls, self._stages(folder), progress)
+            calls.begin(self.settings())
+            session = Session(self, calls, self.stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -249,7 +250,43 @@ class Experiment:
         result.write()
         return result
 
-    def _stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+    def optimise(
+        self,
+        measure: str | Measure | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        max_latency: str | float | None = None,
+        max_cost: str | float | None = None,
+        margin: float | Mapping[str, float] | None = None,
+        held_out: float = 0.5,
+        alpha: float = 0.05,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> Optimisation:
+        """Race the systems query by query, and measure the best on queries that the race did not see.
+
+        `measure` is by default the first of the experiment. A budget is a limit of a percentile of calls:
+        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse
+        or over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
+        The race ends when none that is left can be better by the `margin` (0.02 of the measure's range).
+        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, and `run`
+        reuses them.
+        """
+        from goodgain.experiment.optimise import run_race, task_of
+        from goodgain.experiment.racing import budgets_of
+
+        task = task_of(
+            self,
+            measure,
+            budgets=budgets_of(max_latency, max_cost),
+            margin=margin,
+            held_out=held_out,
+            alpha=alpha,
+            seed=seed,
+        )
+        return run_race(self, task, folder, progress=progress)
+
+    def stages(self, folder: str | os.PathLike[str] | None) -> Stages:
         """The stages that are shared or, without a cache, those of the folder."""
         place = self.cache
         if place is None and folder is not None:
@@ -264,7 +301,7 @@ class Experiment:
             for seed in (self.seeds if depends_on_seed(search) else [None])
         ]
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The content of experiment.json."""
         import datetime
         import platform
