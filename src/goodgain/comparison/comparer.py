@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.comparison import groups
 from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
 from goodgain.comparison.design import describe
+from goodgain.comparison.equivalence import is_tied, usual_margin
 from goodgain.comparison.pairing import (
     RESAMPLED,
     Column,
@@ -22,6 +23,7 @@ from goodgain.comparison.pairing import (
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.standings import Standings, stand
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
@@ -223,11 +225,34 @@ def compare_scores(
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
         trade_off=_trade_off(columns, means, prices),
+        standings=_standings(scores, columns, means, pairing, settings, pairs),
         notes=tuple(notes),
         inputs=tuple(scores.inputs),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         version=__version__,
         scores=scores,
+    )
+
+
+def _standings(
+    scores: ScoreSet,
+    columns: list[Column],
+    means: Mapping[str, Mapping[str, float]],
+    pairing: Pairing,
+    settings: Settings,
+    pairs: Sequence[Pair],
+) -> Standings | None:
+    """All pairs of systems by the first measure of quality."""
+    quality = next((column for column in columns if not column.measure.is_cost), None)
+    if quality is None:
+        return None
+    return stand(
+        scores=scores,
+        column=quality,
+        means=means,
+        pairing=pairing,
+        settings=settings,
+        pairs=pairs,
     )
 
 
@@ -402,10 +427,13 @@ class _Tester:
             by_queries = paired.run_test("t", d).p
         wins = int((improvements > settings.tie).sum())
         losses = int((improvements < -settings.tie).sum())
-        detectable = None
+        level, detectable = settings.alpha / max(1, hypotheses), None
         if is_mean:
-            detectable = self._detectable(cell, settings.alpha / max(1, hypotheses))
+            detectable = self._detectable(cell, level)
         bounds = self._bounds(cell, p_corrected, hypotheses) if is_mean else None
+        within = margin
+        if within is None and is_mean:
+            within = usual_margin(column.measure, before)
         return Pair(
             system=cell.system,
             baseline=cell.baseline,
@@ -438,6 +466,8 @@ class _Tester:
             bound_low=None if bounds is None else bounds[0],
             bound_high=None if bounds is None else bounds[1],
             settled=bounds is None or bounds[2],
+            tied=bool(within) and is_tied(cell, within or 0.0, level, self._resampling),
+            tied_within=within,
         )
 
     def _detectable(self, cell: Paired, level: float) -> float | None:

@@ -7,28 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.reports.chart import Chart
+from goodgain.results.spans import Span as Span
+from goodgain.results.spans import Strong as Strong
+from goodgain.results.spans import UserText as UserText
+from goodgain.results.spans import spans_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_CHARACTERS = 300  # of a name, an id or a title
-
-
-@dataclass(frozen=True, slots=True)
-class UserText:
-    """Text from the user's data: rendered verbatim, isolated from the text around it."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strong:
-    """Emphasised text."""
-
-    text: str
-
-
-Span = str | UserText | Strong
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +28,7 @@ class Text:
     @property
     def text(self) -> str:
         """The paragraph as plain text."""
-        return "".join(s if isinstance(s, str) else s.text for s in self.spans)
+        return spans_text(self.spans)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page."""

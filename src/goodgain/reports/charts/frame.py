@@ -12,6 +12,8 @@ from goodgain.errors import InputError, MissingExtraError, plain
 from goodgain.io.naming import unique_names
 from goodgain.reports.chart import Chart
 from goodgain.reports.theme import DASHES, LIGHT
+from goodgain.results.nouns import counted as counted
+from goodgain.results.nouns import unit_nouns as unit_nouns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,18 +119,6 @@ def rows_height(count: int, each: int = 38) -> int:
     return max(1, count) * each
 
 
-def unit_nouns(measure: Measure | None) -> tuple[str, str]:
-    """What the values of a measure belong to, singular and plural."""
-    if measure is not None and measure.namespace == "agentic":
-        return "conversation", "conversations"
-    return "query", "queries"
-
-
 def direction_note(measure: Measure) -> str:
     """What to add to the title of an axis if lower values are better."""
     return " (lower is better)" if measure.lower_is_better else ""
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
