@@ -28,7 +28,15 @@ class Strong:
     text: str
 
 
-Span = str | UserText | Strong
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to another place of the page: an address that starts with "#"."""
+
+    text: str
+    address: str
+
+
+Span = str | UserText | Strong | Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +56,7 @@ class Text:
         return {
             "kind": "text",
             "style": self.style,
-            "spans": [
-                {"text": s}
-                if isinstance(s, str)
-                else {
-                    "text": cut(s.text),
-                    ("user" if isinstance(s, UserText) else "strong"): True,
-                }
-                for s in self.spans
-            ],
+            "spans": [_span_data(s) for s in self.spans],
         }
 
 
@@ -177,6 +177,14 @@ class Section:
     key: str
     title: str
     elements: Sequence[Element]
+
+
+def _span_data(span: Span) -> dict[str, Any]:
+    if isinstance(span, str):
+        return {"text": span}
+    if isinstance(span, Link):
+        return {"text": cut(span.text), "address": span.address}
+    return {"text": cut(span.text), ("user" if isinstance(span, UserText) else "strong"): True}
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
