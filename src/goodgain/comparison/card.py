@@ -72,7 +72,8 @@ def verdict_card(comparison: Comparison) -> Card | None:
     if quality is None or not pairs:
         return None
     if len(comparison.systems) == len(comparison.baselines) > 2:
-        pair, others = _first_two(comparison, pairs), ()
+        pair = _first_two(comparison, pairs)
+        others: tuple[Span, ...] = ()
     else:
         baseline = comparison.baselines[0]
         pairs = [p for p in pairs if baseline in (p.baseline, p.system)]

@@ -466,6 +466,7 @@ class _Tester:
             bound_low=None if bounds is None else bounds[0],
             bound_high=None if bounds is None else bounds[1],
             settled=bounds is None or bounds[2],
+            tests=hypotheses,
             tied=bool(within) and is_tied(cell, within or 0.0, level, self._resampling),
             tied_within=within,
         )

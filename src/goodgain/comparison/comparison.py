@@ -86,6 +86,7 @@ class Pair:
     bound_low: float | None = None
     bound_high: float | None = None
     settled: bool = True  # the verdict is the same whatever the missing labels are
+    tests: int = 0  # corrected together; 0 if not recorded
     tied: bool = False  # shown to differ by less than `tied_within`
     tied_within: float | None = None  # the margin, or 1 % of the measure's range
 

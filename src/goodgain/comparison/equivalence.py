@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from goodgain.comparison.pairing import Paired
+    from goodgain.comparison.pairing import Labels, Paired
     from goodgain.measures.definition import Measure
     from goodgain.stats.paired import Resampling
 
@@ -25,7 +25,8 @@ def is_tied(cell: Paired, margin: float, level: float, resampling: Resampling) -
     """Two one-sided tests: neither better nor worse by the margin, whatever the missing labels are."""
     if cell.is_unbounded or abs(float(cell.improvements.mean())) >= margin:
         return False
+    sides: tuple[tuple[int, Labels], ...] = ((1, "worst"), (-1, "best"))
     return all(
         cell.noninferior_p(margin, "t", resampling, toward=toward, labels=labels) < level
-        for toward, labels in ((1, "worst"), (-1, "best"))
+        for toward, labels in sides
     )

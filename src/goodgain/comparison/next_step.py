@@ -127,15 +127,14 @@ def family_size(pair: Pair, comparison: Comparison) -> int:
     """How many tests were corrected together; time and cost are corrected apart."""
     if comparison.settings.correction == "none":
         return 1
-    return sum(
-        p.measure.is_cost == pair.measure.is_cost and p.p_corrected is not None
-        for p in comparison.pairs
-    )
+    if pair.tests:
+        return pair.tests
+    return sum(p.measure.is_cost == pair.measure.is_cost for p in comparison.pairs)
 
 
 def _rounded(count: int) -> int:
     """Two digits, upwards: the number rests on estimates."""
     if count < 10:
         return count
-    step = 10 ** (len(str(count)) - 2)
+    step = int(10 ** (len(str(count)) - 2))
     return math.ceil(count / step) * step

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goodgain.comparison.comparison import Pair, Settings
-    from goodgain.comparison.pairing import Column, Pairing
+    from goodgain.comparison.pairing import Column, Floats, Labels, Pairing
     from goodgain.comparison.scores import ScoreSet
 
 Duel = tuple[str, str]
@@ -189,12 +189,13 @@ def _by_pairing(duel: Duel, scores: ScoreSet, column: Column, pairing: Pairing) 
     resampling, sign = Resampling(), column.measure.sign
     if cell.is_unbounded:
         return float((cell.b - cell.a).mean()), None, []
+    sides: list[tuple[Labels, Floats]] = [
+        ("worst", cell.worst_improvements),
+        ("best", cell.best_improvements),
+    ]
     extremes = [
         (sign * float(values.mean()), cell.test("t", resampling, labels=labels).p)
-        for labels, values in (
-            ("worst", cell.worst_improvements),
-            ("best", cell.best_improvements),
-        )
+        for labels, values in sides
         if cell.is_bounded
     ]
     p = cell.test("t", resampling, toward=sign).p

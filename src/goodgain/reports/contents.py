@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from goodgain.measures import Measure
+    from goodgain.reports.query_facts import QueryFacts
+    from goodgain.reports.ranked_lists import PageLists
 
 KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
 
@@ -111,6 +113,20 @@ class PageContents:
                 for column in seed.values():
                     units |= dict.fromkeys(column)
         return list(units)
+
+    @cached_property
+    def lists(self) -> PageLists:
+        """The ranked lists of the systems, read once."""
+        from goodgain.reports.ranked_lists import read_lists
+
+        return read_lists(self)
+
+    @cached_property
+    def facts(self) -> QueryFacts:
+        """What is known of each query besides its values."""
+        from goodgain.reports.query_facts import query_facts
+
+        return query_facts(self)
 
     @cached_property
     def judges(self) -> list[dict[str, Any]]:

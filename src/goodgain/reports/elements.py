@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.reports.chart import Chart
+from goodgain.results.spans import Link as Link
 from goodgain.results.spans import Span as Span
 from goodgain.results.spans import Strong as Strong
 from goodgain.results.spans import UserText as UserText
@@ -35,15 +36,7 @@ class Text:
         return {
             "kind": "text",
             "style": self.style,
-            "spans": [
-                {"text": s}
-                if isinstance(s, str)
-                else {
-                    "text": cut(s.text),
-                    ("user" if isinstance(s, UserText) else "strong"): True,
-                }
-                for s in self.spans
-            ],
+            "spans": [_span_data(s) for s in self.spans],
         }
 
 
@@ -164,6 +157,14 @@ class Section:
     key: str
     title: str
     elements: Sequence[Element]
+
+
+def _span_data(span: Span) -> dict[str, Any]:
+    if isinstance(span, str):
+        return {"text": span}
+    if isinstance(span, Link):
+        return {"text": cut(span.text), "address": span.address}
+    return {"text": cut(span.text), ("user" if isinstance(span, UserText) else "strong"): True}
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:

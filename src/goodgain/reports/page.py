@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # In execution order: the scripts of widgets before page.js, which uses them.
 SCRIPTS = (
     "dom.js",
+    "address.js",
     "export.js",
     "table.js",
     "chart.js",

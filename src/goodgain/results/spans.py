@@ -24,7 +24,15 @@ class Strong:
     text: str
 
 
-Span = str | UserText | Strong
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to another place of the page: an address that starts with "#"."""
+
+    text: str
+    address: str
+
+
+Span = str | UserText | Strong | Link
 
 
 def spans_text(spans: Sequence[Span]) -> str:
@@ -40,6 +48,9 @@ def spans_html(spans: Sequence[Span]) -> str:
     for span in spans:
         if isinstance(span, str):
             pieces.append(escape(span))
+        elif isinstance(span, Link):
+            address = span.address if span.address.startswith("#") else "#"
+            pieces.append(f'<a href="{escape(address)}">{escape(plain(span.text))}</a>')
         else:
             tag = "bdi" if isinstance(span, UserText) else "strong"
             pieces.append(f"<{tag}>{escape(plain(span.text))}</{tag}>")

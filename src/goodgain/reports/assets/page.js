@@ -36,8 +36,13 @@ function themeButton() {
   return button;
 }
 
+function drawSpan({ text, user, strong, address }) {
+  if (address && address.startsWith("#")) return element("a", { href: address }, userText(text));
+  return user ? userText(text) : strong ? element("strong", {}, text) : text;
+}
+
 const RENDERERS = {
-  text: (item, box) => box.append(element("p", { class: item.style }, item.spans.map((s) => (s.user ? userText(s.text) : s.strong ? element("strong", {}, s.text) : s.text)))),
+  text: (item, box) => box.append(element("p", { class: item.style }, item.spans.map(drawSpan))),
   table: (item, box) => box.append(new DataTable(tableOfRows(item)).box),
   chart: mountChart,
   widget: (item, box) => widgets[item.name](item, box),
