@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from goodgain.agentic import GoodGain
 from goodgain.agentic.stopping import Stopping
 from goodgain.comparison import Comparison, compare
+from goodgain.comparison.comparison import Settings
+from goodgain.comparison.pairing import Column, Pairing
 from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.standings import Standings, stand
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
 from goodgain.io.texts import Texts, read_texts
@@ -76,6 +80,36 @@ class PageContents:
     def quality(self) -> Measure | None:
         """The first measure that is neither time nor cost: the subject of the headline."""
         return next((m for m in self.measures if not m.is_cost), None)
+
+    @cached_property
+    def standings(self) -> Standings | None:
+        """All pairs of systems by the quality measure; None if there are not two."""
+        if self.comparison is not None:
+            return self.comparison.standings
+        if self.quality is None or self.scores is None:
+            return None
+        means = {s: {self.quality.label: self.mean(s, self.quality)} for s in self.systems}
+        return stand(
+            scores=self.scores,
+            column=Column(self.quality, self.quality.label),
+            means={
+                s: {m: math.nan if v is None else v for m, v in own.items()}
+                for s, own in means.items()
+            },
+            pairing=Pairing(self.scores, "drop"),
+            settings=Settings(),
+        )
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The systems, best first by the quality measure, and then those without a mean."""
+        quality = self.quality
+        if quality is None:
+            return self.systems
+        means = {s: self.mean(s, quality) for s in self.systems}
+        return tuple(
+            sorted(self.systems, key=lambda s: (means[s] is None, -quality.sign * (means[s] or 0)))
+        )
 
     @property
     def unit_nouns(self) -> tuple[str, str]:

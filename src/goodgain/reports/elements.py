@@ -152,11 +152,13 @@ Element = Text | Table | Chart | Widget
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the elements below it."""
+    """A heading and the elements below it; a folded one is opened by the reader, who sees its `hint`."""
 
     key: str
     title: str
     elements: Sequence[Element]
+    folded: bool = False
+    hint: str = ""
 
 
 def _span_data(span: Span) -> dict[str, Any]:
