@@ -19,6 +19,8 @@ from goodgain.comparison.pairing import (
     direction_notes,
     missing_labels,
     open_reason,
+    primary_columns,
+    primary_first,
 )
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
@@ -54,6 +56,7 @@ def compare(
     baseline: str | Iterable[str] | None = None,
     test: str = "t",
     correction: str = "holm",
+    primary: str | Measure | Iterable[str | Measure] | None = None,
     alpha: float = 0.05,
     confidence: float = 0.95,
     margin: float | str | Mapping[str, float | str] | None = None,
@@ -83,6 +86,7 @@ def compare(
     non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group; the
     column is in the scores or in the table `queries`. `seeds="random"` tests for new queries and new
     seeds where scores depend on a seed; "fixed" averages over these seeds and tests over queries.
+    `primary` chooses the measures that are tested, and corrected for; the others are exploratory.
     `columns` names columns of tables by role; several that together identify a query are a list.
     """
     if test not in TESTS:
@@ -96,7 +100,9 @@ def compare(
             raise UsageError(f"{name} must be between 0 and 1, got {value}")
     if not tie >= 0:
         raise UsageError(f"tie must not be negative, got {tie}")
-    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES, qrels, runs)
+    sources, measures = evaluated_sources(
+        sources, measures, DEFAULT_MEASURES, qrels, runs, primary=primary
+    )
     scores = ScoreSet()
     group_column = by if isinstance(by, str) else None
     first: list[int] = []
@@ -109,6 +115,7 @@ def compare(
         group_column, scores.groups["group"] = "group", {str(q): str(g) for q, g in by.items()}
     scores.state_directions(lower_is_better, higher_is_better)
     limits = Margin.of(margin)
+    chosen = primary_columns(scores, primary)
     settings = Settings(
         test=test,
         correction=correction,
@@ -122,6 +129,7 @@ def compare(
         bootstraps=bootstraps,
         seed=seed,
         by=group_column,
+        primary=tuple(column.label for column in chosen),
     )
     names = list(scores.systems)
     defaults = [names[index] for index in (first if len(sources) > 1 else first[:1])]
@@ -129,7 +137,7 @@ def compare(
     return compare_scores(
         scores,
         baselines,
-        choose_columns(scores, measures),
+        primary_first(chosen, choose_columns(scores, measures)),
         settings,
         limits,
         Resampling(permutations, bootstraps, seed, thread_count(threads)),
@@ -209,7 +217,7 @@ def compare_scores(
             if (subset := cell.only(group, members))
         ]
         group_pairs = tester.pairs(subsets)
-        interactions = groups.interactions(cells, members, settings.correction)
+        interactions = groups.interactions(cells, members, settings.correction, tester.is_tested)
         notes += groups.notes(members, cells)
     return Comparison(
         settings=settings,
@@ -277,7 +285,7 @@ def _open_notes(pairs: Iterable[Pair]) -> list[str]:
         f"{p.system} against {p.baseline}, {p.measure}: {_open_reason(p)} leave the verdict open "
         f"(the difference could be {p.bound_low:+.4g} to {p.bound_high:+.4g})"
         for p in pairs
-        if not p.settled
+        if not p.settled and not p.exploratory
     ]
 
 
@@ -293,12 +301,22 @@ class _Tester:
         self._margin = margin
         self._tukeys = tukeys
 
+    def is_tested(self, cell: Paired) -> bool:
+        """Whether a cell belongs to the tests that are corrected: its measure is primary."""
+        return not self._settings.primary or cell.column.label in self._settings.primary
+
     def pairs(self, cells: list[Paired]) -> tuple[Pair, ...]:
-        """All cells tested; quality and time or cost are corrected apart."""
+        """All cells tested; quality and time or cost are corrected apart, exploratory ones not at all."""
         outcomes = self._outcomes(cells)
-        corrected: dict[int, tuple[float, int]] = {}
+        corrected: dict[int, tuple[float | None, int]] = {
+            i: (None, 1) for i, cell in enumerate(cells) if not self.is_tested(cell)
+        }
         for is_cost in (False, True):
-            family = [i for i, cell in enumerate(cells) if cell.measure.is_cost == is_cost]
+            family = [
+                i
+                for i, cell in enumerate(cells)
+                if cell.measure.is_cost == is_cost and i not in corrected
+            ]
             hypotheses, p_values = self._corrected([cells[i] for i in family],
                                                    [outcomes[i][0].p for i in family])  # fmt: skip
             corrected |= {i: (p, hypotheses) for i, p in zip(family, p_values, strict=True)}
@@ -401,7 +419,7 @@ class _Tester:
         cell: Paired,
         outcome: Outcome,
         span: tuple[float, float] | None,
-        p_corrected: float,
+        p_corrected: float | None,
         hypotheses: int,
     ) -> Pair:
         column, settings = cell.column, self._settings
@@ -430,7 +448,8 @@ class _Tester:
         level, detectable = settings.alpha / max(1, hypotheses), None
         if is_mean:
             detectable = self._detectable(cell, level)
-        bounds = self._bounds(cell, p_corrected, hypotheses) if is_mean else None
+        p = outcome.p if p_corrected is None else p_corrected
+        bounds = self._bounds(cell, p, hypotheses) if is_mean else None
         within = margin
         if within is None and is_mean:
             within = usual_margin(column.measure, before)
@@ -469,6 +488,7 @@ class _Tester:
             tests=hypotheses,
             tied=bool(within) and is_tied(cell, within or 0.0, level, self._resampling),
             tied_within=within,
+            exploratory=not self.is_tested(cell),
         )
 
     def _detectable(self, cell: Paired, level: float) -> float | None:

@@ -9,7 +9,7 @@ from goodgain.comparison.standings import Standings
 from goodgain.measures.custom import saved_measure
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import different_judges, judge_notes
-from goodgain.results.numbers import stars
+from goodgain.results.numbers import NOT_SIGNIFICANT, stars
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, render
 from goodgain.results.views import Reportable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goodgain.measures.definition import Measure
 
 
-Verdict = Literal["better", "worse", "tied", "not shown", "open"]
+Verdict = Literal["better", "worse", "tied", "not shown", "open", "exploratory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,7 @@ class Settings:
     bootstraps: int = 10_000
     seed: int = 0
     by: str | None = None
+    primary: tuple[str, ...] = ()  # the measures that are tested; empty if all are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +52,8 @@ class Pair:
     """One system against one baseline on one measure.
 
     `difference` is system minus baseline; `improvement` is positive if the system is better. A field
-    without a value is None. `bound_low` and `bound_high` say what missing labels could make of the
-    difference.
+    without a value is None, such as the corrected p of an `exploratory` pair, whose measure is not
+    primary. `bound_low` and `bound_high` say what missing labels could make of the difference.
     """
 
     system: str
@@ -67,7 +68,7 @@ class Pair:
     test: str
     statistic: float | None
     p: float
-    p_corrected: float
+    p_corrected: float | None
     d_z: float | None
     d_z_low: float | None
     d_z_high: float | None
@@ -89,6 +90,7 @@ class Pair:
     tests: int = 0  # corrected together; 0 if not recorded
     tied: bool = False  # shown to differ by less than `tied_within`
     tied_within: float | None = None  # the margin, or 1 % of the measure's range
+    exploratory: bool = False
 
     @property
     def lower_is_better(self) -> bool:
@@ -97,8 +99,13 @@ class Pair:
 
     @property
     def stars(self) -> str:
-        """*** < 0.001, ** < 0.01, * < 0.05, else ns; of the corrected p."""
-        return stars(self.p_corrected)
+        """Marks for the corrected p, * if better and † if worse; ns, or nothing if exploratory."""
+        return stars(self.p_corrected, self.improvement)
+
+    @property
+    def mark(self) -> str:
+        """The stars beside a number, where a difference that is not significant has none."""
+        return "" if self.stars == NOT_SIGNIFICANT else self.stars
 
     @property
     def is_tested(self) -> bool:
@@ -115,6 +122,8 @@ class Pair:
 
         Tied is shown, by two one-sided tests; a difference that is only not significant is "not shown".
         """
+        if self.p_corrected is None:
+            return "exploratory"
         if not self.settled:
             return "open"
         if not self.p_corrected < alpha or self.improvement == 0:
@@ -191,7 +200,7 @@ LONG_COLUMNS = (
     "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
     "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
     "p_equivalent", "seeds", "p_these_seeds", "group", "note", "bound_low", "bound_high", "settled",
-    "lower_is_better", "tied_within", "verdict",
+    "lower_is_better", "exploratory", "tied_within", "verdict",
 )  # fmt: skip
 
 
@@ -251,6 +260,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         if len(self.baselines) > 1:
             return tuple((p.system, p.measure.label, p.baseline) for p in self.pairs)
         return tuple((p.system, p.measure.label) for p in self.pairs)
+
+    @property
+    def primary(self) -> tuple[Measure, ...]:
+        """The measures whose tests are corrected and can show something; all, unless some were chosen."""
+        chosen = self.settings.primary
+        return tuple(m for m in self.measures if not chosen or m.label in chosen)
+
+    @property
+    def exploratory(self) -> tuple[Measure, ...]:
+        """The other measures: their p-values are not corrected and confirm nothing."""
+        return tuple(m for m in self.measures if m not in self.primary)
 
     def measure(self, label: str) -> Measure:
         """The compared measure that is printed like this."""
@@ -337,7 +357,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        settings = Settings(**data["settings"])
+        saved = data["settings"]
+        settings = Settings(**{**saved, "primary": tuple(saved.get("primary", ()))})
         # Version 0.1 recorded the direction with the pairs, and only labels of measures.
         lower = {pair["measure"]: pair.get("lower_is_better") for pair in data["pairs"]}
         measures = [

@@ -50,6 +50,7 @@ class Column:
     signed: bool = False
     help: str | None = None
     interval: bool = False  # its cells have `low` and `high`
+    marks: bool = False  # its cells have room for stars
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page."""
@@ -60,6 +61,7 @@ class Column:
             "signed": self.signed,
             "help": self.help,
             "interval": self.interval,
+            "marks": self.marks,
         }
 
 

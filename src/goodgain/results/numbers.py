@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 THRESHOLDS = (0.001, 0.01, 0.05)
-STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05, ns otherwise"
+BETTER, WORSE = "*", "†"  # told apart by their shape, since colours are not always seen
+NOT_SIGNIFICANT = "ns"
+STARS = (
+    f"{3 * BETTER} p < 0.001, {2 * BETTER} p < 0.01, {BETTER} p < 0.05: better; "
+    f"{3 * WORSE}, {2 * WORSE}, {WORSE}: worse"
+)
 
 
-def stars(p: float) -> str:
-    """*** below 0.001, ** below 0.01, * below 0.05, else ns."""
-    for mark, threshold in zip(("***", "**", "*"), THRESHOLDS, strict=True):
-        if p < threshold:
-            return mark
-    return "ns"
+def stars(p: float | None, improvement: float = 1.0) -> str:
+    """Three marks below 0.001, two below 0.01, one below 0.05, else ns; nothing without a p-value.
+
+    The marks are * for an improvement and † for the opposite.
+    """
+    if p is None:
+        return ""
+    mark = BETTER if improvement > 0 else WORSE if improvement < 0 else ""
+    for count, threshold in zip((3, 2, 1), THRESHOLDS, strict=True):
+        if mark and p < threshold:
+            return count * mark
+    return NOT_SIGNIFICANT
 
 
 def p_text(p: float | None, *more: float) -> str:

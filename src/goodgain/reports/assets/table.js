@@ -164,7 +164,7 @@ class DataTable {
     const interval = column.interval && cell.low !== undefined
       ? element("span", { class: "subtext" }, `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
       : null;
-    const mark = cell.mark ? element("sup", {}, cell.mark) : null;
+    const mark = column.marks || cell.mark ? element("sup", { class: column.marks ? "room" : null }, cell.mark ?? "") : null;
     const best = cell.best ? element("span", { class: "hidden" }, " (best)") : null;
     const kind = cellClass(column);
     const tone = cell.tone ? " " + cell.tone : "";

@@ -47,6 +47,7 @@ _VERDICTS = {
     "not shown": "not significant",
     "better": "better",
     "open": "open",
+    "exploratory": "exploratory",
 }
 
 
@@ -159,7 +160,7 @@ def _pair_values(comparison: Comparison, p: Pair) -> dict[str, Any]:
         "p": p_text(p.p_corrected, comparison.settings.alpha),
         "queries": p.queries,
         "verdict": _VERDICTS[comparison.verdict(p)],
-        "text": f"{signed(p.difference)} {p.stars if p.stars != 'ns' else ''}".strip(),
+        "text": f"{signed(p.difference)} {p.mark}".strip(),
     }
 
 
@@ -180,8 +181,10 @@ def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> 
     names = display_names(p.system for p in pairs)
     y = alt.Y("system:N", sort=list(names.values()), title=None)
     title = f"difference in {cut(measure.label)}{direction_note(measure)}"
-    any_open = any(comparison.verdict(p) == "open" for p in pairs)
-    verdicts = [name for verdict, name in _VERDICTS.items() if any_open or verdict != "open"]
+    present = {comparison.verdict(p) for p in pairs}
+    verdicts = ["worse", "not significant", "better", *(["open"] if "open" in present else [])]
+    if "exploratory" in present:  # of one measure all pairs are, in the neutral colour
+        verdicts[1] = "exploratory"
     color = alt.Color(
         "verdict:N", title=None, legend=legend_of(verdicts),
         scale=alt.Scale(domain=verdicts, range="diverging"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.comparison.render import header, legend
+from goodgain.comparison.render import EXPLORATORY, header, legend, stars_legend
 from goodgain.ranking.policy import CHOICES
 from goodgain.reports.charts import systems as charts
 from goodgain.reports.charts.frame import counted
@@ -22,11 +22,12 @@ from goodgain.reports.elements import (
     number_columns,
     text_columns,
 )
-from goodgain.reports.headline import headlines
-from goodgain.results.numbers import STARS
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goodgain.comparison import Comparison, Pair
     from goodgain.measures import Measure
     from goodgain.ranking import Evaluation
     from goodgain.reports.contents import PageContents
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
 
 def section(contents: PageContents) -> Section | None:
     """The first section; on every page."""
-    elements: list[Element] = [Text(spans, "lead") for spans in headlines(contents)]
+    elements: list[Element] = []
     if contents.scores or contents.comparison:
         elements += [Text(_description(contents)), leaderboard(contents), *_charts(contents)]
         if contents.comparison:
             elements += [differences(contents), Text(_test_description(contents), "note")]
+            if contents.comparison.exploratory:
+                elements += [exploratory_means(contents), exploratory_differences(contents)]
     elements += [bounds(e, i) for i, e in enumerate(contents.evaluations) if e.policy.has_bounds]
     elements += [Text([UserText(warning)], "warning") for warning in contents.warnings()]
     return Section("summary", "Summary", elements)
@@ -76,23 +79,51 @@ def _charts(contents: PageContents) -> list[Element]:
 
 def _test_description(contents: PageContents) -> list[Span]:
     assert contents.comparison is not None
-    return [UserText(" ".join([*legend(contents.comparison)[:1], f"{STARS} (corrected)."]))]
+    return [UserText(f"{legend(contents.comparison)[0]} {stars_legend(contents.comparison)}")]
 
 
 # --- tables ---
 
 
 def leaderboard(contents: PageContents) -> Table:
-    """Means with intervals, best first by the quality measure."""
+    """Means of the primary measures with intervals, best first by the quality measure."""
+    measures = contents.comparison.primary if contents.comparison else contents.measures
+    columns, rows = _means(contents, measures)
+    note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
+    return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
+
+
+def exploratory_means(contents: PageContents) -> Table:
+    """Means of the measures that are not tested."""
+    assert contents.comparison is not None
+    columns, rows = _means(contents, contents.comparison.exploratory)
+    note = f"{_EXPLORATORY}{contents.judge_note}"
+    return Table("exploratory-means", "Exploratory measures", columns, rows, note)
+
+
+_EXPLORATORY = f"{EXPLORATORY[:1].upper()}{EXPLORATORY[1:]}."
+
+
+def _means(
+    contents: PageContents, measures: Sequence[Measure]
+) -> tuple[list[Column], list[list[object]]]:
     columns = text_columns("system")
-    for measure in contents.measures:
-        columns.append(Column(name=header(measure), help=measure.definition.summary, interval=True))
+    for measure in measures:
+        has_marks = any(_stars(contents, system, measure) for system in contents.systems)
+        columns.append(
+            Column(
+                name=header(measure),
+                help=measure.definition.summary,
+                interval=True,
+                marks=has_marks,
+            )
+        )
     best = _best(contents)
     rows = []
     for system in contents.systems:
         mark = " (baseline)" if system == contents.baseline else ""
         row: list[object] = [Cell(value=system, text=f"{system}{mark}")]
-        for measure in contents.measures:
+        for measure in measures:
             value = contents.mean(system, measure)
             stars = _stars(contents, system, measure)
             is_best = value is not None and value == best[measure.label]
@@ -108,8 +139,7 @@ def leaderboard(contents: PageContents) -> Table:
             key=lambda i: _sort_key(-quality.sign, means[contents.systems[i]]),
         )
         rows = [rows[i] for i in order]
-    note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
-    return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
+    return columns, rows
 
 
 def _sort_key(sign: int, value: float | None) -> tuple[bool, float]:
@@ -142,7 +172,7 @@ def _stars(contents: PageContents, system: str, measure: Measure) -> str:
         for p in (contents.comparison.pairs if contents.comparison else ())
         if (p.system, p.baseline) == (system, contents.baseline) and p.measure == measure
     ]
-    return own[0].stars if own and own[0].stars != "ns" else ""
+    return own[0].mark if own else ""
 
 
 def bounds(evaluation: Evaluation, number_: int) -> Table:
@@ -162,14 +192,40 @@ def differences(contents: PageContents) -> Table:
     """Each system against the baselines: difference, interval, p-value, wins and losses."""
     comparison = contents.comparison
     assert comparison is not None
+    tested = [pair for pair in comparison.pairs if not pair.exploratory]
+    columns, rows = _pair_rows(contents, comparison, tested)
+    note = (
+        f"Below each difference: its {100 * comparison.settings.confidence:g}% interval. "
+        f"{verdict_note(comparison, tested)}"
+    )
+    note += contents.judge_note
+    return Table("differences", "Differences from the baseline", columns, rows, note)
+
+
+def exploratory_differences(contents: PageContents) -> Table:
+    """The same by the measures that are not tested: no corrected p, no stars and no verdict."""
+    comparison = contents.comparison
+    assert comparison is not None
+    pairs = [pair for pair in comparison.pairs if pair.exploratory]
+    columns, rows = _pair_rows(contents, comparison, pairs, tested=False)
+    note = f"{_EXPLORATORY}{contents.judge_note}"
+    return Table("exploratory-differences", "Exploratory differences", columns, rows, note)
+
+
+def _pair_rows(
+    contents: PageContents, comparison: Comparison, pairs: Sequence[Pair], *, tested: bool = True
+) -> tuple[list[Column], list[list[object]]]:
     several = len(comparison.baselines) > 1
+    test_columns = [
+        Column(name="corrected p", help="corrected for multiple tests"),
+        *text_columns("stars", "verdict"),
+    ]
     columns = [
         *text_columns("system", *(["baseline"] if several else []), "measure"),
         Column(name="difference", signed=True, help="system minus baseline", interval=True),
         Column(name="change", help="relative to the baseline"),
         Column(name="p", help="of this test alone"),
-        Column(name="corrected p", help="corrected for multiple tests"),
-        *text_columns("stars", "verdict"),
+        *(test_columns if tested else []),
         Column(
             name="effect d_z",
             digits=2,
@@ -178,8 +234,8 @@ def differences(contents: PageContents) -> Table:
         ),
         *count_columns("wins", "ties", "losses", contents.unit_nouns[1]),
     ]
-    rows = []
-    for pair in comparison.pairs:
+    rows: list[list[object]] = []
+    for pair in pairs:
         change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%".replace("-", "−")
         rows.append([
             pair.system,
@@ -188,18 +244,15 @@ def differences(contents: PageContents) -> Table:
             difference_cell(comparison, pair),
             Cell(value=pair.relative, text=change),
             p_cell(comparison, pair.p),
-            p_cell(comparison, pair.p_corrected),
-            pair.stars,
-            comparison.verdict(pair),
+            *(
+                [p_cell(comparison, pair.p_corrected), pair.stars, comparison.verdict(pair)]
+                if tested
+                else []
+            ),
             pair.d_z,
             pair.wins,
             pair.ties,
             pair.losses,
             pair.queries,
         ])  # fmt: skip
-    note = (
-        f"Below each difference: its {100 * comparison.settings.confidence:g}% interval. "
-        f"{verdict_note(comparison, comparison.pairs)}"
-    )
-    note += contents.judge_note
-    return Table("differences", "Differences from the baseline", columns, rows, note)
+    return columns, rows
