@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import groups
-from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
+from goodgain.comparison.comparison import Comparison, Pair, Settings
 from goodgain.comparison.design import describe
 from goodgain.comparison.equivalence import is_tied, usual_margin
 from goodgain.comparison.pairing import (
@@ -22,6 +22,7 @@ from goodgain.comparison.pairing import (
     primary_columns,
     primary_first,
 )
+from goodgain.comparison.prices import front, price_table
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
@@ -33,7 +34,6 @@ from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
 from goodgain.stats.margin import Margin
 from goodgain.stats.paired import TESTS, Outcome, Resampling
-from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
 from goodgain.stats.seeds import SeedSpread, seed_spread
 from goodgain.stats.tukey import Tukey
 
@@ -194,7 +194,7 @@ def compare_scores(
     spreads = _seed_spreads(scores, columns)
     require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
     tester = _Tester(settings, resampling, margin, errors)
-    prices = _prices(scores, columns)
+    prices = price_table(scores, columns)
     means = {
         s: {column.label: _level(column, _defined(scores, s, column.key)) for column in columns}
         for s in scores.systems
@@ -232,7 +232,7 @@ def compare_scores(
         factor=scores.factor,
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
-        trade_off=_trade_off(columns, means, prices),
+        trade_off=front(columns, means, prices),
         standings=_standings(scores, columns, means, pairing, settings, pairs),
         notes=tuple(notes),
         inputs=tuple(scores.inputs),
@@ -572,35 +572,3 @@ def _seed_spreads(
             table = table[~np.isnan(table).all(1)] if units else table
             spreads[system, column.key] = seed_spread(system, column.label, table)
     return spreads
-
-
-def _prices(scores: ScoreSet, columns: list[Column]) -> tuple[Price, ...]:
-    """mean, p50, p95 and p99 of every column of time or cost, once each."""
-    prices = []
-    for key in dict.fromkeys(column.key for column in columns if column.measure.is_cost):
-        for system in scores.systems:
-            values = _defined(scores, system, key)
-            if values:
-                measure = scores.measures[key]
-                prices.append(
-                    Price(
-                        system=system, measure=measure, **percentiles(values), queries=len(values)
-                    )
-                )
-    return tuple(prices)
-
-
-def _trade_off(
-    columns: list[Column], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
-) -> tuple[TradeOff, ...]:
-    """The first measure of quality against the first of time or cost, if there are both."""
-    quality = next((column.measure for column in columns if not column.measure.is_cost), None)
-    if quality is None or not prices:
-        return ()
-    price = prices[0].measure
-    return pareto_front(
-        {s: values[quality.label] for s, values in means.items()},
-        {p.system: p.mean for p in prices if p.measure == price},
-        quality.lower_is_better,
-        price.lower_is_better,
-    )

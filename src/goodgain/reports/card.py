@@ -107,8 +107,9 @@ def _one_system(contents: PageContents, quality: Measure) -> list[Span]:
     if not means:
         return [f"{quality} is undefined for every {one}."]
     best = max(means, key=lambda s: quality.sign * means[s])
-    return [UserText(best), f" reaches {quality} ", Strong(number(means[best], decimals(means[best]))),
-            f" on {counted(len(contents.units), one, several)}. There is no other system to compare it with."]  # fmt: skip
+    value, units = means[best], counted(len(contents.units), one, several)
+    return [UserText(best), f" reaches {quality} ", Strong(number(value, decimals(value))),
+            f" on {units}. There is no other system to compare it with."]  # fmt: skip
 
 
 def _good_gain_headline(contents: PageContents) -> list[Span]:

@@ -16,6 +16,7 @@ from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.standings import Standings, stand
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
+from goodgain.io.naming import without_shared_prefix
 from goodgain.io.texts import Texts, read_texts
 from goodgain.labels.calibration import Calibration
 from goodgain.ranking import Evaluation
@@ -68,6 +69,16 @@ class PageContents:
     def baseline(self) -> str | None:
         """The system that the others are compared with."""
         return self.comparison.baselines[0] if self.comparison else None
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """All systems that others are compared with."""
+        return self.comparison.baselines if self.comparison else ()
+
+    @cached_property
+    def short_names(self) -> dict[str, str]:
+        """Names of systems without the beginning that all of them share."""
+        return without_shared_prefix(self.systems)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -181,6 +192,16 @@ class PageContents:
             *([self.comparison] if self.comparison else []),
         ]  # fmt: skip
         return list(dict.fromkeys(w for result in results for w in result.warnings()))
+
+    def joined_warnings(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each warning once, with the systems that it is about, if it says the same of several."""
+        joined: dict[str, list[str]] = {}
+        names = sorted(self.systems, key=len, reverse=True)
+        for warning in self.warnings():
+            system = next((s for s in names if warning.startswith(f"{s}: ")), None)
+            text = warning if system is None else warning[len(system) + 2 :]
+            joined.setdefault(text, []).extend([] if system is None else [system])
+        return [(text, tuple(systems)) for text, systems in joined.items()]
 
 
 def gather_contents(

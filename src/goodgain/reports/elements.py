@@ -92,13 +92,14 @@ class Cell:
     link: str | None = None
     low: float | None = None
     high: float | None = None
+    span: str = ""  # the interval as text, where it has units
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page; default values are omitted."""
         data: dict[str, Any] = {"value": value_of(self.value)}
         if self.text is not None:
             data["text"] = cut(self.text)
-        for name in ("mark", "best", "tone", "link"):
+        for name in ("mark", "best", "tone", "link", "span"):
             if getattr(self, name):
                 data[name] = getattr(self, name)
         for name in ("low", "high"):
