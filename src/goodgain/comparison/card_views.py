@@ -41,6 +41,17 @@ def card_text(card: Card, screen: Screen | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def card_markdown(card: Card) -> str:
+    """The card in Markdown."""
+
+    def safe(text: str) -> str:
+        return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in plain(text))
+
+    lines = [f"**{card.word}**: {safe(spans_text(card.headline))}", ""]
+    lines += [f"- {name}: {safe(spans_text(spans))}" for name, spans in card.lines()]
+    return "\n".join(lines) + "\n"
+
+
 def text_bar(pair: Pair, width: int) -> str:
     """The interval and the difference on a line, with 0 marked; empty without an interval."""
     if pair.low is None or pair.high is None or pair.low == pair.high == 0:
