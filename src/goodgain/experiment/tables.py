@@ -125,7 +125,9 @@ def _timings(result: ExperimentResult) -> Block:
         if is_repeated:
             times.append("-" if t.warm is None else number(1000 * t.warm, 2))
         size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
+        indexing = "reused" if t.index_reused else "-"
+        if t.index_seconds is not None:
+            indexing = number(t.index_seconds, 2)
         failed = f"{t.failed + t.timed_out:,}"
         block.rows.append(
             [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]
