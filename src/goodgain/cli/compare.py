@@ -15,6 +15,7 @@ from goodgain.cli.options import (
     add_margin,
     add_measures,
     add_output,
+    add_primary,
     add_qrels,
     add_report,
     add_save,
@@ -87,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     add_baseline(group, "the first", action="append")
     add_test(group, TESTS, "t")
     add_correction(group, CORRECTIONS, "holm")
+    add_primary(group, "all")
     add_alpha(group)
     add_confidence(group)
     add_margin(group)
@@ -162,6 +164,7 @@ def run(args: argparse.Namespace) -> int:
         baseline="all" if args.baseline == ["all"] else args.baseline,
         test=args.test,
         correction=args.correction,
+        primary=args.primary,
         alpha=args.alpha,
         confidence=args.confidence,
         margin=parse_margins(args.margin),
@@ -296,7 +299,8 @@ def _run_sources(
     for name, files in group_by_system(args.runs).items():
         systems[name] = [Run(f, name=name[1:]) if name.startswith("=") else f for f in files]
     runs = [run for seeds in systems.values() for run in seeds]
-    evaluation = evaluate_runs(args, runs, args.measures or DEFAULT_MEASURES)
+    measures = [*(args.primary or ()), *(args.measures or [DEFAULT_MEASURES])]
+    evaluation = evaluate_runs(args, runs, measures)
     evaluations.append(evaluation)
     if args.save:  # large files are hashed only when the hashes are saved
         data = evaluation.to_dict()

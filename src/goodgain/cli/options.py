@@ -190,6 +190,14 @@ def add_test(parser: Any, choices: Iterable[str], default: str | None = None) ->
     _add_listed(parser, "--test", "significance test", choices, default)
 
 
+def add_primary(parser: Any, default: str | None = None) -> None:
+    """--primary."""
+    parser.add_argument(
+        "--primary", action="append", metavar="MEASURES",
+        help=_help("measures to test and correct for; the others are exploratory", default),
+    )  # fmt: skip
+
+
 def add_correction(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
     """--correction."""
     _add_listed(parser, "--correction", "correction for multiple tests", choices, default)

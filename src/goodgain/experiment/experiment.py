@@ -12,7 +12,7 @@ from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.io.texts import read_texts
@@ -53,6 +53,7 @@ class Experiment:
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
     `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
     @suggest_keywords
@@ -79,6 +80,7 @@ class Experiment:
         identity: Any = None,
         test: str = "t",
         correction: str = "holm",
+        primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
@@ -100,6 +102,8 @@ class Experiment:
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
             chosen = (*chosen, parse("Latency"))
+        tested = () if primary is None else primary_measures(primary, chosen, rel)
+        chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
         self.systems = _systems(systems, depth)
         self.versions = dict(versions or {})
@@ -127,6 +131,7 @@ class Experiment:
             correction=correction,
             by=group_name,
             groups=groups,
+            primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout

@@ -26,7 +26,7 @@ from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
     from goodgain.measures import Measure
@@ -44,18 +44,28 @@ class Plan:
     correction: str = "holm"
     by: str | None = None
     groups: dict[str, str] = field(default_factory=dict)
+    primary: tuple[Measure, ...] = ()  # the measures that are tested; empty if all are
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**data, "measures": [measure.to_dict() for measure in self.measures]}
+        listed = {
+            name: [measure.to_dict() for measure in data[name]] for name in ("measures", "primary")
+        }
+        return {**data, **listed}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Plan:
         """The reverse of `to_dict`; version 0.1 saved the measures as one text."""
         saved = data["measures"]
         measures = parse_all(saved) if isinstance(saved, str) else map(saved_measure, saved)
-        return cls(**{**data, "measures": tuple(measures)})
+        primary = tuple(map(saved_measure, data.get("primary", ())))
+        return cls(**{**data, "measures": tuple(measures), "primary": primary})
+
+    def changed(self, **changes: Any) -> Plan:
+        """The plan with these changes; primary measures come first, and are among the measures."""
+        plan = replace(self, **changes)
+        return replace(plan, measures=tuple(dict.fromkeys([*plan.primary, *plan.measures])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +127,20 @@ class ExperimentResult(Reportable):
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
         test: str | None = None, correction: str | None = None, measures: Measures | None = None,
+        primary: Measures | None = None,
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment, by default with the judgments and the plan of its folder."""
         folder = Folder.open(path)
+        plan = Plan.from_dict(folder.settings["plan"])
+        chosen = plan.measures if measures is None else parse_all(measures)
         changes: dict[str, Any] = {
-            "baseline": baseline, "test": test, "correction": correction,
-            "measures": None if measures is None else parse_all(measures),
+            "baseline": baseline, "test": test, "correction": correction, "measures": chosen,
+            "primary": primary_measures(primary, chosen, plan.rel) if primary is not None else None,
         }  # fmt: skip
-        changes = {name: value for name, value in changes.items() if value is not None}
-        plan = replace(Plan.from_dict(folder.settings["plan"]), **changes)
+        plan = plan.changed(**{name: value for name, value in changes.items() if value is not None})
         assert folder.path is not None
         judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
-        if measures is not None and judgments is None:
+        if (measures or primary) is not None and judgments is None:
             raise UsageError("other measures need the judgments", hint="pass qrels=...")
         queries, documents = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
         return cls(folder, plan, judgments, queries, documents)
@@ -221,6 +233,7 @@ class ExperimentResult(Reportable):
             baseline=self.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
+            primary=self.plan.primary or None,
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
@@ -476,6 +489,22 @@ class _RunTable:
                 for query, results in self._results.items()
             }
         return {query: dict(results) for query, results in self._results.items()}
+
+
+def primary_measures(
+    primary: Measures, measures: Sequence[Measure], rel: float
+) -> tuple[Measure, ...]:
+    """The measures that are tested; without a level of relevance they have the experiment's."""
+    chosen = []
+    for measure in parse_all(primary):
+        has_level = measure.definition.param("rel") and "rel" not in dict(measure.params)
+        same = [
+            other
+            for other in measures
+            if has_level and other.same_values(measure.with_defaults({"rel": rel}))
+        ]
+        chosen.append(measure if measure in measures or not same else same[0])
+    return tuple(chosen)
 
 
 def documents_of(measure: Measure) -> int:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.comparison.render import Block, block_text, blocks, blocks_html, header, legend
+from goodgain.comparison.render import (
+    Block,
+    block_text,
+    blocks_html,
+    header,
+    legend,
+    means,
+    stars_legend,
+)
 from goodgain.results.text import Cell, number
 
 if TYPE_CHECKING:
@@ -32,11 +40,10 @@ def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
         return [_timings(result), *_failures(result)]
-    means, *groups = (
-        _without_rel(block, result.plan.rel)
-        for block in (blocks(c)[0], *(_group(c, g) for g in c.groups))
-    )
-    return [means, _timings(result), *_failures(result), *groups]
+    main, *others = means(c)
+    groups = [_group(c, group) for group in c.groups]
+    tables = [main, _timings(result), *_failures(result), *groups, *others]
+    return [_without_rel(block, result.plan.rel) for block in tables]
 
 
 def _failures(result: ExperimentResult) -> list[Block]:
@@ -54,7 +61,7 @@ def _legend(result: ExperimentResult) -> list[str]:
     c = result.comparison
     lines = []
     if c is not None:
-        lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
+        lines = [legend(c)[0], stars_legend(c)]
         if c.seeds:
             names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
             lines.append(
@@ -63,37 +70,40 @@ def _legend(result: ExperimentResult) -> list[str]:
             lines.append(c.design)
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
-    return lines
+    return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 
 
 def _without_rel(block: Block, rel: float) -> Block:
     """Without the parameter that all measures share, which the legend explains."""
     if rel == 1:
         return block
-    mark = f"(rel={rel:g})"
-    rows = [[v.replace(mark, "") if isinstance(v, str) else v for v in row] for row in block.rows]
-    return Block(block.title, [c.replace(mark, "") for c in block.columns], rows)
+    rows = [[_plain(v, rel) if isinstance(v, str) else v for v in row] for row in block.rows]
+    return Block(block.title, [_plain(column, rel) for column in block.columns], rows)
+
+
+def _plain(text: str, rel: float) -> str:
+    return text.replace(f"(rel={rel:g})", "")
 
 
 def _group(c: Comparison, group: str) -> Block:
-    """The means of one group of queries."""
+    """The means of one group of queries by the primary measures."""
     pairs = [pair for pair in c.group_pairs if pair.group == group]
     count = max(pair.queries for pair in pairs)
     block = Block(
         f"{group or '(no group)'}: {count:,} queries",
-        ["system", *(header(m) for m in c.measures)],
+        ["system", *(header(m) for m in c.primary)],
     )
     base = c.baselines[0]
     for system in c.systems:
         row: list[str | Cell] = [f"{system} (baseline)" if system == base else system]
-        for m in c.measures:
+        for m in c.primary:
             own = [p for p in pairs if p.measure == m and system in (p.system, base)]
             if not own:
                 row.append(Cell("-"))
             elif system == base:
                 row.append(Cell(number(own[0].baseline_mean)))
             else:
-                row.append(Cell(number(own[0].mean), "" if own[0].stars == "ns" else own[0].stars))
+                row.append(Cell(number(own[0].mean), own[0].mark))
         block.rows.append(row)
     return block
 

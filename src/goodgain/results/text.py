@@ -98,12 +98,19 @@ def _right(rows: Sequence[Row], column: int) -> bool:
 
 
 def _markdown(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    return markdown_table(columns, rows, [_right(rows, i) for i in range(len(columns))])
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Row], right: Sequence[bool]) -> str:
+    """A table in Markdown; `right` says which columns are right-aligned."""
+
     def line(cells: Sequence[str]) -> str:
         return (
             "| " + " | ".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in cells) + " |\n"
         )
 
-    rule = "|" + "|".join(" ---: " if _right(rows, i) else " --- " for i in range(len(columns)))
+    aligned = [*right, *(False for _ in columns[len(right) :])]
+    rule = "|" + "|".join(" ---: " if to_right else " --- " for to_right in aligned)
     return line([plain(c) for c in columns]) + rule + "|\n" + "".join(line(c) for c in _cells(rows))
 
 
@@ -118,12 +125,16 @@ def html_table(
 
     visible, left_out = rows[:HTML_ROWS], left_out + max(0, len(rows) - HTML_ROWS)
     right = [_right(visible, i) for i in range(len(columns))]
+    room = [
+        max((len(row[i].mark) for row in visible if isinstance(row[i], Cell)), default=0)
+        for i in range(len(columns))
+    ]
     align = [f' style="text-align: {"right" if r else "left"}"' for r in right]
     title = f'<caption style="text-align: left">{escape(plain(caption))}</caption>'
     head = "".join(f"<th{a}>{escape(plain(c))}</th>" for a, c in zip(align, columns, strict=True))
     body = "".join(
         "<tr>"
-        + "".join(f"<td{a}>{_html(v)}</td>" for a, v in zip(align, row, strict=True))
+        + "".join(f"<td{a}>{_html(v, n)}</td>" for a, v, n in zip(align, row, room, strict=True))
         + "</tr>"
         for row in visible
     )
@@ -132,12 +143,14 @@ def html_table(
     return f"<table>{top}<tbody>{body}</tbody></table>{more}"
 
 
-def _html(value: Any) -> str:
+def _html(value: Any, room: int) -> str:
+    """A cell; marks have room for the longest one in the column, so that digits stay aligned."""
     from html import escape
 
     if isinstance(value, Cell):
         text = f"<b>{escape(value.text)}</b>" if value.best else escape(value.text)
-        return f"{text}<sup>{escape(value.mark)}</sup>" if value.mark else text
+        style = f"display: inline-block; width: {room}ch; text-align: left"
+        return f'{text}<sup style="{style}">{escape(value.mark)}</sup>' if room else text
     is_number = isinstance(value, int | float) or value is None
     return escape(number(value) if is_number else plain(str(value)))
 

@@ -54,14 +54,19 @@ function build() {
   if (theme) document.documentElement.dataset.theme = theme;
   document.getElementById("title").replaceChildren(userText(page.title));
   document.getElementById("generated").textContent = page.generated;
-  document.getElementById("tools").append(themeButton());
   const main = document.getElementById("main");
   const links = document.getElementById("section-links");
   for (const section of page.sections) {
     links.append(element("li", {}, element("a", { href: `#${section.key}` }, section.title)));
-    const box = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` },
-      element("h2", { id: `${section.key}-title` }, section.title));
-    main.append(box);
+    const heading = element("h2", { id: `${section.key}-title` }, section.title);
+    const place = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` });
+    main.append(place);
+    let box = place;
+    if (section.folded) {
+      const [fold, body] = foldedSection(section, heading);
+      place.append(fold);
+      box = body;
+    } else place.append(heading);
     let row = null; // consecutive charts are side by side if there is room
     for (const item of section.elements) {
       if (item.kind === "chart" && !row) box.append((row = element("div", { class: "charts" })));
@@ -72,3 +77,6 @@ function build() {
 }
 
 build();
+document.getElementById("tools").append(...[foldsButton(), themeButton()].filter(Boolean));
+copyButton();
+revealTarget();

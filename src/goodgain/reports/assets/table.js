@@ -179,9 +179,9 @@ class DataTable {
       ? element("button", { type: "button", class: "open", onclick: () => this.open(row, this) }, content)
       : content;
     const interval = column.interval && cell.low !== undefined
-      ? element("span", { class: "subtext" }, `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
+      ? element("span", { class: "subtext" }, cell.span ?? `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
       : null;
-    const mark = cell.mark ? element("sup", {}, cell.mark) : null;
+    const mark = column.marks || cell.mark ? element("sup", { class: column.marks ? "room" : null }, cell.mark ?? "") : null;
     const best = cell.best ? element("span", { class: "hidden" }, " (best)") : null;
     const kind = cellClass(column);
     const tone = (cell.tone ? " " + cell.tone : "") + (cell.heat ? ` heat heat-${cell.heat}` : "");

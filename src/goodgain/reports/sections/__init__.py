@@ -5,6 +5,7 @@ A section is a module with `section(contents) -> Section | None`: None if the pa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 ORDER = (
     "summary",
+    "warnings",
+    "differences",
     "queries",
     "agentic",
     "funnel",
@@ -25,9 +28,10 @@ ORDER = (
 
 
 def sections(contents: PageContents) -> list[Section]:
-    """All sections that have something to show."""
+    """All sections that have something to show; all but the first are folded."""
     from importlib import import_module
 
     modules = (import_module(f"goodgain.reports.sections.{name}") for name in ORDER)
     candidates = (module.section(contents) for module in modules)
-    return [section for section in candidates if section is not None]
+    first, *rest = (section for section in candidates if section is not None)
+    return [first, *(replace(section, folded=True) for section in rest)]
