@@ -78,6 +78,7 @@ def _table(contents: PageContents) -> dict[str, Any]:
         "systems": [cut(s) for s in systems],
         "selected": [systems.index(s) for s in _selected(contents)],
         "baseline": systems.index(contents.baseline) if contents.baseline else None,
+        "best": systems.index(best) if (best := contents.best_other()) in systems else None,
         "measures": [
             {
                 "name": cut(measure.label),
