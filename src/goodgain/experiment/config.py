@@ -14,6 +14,7 @@ from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.grid import Recipe
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
@@ -104,6 +105,9 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     try:
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
+            wrapped = as_retriever(value, **from_environment(parameters))
+            if wrapped is not value:
+                return wrapped
             if parameters or inspect.isclass(value):
                 return Recipe(value, from_environment(parameters), where)
             return value

@@ -8,16 +8,18 @@ import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import GoodgainError, MissingExtraError, UsageError
+from goodgain.experiment.retrievers.answers import metered
 from goodgain.experiment.stages import Stages, Use
 from goodgain.fingerprint import fingerprint
 from goodgain.io.sources import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from types import ModuleType
 
 ScoredDocument: TypeAlias = tuple[str, float]
@@ -43,6 +45,7 @@ class Retriever:
     secret: ClassVar[tuple[str, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()  # parameters that may be paths, known by their content
     uses_seed: ClassVar[bool] = False
+    takes_filters: bool = False  # whether the filters of a query reach the documents
 
     depth: int = DEPTH
     version: str | None = None  # for state that cannot be read
@@ -53,9 +56,9 @@ class Retriever:
     _is_loaded: bool = False
     _indexed_with: Stages | None = None
 
-    def __call__(self, query: str) -> list[ScoredDocument]:
-        """The best documents, best first."""
-        return self.search(query, self.depth)
+    def __call__(self, query: str) -> Any:
+        """The best documents, best first; an `Answer` if tokens or cost were reported."""
+        return metered(lambda: self.search(query, self.depth))
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The best `depth` documents, best first."""
@@ -253,9 +256,13 @@ def require_share(**values: float) -> None:
 
 
 class CheckedRanking(list[ScoredDocument]):
-    """(document, score) pairs, best first, each document once; `repeated` counts those left out."""
+    """(document, score) pairs, best first, each document once; `repeated` counts those left out.
+
+    `ascending` says that the answer listed its pairs by rising scores, as it would distances.
+    """
 
     repeated: int = 0
+    ascending: bool = False
 
 
 class RankedByOrder(CheckedRanking):
@@ -280,6 +287,7 @@ def check_ranking(
     repeated = 0
     try:
         pairs, has_scores = _pairs_of(answer)
+        ascending = has_scores and not isinstance(answer, Mapping) and _ascend(pairs)
         for doc, score in pairs:
             number = float(score)
             if not math.isfinite(number):
@@ -301,11 +309,18 @@ def check_ranking(
         ) from None
     best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:depth]
     ranking = CheckedRanking(best) if has_scores else RankedByOrder(best)
-    ranking.repeated = repeated
+    ranking.repeated, ranking.ascending = repeated, ascending
     return ranking
 
 
-def _pairs_of(answer: Any) -> tuple[Iterable[tuple[Any, Any]], bool]:
+def _ascend(pairs: Any) -> bool:
+    """Whether scores rise from the first pair to the last, and no pair has a lower one than that before."""
+    if len(pairs) < 2 or not pairs[0][1] < pairs[-1][1]:
+        return False
+    return all(one[1] <= other[1] for one, other in pairwise(pairs))
+
+
+def _pairs_of(answer: Any) -> tuple[Any, bool]:
     """(document, score) pairs, and whether the scores are the retriever's own."""
     from goodgain.io.result_lists import has_fields, is_list, rank_list
 
