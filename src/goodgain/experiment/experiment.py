@@ -6,25 +6,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.data import Qrels
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
-from goodgain.experiment.data import with_text_ids
+from goodgain.experiment.chunks import require_own_indexes, returns_chunks
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
+from goodgain.experiment.judgments import SPAN, Matching, read_judgments, require_measures
 from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.sampling import sample_queries
+from goodgain.experiment.sources import read_data
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
-from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
 from goodgain.ranking.policy import CHOICES
+from goodgain.spans.tokens import tokenizer_of
 
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.judgments import Judgments
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
@@ -59,16 +62,27 @@ class Experiment:
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
+
+    `data` stands for corpus, queries and qrels: a folder of BEIR, MTEB or MS MARCO (with the judgments of
+    `split`), "ir_datasets:ID", or such a data set. `sample` draws so many of the queries by `sample_seed`.
+    Judgments may be of spans of text (`cover` is the share of a span that chunks must cover), of chunks, or
+    of documents. `tokenizer` says what a token is in measures such as nDCG@2000tokens.
     """
 
     @suggest_keywords
     def __init__(
         self,
-        corpus: Any,
-        queries: Any,
-        qrels: Any,
-        systems: Mapping[str, SearchFunction | str],
+        corpus: Any = None,
+        queries: Any = None,
+        qrels: Any = None,
+        systems: Mapping[str, SearchFunction | str] | None = None,
         *,
+        data: Any = None,
+        split: str | None = None,
+        sample: int | None = None,
+        sample_seed: int = 0,
+        cover: float = 0.5,
+        tokenizer: Any = None,
         baseline: str | None = None,
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
@@ -115,7 +129,8 @@ class Experiment:
         tested = () if primary is None else primary_measures(primary, chosen, rel)
         chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
-        self.systems = _systems(systems, depth)
+        self.systems = _systems(systems or {}, depth)
+        self.chunked = [name for name, each in self.systems.items() if returns_chunks(each)]
         self.versions = dict(versions or {})
         for name in self.versions:
             if name not in self.systems:
@@ -128,11 +143,24 @@ class Experiment:
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
             )
-        self.documents = read_texts(corpus, "document").texts
-        self.queries, columns = read_texts(queries, "query")
-        self.qrels = with_text_ids(Qrels.of(qrels))
-        self._match_queries(unjudged)
-        group_name, groups = self._groups(by, rel, columns)
+        source = read_data(data=data, split=split, corpus=corpus, queries=queries, qrels=qrels)
+        self.documents, self.queries = source.documents, source.queries
+        judgments = read_judgments(source.qrels, self.documents, bool(self.chunked))
+        require_measures(chosen, judgments.by)
+        if judgments.by == SPAN and identity is not None:
+            raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
+        notes = self._match_queries("skip" if source.is_whole else unjudged, judgments)
+        if sample is not None:
+            total = len(self.queries)
+            drawn = sample_queries(self.queries, sample, sample_seed)
+            self.queries = {query: self.queries[query] for query in drawn}
+            notes.append(
+                f"a sample of {len(drawn):,} of {total:,} judged queries (seed {sample_seed})"
+            )
+        self.judgments = judgments.of_queries(self.queries)
+        self.qrels = self.judgments.qrels
+        self.data_notes = (*source.notes, *notes)
+        group_name, groups = self._groups(by, rel, source.columns)
         self.plan = Plan(
             measures=chosen,
             baseline=baseline or next(iter(self.systems)),
@@ -142,25 +170,29 @@ class Experiment:
             by=group_name,
             groups=groups,
             primary=tested,
+            judged=self.judgments.by,
+            cover=cover,
+            tokenizer="" if tokenizer is None else tokenizer_of(tokenizer).name,
         )
+        self.tokenizer = tokenizer
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
-        data = hash_texts(self.documents, self.queries)
+        digest = hash_texts(self.documents, self.queries)
         self.addresses = {
             name: address_of(
                 search,
-                data=data,
+                data=digest,
                 depth=depth,
                 version=self.versions.get(name),
                 answers=[duplicates, to_json(identity)],
             )
             for name, search in self.systems.items()
         }
-        self._data = data
+        self._data = digest
 
-    def _match_queries(self, unjudged: str) -> None:
-        """Check that queries and judgments belong together."""
-        judged = dict.fromkeys(self.qrels.queries)
+    def _match_queries(self, unjudged: str, judgments: Judgments) -> list[str]:
+        """Check that queries and judgments belong together; what was left out is returned as notes."""
+        judged = dict.fromkeys(judgments.qrels.queries)
         without = [query for query in self.queries if query not in judged]
         if len(without) == len(self.queries):
             raise InputError(
@@ -175,11 +207,15 @@ class Experiment:
             )
         self.queries = {query: text for query, text in self.queries.items() if query in judged}
         unknown = [query for query in judged if query not in self.queries]
+        notes = []
+        if without:
+            notes.append(f"{len(without):,} queries without judgments are left out")
         if unknown:
             raise InputError(
                 f"{len(unknown):,} of {len(judged):,} judged queries have no text: {_some(unknown)}",
                 hint="add their texts, or remove their judgments",
             )
+        return notes
 
     def _groups(
         self, by: Any, rel: float, columns: Mapping[str, Mapping[str, str]]
@@ -214,7 +250,18 @@ class Experiment:
         finally:
             calls.close()
         result = ExperimentResult(
-            calls, self.plan, self.qrels, self.queries, self.documents, session.notes()
+            calls,
+            self.plan,
+            self.qrels,
+            self.queries,
+            self.documents,
+            session.notes(),
+            matching=Matching(
+                judgments=self.judgments,
+                documents=self.documents,
+                cover=self.plan.cover,
+                tokenizer=self.tokenizer,
+            ),
         )
         result.write()
         return result
@@ -257,7 +304,9 @@ class Experiment:
             "data": self._data,
             "documents": len(self.documents),
             "queries": len(self.queries),
-            "judgments": self.qrels.judgments,
+            "judgments": len(self.judgments.spans) or self.qrels.judgments,
+            "data_notes": [*self.data_notes, *self.judgments.notes],
+            "chunked": self.chunked,
             "systems": {
                 name: {
                     **self.addresses[name].settings,
@@ -285,7 +334,10 @@ def _depth(depth: int | None, measures: Sequence[Measure]) -> int:
         _require_integers(1, depth=depth)
         return depth
     whole = any(
-        m.cutoff is None and m.namespace == "ranked" and m.name not in EARLY for m in measures
+        m.cutoff is None
+        and (m.namespace == "ranked" or m.budget)
+        and (m.name not in EARLY or m.budget)
+        for m in measures
     )
     return max(WHOLE_LISTS if whole else DEPTH, *map(documents_of, measures))
 
@@ -315,6 +367,7 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)
+    require_own_indexes(retrievers)
     for name, search in retrievers.items():
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")

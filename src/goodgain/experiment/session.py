@@ -7,6 +7,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from goodgain.experiment.chunks import chunk_facts
+from goodgain.experiment.judgments import CHUNK
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
@@ -155,6 +157,7 @@ class Session:
         if isinstance(search, Retriever):
             self._stages.count(name, [use for r in search.all_retrievers() for use in r.uses])
             seconds, size = search.index_seconds(), search.index_bytes()
+            record |= chunk_facts(search, self._judged_chunks())
             record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
         else:
             record["seconds"] = time.perf_counter() - start
@@ -162,6 +165,13 @@ class Session:
         if "seconds" not in self._folder.index_of(name):
             self._folder.add({**record, "bytes": size})
         return True
+
+    def _judged_chunks(self) -> list[str]:
+        """The ids of judged chunks, if chunks are judged."""
+        judgments = self._experiment.judgments
+        if judgments.by != CHUNK:
+            return []
+        return list(dict.fromkeys(i for own in judgments.documents().values() for i in own))
 
     def _warm_up(self, caller: Caller, searches: dict[Key, Any]) -> None:
         """Search for something else first: a query that was searched for before is answered faster."""

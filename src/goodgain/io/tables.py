@@ -62,10 +62,28 @@ def _load_file(path: str) -> Table:
     return _load_lines(path, name)
 
 
-def _load_lines(path: str, name: str) -> Table:
-    import csv
-    import json
+def load_headerless(path: str, layouts: Mapping[int, Sequence[str]]) -> Table:
+    """A file of tab-separated fields without a header; `layouts` names the columns by their number.
 
+    Quotation marks are text, and nothing but a line feed ends a row.
+    """
+    text = _text_of(path, path)
+    lines = text.removesuffix("\n").split("\n")
+    names = layouts[lines[0].count("\t") + 1]
+    columns: list[list[str]] = [[] for _ in names]
+    for number, line in enumerate(lines, 1):
+        fields = line.removesuffix("\r").split("\t")
+        if len(fields) != len(names):
+            raise InputError(
+                f"expected {len(names)} fields ({', '.join(names)}) as in the first line, got {len(fields)}",
+                where=f"{path}:{number}",
+            )
+        for column, value in zip(columns, fields, strict=True):
+            column.append(value)
+    return Table(dict(zip(names, columns, strict=True)), path, range(1, len(lines) + 1))
+
+
+def _text_of(path: str, name: str) -> str:
     from goodgain.io.files import plain_descriptor
 
     with os.fdopen(plain_descriptor(path), "rb") as file:
@@ -76,10 +94,19 @@ def _load_lines(path: str, name: str) -> Table:
             raise InputError("the file is not UTF-8 text", where=name) from None
     if not text.strip():
         raise InputError("the file is empty", where=name)
+    return text
+
+
+def _load_lines(path: str, name: str) -> Table:
+    import csv
+    import json
+
+    text = _text_of(path, name)
     first = text.split("\n", 1)[0]
     if first.lstrip().startswith("{"):
         rows, lines = [], []
-        for number, line in enumerate(text.splitlines(), 1):
+        # Only line feeds end a row: other separators may stand in a text.
+        for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
             try:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
-from goodgain.io.columns import find_columns
-from goodgain.io.tables import Table, load_table
+from goodgain.io.columns import TABLES, find_columns
+from goodgain.io.naming import format_of
+from goodgain.io.tables import Table, load_headerless, load_table
 
 
 class Texts(NamedTuple):
-    """Texts by id, and the other columns of their table by id."""
+    """Texts by id, and the other columns of their table by id; `notes` says what was assumed."""
 
     texts: dict[str, str]
     columns: dict[str, dict[str, str]]
+    notes: tuple[str, ...] = ()
+
+
+# Files of MS MARCO and the like have no header.
+_HEADERLESS: dict[str, dict[int, tuple[str, ...]]] = {
+    "document": {
+        2: ("id", "text"),
+        3: ("id", "title", "text"),
+        4: ("id", "url", "title", "text"),
+    },
+    "query": {2: ("id", "text")},
+}
 
 
 def read_texts(source: Any, kind: str) -> Texts:
@@ -35,10 +50,36 @@ def read_texts(source: Any, kind: str) -> Texts:
     empty = "there are no queries" if kind == "query" else "the corpus is empty"
     if isinstance(source, list | tuple | Mapping) and not source:
         raise InputError(empty)
+    layouts = _headerless(source, plural, kind)
+    if layouts is not None:
+        table = load_headerless(os.fspath(source), layouts)
+        names = tuple(table.columns)
+        read = _texts(table, kind, {name: name for name in names if name != "url"})
+        return read._replace(
+            notes=(f"'{table.name}' has no header: its columns are read as {', '.join(names)}",)
+        )
     table = load_table(source, f"the {plural}")
     if not table.columns or not len(next(iter(table.columns.values()))):
         raise InputError(empty, where=table.name)
     return _texts(table, kind, find_columns(table.columns, plural, table.name))
+
+
+def _headerless(source: Any, plural: str, kind: str) -> dict[int, tuple[str, ...]] | None:
+    """The layouts for a file of tab-separated fields whose first line names none of the usual columns."""
+    if not isinstance(source, str | os.PathLike) or format_of(source) not in ("tsv", "trec"):
+        return None
+    from goodgain.io.files import read_head
+
+    first = read_head(os.fspath(source)).split("\n", 1)[0].rstrip("\r")
+    fields = [field.strip().strip('"') for field in first.split("\t")]
+    usual = {
+        name for role in TABLES[plural].roles.values() for group in role.names for name in group
+    }
+    if first.lstrip().startswith("{") or any(f.casefold() in usual for f in fields):
+        return None
+    looks_named = all(re.fullmatch(r"[A-Za-z_][\w.-]*", field) for field in fields)
+    layouts = _HEADERLESS[kind]
+    return layouts if len(fields) in layouts and not looks_named else None
 
 
 def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
