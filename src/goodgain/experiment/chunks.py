@@ -10,12 +10,14 @@ from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.base import DEPTH, Retriever, ScoredDocument
 from goodgain.experiment.retrievers.combine import search_with
 from goodgain.spans.chunking import Chunks, split_documents, splitter_of
+from goodgain.spans.pieces import chunk_id, parse_chunk_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from goodgain.experiment.retrievers import SearchFunction
+    from goodgain.experiment.stages import Stages
 
 _FILE = "chunks.jsonl"
 
@@ -109,7 +111,6 @@ class Chunked(Retriever):
 def _save(chunks: Chunks, folder: Path) -> None:
     """The places of the chunks, and the texts of those that have none."""
     from goodgain.io.atomic import write_texts
-    from goodgain.spans.pieces import parse_chunk_id
 
     lines = []
     for name, text in chunks.texts.items():
@@ -121,8 +122,6 @@ def _save(chunks: Chunks, folder: Path) -> None:
 
 
 def _load(folder: Path, documents: Mapping[str, str]) -> Chunks:
-    from goodgain.spans.pieces import chunk_id
-
     with (folder / _FILE).open(encoding="utf-8") as file:
         chunks = Chunks({}, *json.loads(next(file)))
         for line in file:
@@ -175,12 +174,30 @@ def _add_contexts(
         _add_contexts(component, inner, contexts, visited)
 
 
+def unlocated_texts(
+    systems: Mapping[str, Any], documents: Mapping[str, str], stages: Stages
+) -> dict[str, str]:
+    """The texts of chunks that lie nowhere in their documents, by id: retrieved, they cover nothing."""
+    texts: dict[str, str] = {}
+    for search in systems.values():
+        for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+            if isinstance(retriever, Chunked):
+                retriever.stages = stages
+                retriever.index_own(documents)  # nothing to do after a run that searched
+                texts |= {
+                    n: t for n, t in retriever.chunks.texts.items() if parse_chunk_id(n) is None
+                }
+    return texts
+
+
 def chunk_facts(search: Any, judged: Collection[str]) -> dict[str, Any]:
     """What the record of an index says about its chunks; `judged` are ids of judged chunks, if any."""
     own = [r for r in search.all_retrievers() if isinstance(r, Chunked)]
     if not own:
         return {}
     facts: dict[str, Any] = {"chunks": len(own[0].chunks.texts)}
+    if any(r.chunks.unlocated for r in own):
+        facts["unlocated"] = sum(r.chunks.unlocated for r in own)
     notes = list(dict.fromkeys(note for r in own for note in r.chunks.notes()))
     missing = [name for name in judged if not any(name in r.chunks.texts for r in own)]
     if missing:

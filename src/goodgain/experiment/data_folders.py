@@ -14,6 +14,7 @@ from goodgain.errors import InputError
 from goodgain.io.naming import format_of, system_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}")
@@ -25,6 +26,7 @@ _KINDS = {
     "queries": "queries|topics",
     "corpus": "corpus|collection|documents|docs",
 }
+_PLURALS = {"corpus": "corpora", "queries": "tables of queries", "qrels": "tables of judgments"}
 # Configurations of the hub that hold judgments under the name of the split alone.
 _DEFAULTS = ("data", "default")
 _IGNORED = {"readme", "license", "dataset_info", "dataset_dict", "state", "metadata"}
@@ -45,12 +47,8 @@ class DataFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         groups: dict[str, _Group] = {}
-        for file in sorted(path.glob("*")) + sorted(path.glob("*/*")) + sorted(path.glob("*/*/*")):
+        for file in _tables(path, 3):
             relative = file.relative_to(path)
-            if not file.is_file() or any(part.startswith(".") for part in relative.parts):
-                continue
-            if format_of(file) is None or system_name(file).casefold() in _IGNORED:
-                continue
             name = str(relative.with_name(_SHARD.sub("", system_name(file)))).casefold()
             kind = _kind(name)
             if kind:
@@ -74,9 +72,9 @@ class DataFolder:
         if chosen is None or len({group.name for group in chosen}) > 1:
             listed = ", ".join(sorted(group.split or group.name for group in groups))
             has_splits = kind == "qrels" and all(group.split for group in groups)
-            problem = f"no split '{split}'" if chosen is None else f"several {kind}"
+            problem = f"no split '{split}'" if chosen is None else f"several {_PLURALS[kind]}"
             raise InputError(
-                f"{problem} in the folder '{self.path}': {listed}",
+                f"the folder '{self.path}' has {problem}: {listed}",
                 hint='split = "..." chooses one' if has_splits else f'{kind} = "FILE" chooses one',
             )
         return chosen[0].files
@@ -89,12 +87,28 @@ class DataFolder:
         return next(iter(splits)) if len(splits) == 1 else "test"
 
 
+def _tables(folder: Path, depth: int) -> Iterator[Path]:
+    """The files of tables in a folder and those below it; folders of experiments are left out."""
+    if (folder / "experiment.json").exists():
+        return
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            if depth > 1:
+                yield from _tables(path, depth - 1)
+        elif format_of(path) is not None and system_name(path).casefold() not in _IGNORED:
+            yield path
+
+
 def _of_split(groups: list[_Group], split: str, is_required: bool) -> list[_Group] | None:
     """The tables of a split, else those that belong to all splits; None if there are none."""
     own = [group for group in groups if group.split == split]
-    if own or is_required:
-        return own or None
-    return [group for group in groups if not group.split] or groups
+    if not own and is_required:
+        return None
+    chosen = own or [group for group in groups if not group.split] or groups
+    least = min(group.name.count("/") for group in chosen)
+    return [group for group in chosen if group.name.count("/") == least]
 
 
 def _kind(name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
-from goodgain.experiment.chunks import require_own_indexes, returns_chunks
+from goodgain.experiment.chunks import require_own_indexes, returns_chunks, unlocated_texts
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.judgments import SPAN, Matching, read_judgments, require_measures
@@ -245,8 +245,11 @@ class Experiment:
         calls = Folder(folder)
         try:
             calls.begin(self._settings())
-            session = Session(self, calls, self._stages(folder), progress)
+            stages = self._stages(folder)
+            session = Session(self, calls, stages, progress)
             session.run()
+            changed = {n: s for n, s in self.systems.items() if calls.index_of(n).get("unlocated")}
+            extra = unlocated_texts(changed, self.documents, stages)
         finally:
             calls.close()
         result = ExperimentResult(
@@ -258,7 +261,7 @@ class Experiment:
             session.notes(),
             matching=Matching(
                 judgments=self.judgments,
-                documents=self.documents,
+                documents={**self.documents, **extra} if extra else self.documents,
                 cover=self.plan.cover,
                 tokenizer=self.tokenizer,
             ),
@@ -305,7 +308,8 @@ class Experiment:
             "documents": len(self.documents),
             "queries": len(self.queries),
             "judgments": len(self.judgments.spans) or self.qrels.judgments,
-            "data_notes": [*self.data_notes, *self.judgments.notes],
+            "data_notes": list(self.data_notes),
+            "data_warnings": list(self.judgments.notes),
             "chunked": self.chunked,
             "systems": {
                 name: {

@@ -143,7 +143,7 @@ class ExperimentResult(Reportable):
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
         test: str | None = None, correction: str | None = None, measures: Measures | None = None,
-        primary: Measures | None = None,
+        primary: Measures | None = None, matching: Matching | None = None,
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment, by default with the judgments and the plan of its folder."""
         folder = Folder.open(path)
@@ -161,8 +161,7 @@ class ExperimentResult(Reportable):
             plan = replace(plan, judged=judgments.by)
         if (measures or primary) is not None and judgments is None:
             raise UsageError("other measures need the judgments", hint="pass qrels=...")
-        matching = None
-        if judgments is not None:
+        if matching is None and judgments is not None:
             matching = Matching(judgments=judgments, documents=None, cover=plan.cover)
         queries, documents = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
         own = None if judgments is None else judgments.qrels
@@ -261,7 +260,9 @@ class ExperimentResult(Reportable):
             )
         if self.matching is None:
             return self._saved_scores()
-        has_documents = len(self.chunked) < len(self.systems)
+        has_documents = len(self.chunked) < len(self.systems) or any(
+            self.folder.index_of(name).get("unlocated") for name in self.chunked
+        )
         if self.matching.documents is None and (
             needs_texts(self.plan.measures, self.plan.judged, has_documents)
             or (self.plan.judged == SPAN and self.plan.tokenizer)
@@ -280,13 +281,14 @@ class ExperimentResult(Reportable):
                 hint="run it again: finished calls are kept",
             )
         scores = Evaluation.load(file)
-        others = [m.label for m in self.plan.measures if m.label not in scores.runs[0]]
+        chosen = self.plan.measures
+        others = [m.label for m in chosen if m.label not in scores.runs[0]]
         if others:
             raise UsageError(
                 f"{others[0]} needs the texts of the documents, which the folder does not keep",
                 hint="run the experiment again with this measure: finished calls are kept",
             )
-        return scores
+        return scores.with_runs({run.name: run.only(chosen) for run in scores.runs}, chosen)
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -425,8 +427,8 @@ class ExperimentResult(Reportable):
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
         messages = [
-            *self.settings.get("data_notes", ()),
             *self.notes,
+            *self.settings.get("data_warnings", ()),
             *chunk_notes(self),
             *(f"{failure}; it has no scores" for failure in self.failures.values()),
         ]

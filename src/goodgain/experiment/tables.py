@@ -14,7 +14,8 @@ from goodgain.comparison.render import (
     means,
     stars_legend,
 )
-from goodgain.experiment.unjudged import FILE, TOP
+from goodgain.experiment.judgments import SPAN
+from goodgain.experiment.unjudged import FILE, TOP, data_facts
 from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
@@ -88,9 +89,12 @@ def _judging(result: ExperimentResult) -> list[str]:
         return []
     count = len(result.unjudged)
     documents = "1 document" if count == 1 else f"{count:,} documents"
+    if result.plan.judged == SPAN:
+        state = "has no judged span" if count == 1 else "have no judged span"
+    else:
+        state = "is not judged" if count == 1 else "are not judged"
     lines = [
-        f"{documents} in the first {TOP} of one system only {'is' if count == 1 else 'are'} not judged and "
-        "count as irrelevant."
+        f"{documents} in the first {TOP} of one system only {state}: unjudged counts as irrelevant."
     ]
     path = result.folder.path
     if path is not None and (path / FILE).exists():
@@ -122,7 +126,7 @@ def _legend(result: ExperimentResult) -> list[str]:
                 f"Means over {c.seeds[0].seeds} seeds of {names}; experiment --details shows their spread."
             )
             lines.append(c.design)
-    lines += _judging(result)
+    lines += [*data_facts(result), *_judging(result)]
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]

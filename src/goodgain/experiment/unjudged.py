@@ -21,13 +21,9 @@ COLUMNS = ("query_id", "doc_id", "question", "text", "system", "rank")
 
 
 def chunk_notes(result: ExperimentResult) -> list[str]:
-    """How the chunks of systems over chunks count, and what their splitters could not do."""
+    """What the splitters of systems over chunks could not do, and which chunks are not judged."""
     chunked, by = result.chunked, result.plan.judged
-    notes = []
-    if chunked and by == DOCUMENT:
-        notes.append(
-            f"{', '.join(chunked)}: judged by document, which the best of its chunks stands for"
-        )
+    notes: list[str] = []
     for name in chunked:
         notes += (f"{name}: {note}" for note in result.folder.index_of(name).get("chunk_notes", ()))
     if chunked and by == CHUNK:
@@ -37,6 +33,22 @@ def chunk_notes(result: ExperimentResult) -> list[str]:
             if name not in chunked
         )
     return notes
+
+
+def data_facts(result: ExperimentResult) -> list[str]:
+    """Where the data is from, which queries were drawn, and how chunks count; for below the tables."""
+    facts = list(result.settings.get("data_notes", ()))
+    if result.plan.judged == SPAN:
+        facts.append(
+            f"judged by span: one is met where chunks cover {result.plan.cover:g} of it; "
+            "a cut-off counts chunks"
+        )
+    elif result.chunked:
+        how = "as its document" if result.plan.judged == DOCUMENT else "by its own id"
+        facts.append(f"a chunk ({', '.join(result.chunked)}) is judged {how}")
+        if result.plan.judged == DOCUMENT:
+            facts[-1] += ", which the best of its chunks stands for"
+    return [f"{fact[0].upper()}{fact[1:]}." for fact in facts]
 
 
 def judged_shares(result: ExperimentResult) -> dict[str, float]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
-from goodgain.io.columns import TABLES, find_columns
+from goodgain.io.columns import find_columns, has_column
 from goodgain.io.naming import format_of
 from goodgain.io.tables import Table, load_headerless, load_table
 
@@ -72,10 +72,8 @@ def _headerless(source: Any, plural: str, kind: str) -> dict[int, tuple[str, ...
 
     first = read_head(os.fspath(source)).split("\n", 1)[0].rstrip("\r")
     fields = [field.strip().strip('"') for field in first.split("\t")]
-    usual = {
-        name for role in TABLES[plural].roles.values() for group in role.names for name in group
-    }
-    if first.lstrip().startswith("{") or any(f.casefold() in usual for f in fields):
+    named = has_column(fields[:1], plural, "id") or has_column(fields[-1:], plural, "text")
+    if named or first.lstrip().startswith("{"):
         return None
     looks_named = all(re.fullmatch(r"[A-Za-z_][\w.-]*", field) for field in fields)
     layouts = _HEADERLESS[kind]
