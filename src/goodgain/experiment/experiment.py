@@ -11,6 +11,8 @@ from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
 from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
+from goodgain.experiment.grid import LIMIT as GRID_LIMIT
+from goodgain.experiment.grid import Expansion, Recipe, expand
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.queries import (
@@ -67,6 +69,8 @@ class Experiment:
     `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
     filters; without it a column `filters` may hold them. `versions` names the version of systems
     whose state cannot be read, such as clients of a service.
+    `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
+    one; a system becomes one system for each point, up to `grid_limit` of them.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -78,13 +82,15 @@ class Experiment:
         corpus: Any,
         queries: Any,
         qrels: Any,
-        systems: Mapping[str, SearchFunction | str],
+        systems: Mapping[str, SearchFunction | str | Recipe],
         *,
         baseline: str | None = None,
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
         rel: float = 1,
         depth: int | None = None,
+        grid: Mapping[str, Any] | None = None,
+        grid_limit: int = GRID_LIMIT,
         versions: Mapping[str, str] | None = None,
         seeds: Sequence[int] = (0,),
         repeats: int = 1,
@@ -127,15 +133,26 @@ class Experiment:
         tested = () if primary is None else primary_measures(primary, chosen, rel)
         chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
-        self.systems = _systems(systems, depth)
-        self.versions = dict(versions or {})
-        for name in self.versions:
-            if name not in self.systems:
+        expansion = Expansion(_retrievers(systems, depth), {}, {})
+        if grid is not None:
+            _require_integers(1, grid_limit=grid_limit)
+            expansion = expand(expansion.systems, grid, grid_limit)
+        self.systems = _bound(expansion.systems, depth)
+        self.grids, self.points = expansion.grids, expansion.points
+        self.versions: dict[str, str] = {}
+        for name, version in (versions or {}).items():
+            if name not in self.systems and name not in self.grids:
                 raise UsageError(
                     f"unknown system '{name}' in versions",
                     hint=f"systems: {', '.join(self.systems)}",
                 )
+            self.versions |= dict.fromkeys(self.grids.get(name, (name,)), version)
         if baseline is not None and baseline not in self.systems:
+            if baseline in self.grids:
+                raise UsageError(
+                    f"the baseline '{baseline}' has {len(self.grids[baseline]):,} points in the grid",
+                    hint=f"choose one of them, such as '{self.grids[baseline][0]}'",
+                )
             raise UsageError(
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
@@ -337,6 +354,11 @@ class Experiment:
             "seeded_systems": [
                 name for name, search in self.systems.items() if depends_on_seed(search)
             ],
+            "grids": {name: list(points) for name, points in self.grids.items()},
+            "points": {
+                name: {key: to_json(value) for key, value in point.items()}
+                for name, point in self.points.items()
+            },
             "seeds": self.seeds,
             "depth": self.depth,
             "repeats": self.repeats,
@@ -368,22 +390,38 @@ def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
 
 
-def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:
-    """The retrievers by name, each bound to those it builds on."""
+def _retrievers(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The retrievers by name, as they are or made by name."""
     if not systems:
         raise UsageError("the experiment has no systems")
     retrievers: dict[str, Any] = {}
     for name, search in systems.items():
-        if not isinstance(search, str):
-            search = as_retriever(search)
-        if not isinstance(search, str) and not callable(search):
-            raise UsageError(
-                f"the system '{name}' has type {type(search).__name__} and cannot be called",
-                hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
-                "LangChain, LlamaIndex or Haystack",
-            )
-        retrievers[name] = make(search, {}, depth) if isinstance(search, str) else search
-        _deepen(retrievers[name], depth)
+        if isinstance(search, Recipe):
+            retrievers[name] = search
+            continue
+        retrievers[name] = make(search, {}, depth) if isinstance(search, str) else as_retriever(search)
+        _require_callable(name, retrievers[name])
+    return retrievers
+
+
+def _require_callable(name: str, search: Any) -> None:
+    if not callable(search):
+        raise UsageError(
+            f"the system '{name}' has type {type(search).__name__} and cannot be called",
+            hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
+            "LangChain, LlamaIndex or Haystack",
+        )
+
+
+def _bound(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The systems, each bound to those it is built on."""
+    retrievers = {
+        name: as_retriever(search.system(name)) if isinstance(search, Recipe) else search
+        for name, search in systems.items()
+    }
+    for name, search in retrievers.items():
+        _require_callable(name, search)
+        _deepen(search, depth)
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from goodgain.ranking.evaluator import Measures
 
 
+_LONGEST_NAME = 200  # of a file, before its suffix
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How the runs are measured and compared; it may change when an experiment is opened again."""
@@ -571,7 +574,12 @@ def _file_name(name: str) -> str:
     """A file name that no other system has: other characters are written as in URLs."""
     from urllib.parse import quote
 
-    return quote(name, safe=" ()+,=@").replace("~", "%7E")
+    quoted = quote(name, safe=" ()+,=@[]").replace("~", "%7E")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    from hashlib import sha256
+
+    return f"{quoted[: _LONGEST_NAME - 21]}~{sha256(name.encode()).hexdigest()[:20]}"
 
 
 def _trec(run: Run, name: str) -> str:
