@@ -1,4 +1,4 @@
-"""Nearest neighbours by cosine of embeddings, exact or with a usearch index."""
+"""Nearest neighbours by cosine of embeddings, exact or with an index of clusters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from goodgain.experiment.retrievers.base import (
     DEPTH,
     Retriever,
     ScoredDocument,
-    import_extra,
     require_positive,
+)
+from goodgain.experiment.retrievers.clusters import (
+    Clusters,
+    exact_neighbours,
+    nearest_first,
+    rounded,
 )
 from goodgain.experiment.retrievers.embed import LSA, embedding, one_thread
 
@@ -20,17 +25,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vectors = NDArray[np.float32]
+    from goodgain.experiment.retrievers.clusters import Neighbours
 
-METHODS = ("exact", "usearch")
+METHODS = ("exact", "clusters")
+EXACT_EDGES = 20_000  # documents whose neighbours are found by exact search
 
 
 class KNN(Retriever):
     """The documents with the highest cosine similarity to the query.
 
     `embed` is "lsa" (fitted on the corpus, no download), the name or path of a sentence-transformers
-    model, or a function from a list of texts to rows of numbers. `method` is "exact", or "usearch" for
-    an approximate HNSW index over large corpora.
+    model, or a function from a list of texts to rows of numbers. `method` is "exact", or "clusters" for
+    an approximate index over large corpora, which reports its recall.
     """
 
     name = "knn"
@@ -52,59 +58,49 @@ class KNN(Retriever):
         require_positive(dimensions=dimensions)
         self.embed, self.method, self.dimensions, self.prepare = embed, method, dimensions, prepare
         self.depth = depth
-        self._hnsw: Any = None
+        self._clusters: Clusters | None = None
 
     def load(self) -> None:
-        """Load the embedding and, if needed, usearch."""
+        """Load the embedding."""
         self._embedding = embedding(self.embed, self.dimensions, self.prepare)
-        if self.method == "usearch":
-            import_extra("usearch.index", "the method 'usearch'")
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Embed all documents."""
         self._names = list(documents)
+        self._ranks = id_ranks(self._names)
         self.vectors = self._embedding.fit(list(documents.values()))
-        if self.method == "usearch":
-            import numpy as np
-            from usearch.index import Index
+        self._clusters = Clusters(self.vectors, self._ranks) if self.method == "clusters" else None
 
-            self._hnsw = Index(ndim=self.vectors.shape[1], metric="cos", dtype="f32")
-            # one thread, so that every build gives the same graph
-            self._hnsw.add(np.arange(len(self._names)), self.vectors, threads=1)
+    def notes(self) -> list[str]:
+        """The recall of approximate search."""
+        if self._clusters is None:
+            return []
+        return [f"approximate search returns {self._clusters.recall}"]
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The nearest documents."""
-        import numpy as np
-
         vector = self._embedding.embed([query])[0]
-        if self._hnsw is not None:
-            matches = self._hnsw.search(vector, min(depth, len(self._names)), threads=1)
-            cosines = 1 - np.asarray(matches.distances, dtype=np.float64)
-            pairs = zip(matches.keys.tolist(), np.round(cosines, 5).tolist(), strict=True)
-            return [(self._names[key], score) for key, score in pairs]
         with one_thread():
-            scores = np.round((self.vectors @ vector).astype(np.float64), 5)
-        best = np.argsort(-scores, kind="stable")[:depth]
-        return [(self._names[i], float(scores[i])) for i in best]
+            if self._clusters is not None:
+                best, scores = self._clusters.search(vector, depth)
+                return [(self._names[i], float(s)) for i, s in zip(best, scores, strict=True)]
+            cosines = rounded(self.vectors @ vector)
+        best = nearest_first(cosines, self._ranks, depth)
+        return [(self._names[i], float(cosines[i])) for i in best]
 
-    def neighbours(self, count: int) -> list[tuple[str, str, float]]:
-        """The `count` nearest other documents of each document: (document, neighbour, cosine)."""
-        import numpy as np
+    def neighbours(self, count: int) -> Neighbours:
+        """The `count` nearest other documents of each document, by number; approximate if there are many."""
+        if self._clusters is not None:
+            return self._clusters.neighbours(count)
+        if len(self._names) > EXACT_EDGES:
+            return Clusters(self.vectors, self._ranks).neighbours(count)
+        return exact_neighbours(self.vectors, count, self._ranks)
 
-        edges = []
-        count = min(count, len(self._names) - 1)
-        for start in range(0, len(self._names), 1024):
-            cosines = self.vectors[start : start + 1024] @ self.vectors.T
-            rows = np.arange(len(cosines))
-            cosines[rows, start + rows] = -2  # not itself
-            best = (
-                np.argpartition(-cosines, count - 1, axis=1)[:, :count]
-                if count
-                else rows[:, None][:, :0]
-            )
-            edges += [
-                (self._names[start + row], self._names[col], float(cosines[row, col]))
-                for row in rows
-                for col in best[row]
-            ]
-        return edges
+
+def id_ranks(names: list[str]) -> NDArray[np.int64]:
+    """The place of each id among all, ascending: of equal scores the greatest id comes first."""
+    import numpy as np
+
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return ranks

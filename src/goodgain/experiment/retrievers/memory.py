@@ -17,7 +17,7 @@ def bytes_of(root: Any) -> int:
         if id(value) in visited or isinstance(value, str | bytes | int | float | bool | type(None)):
             continue
         visited.add(id(value))
-        size = getattr(value, "memory_usage", getattr(value, "nbytes", None))  # usearch, arrays
+        size = getattr(value, "memory_usage", getattr(value, "nbytes", None))  # arrays, indexes
         if isinstance(size, int):
             total += size
         elif isinstance(value, Mapping):
