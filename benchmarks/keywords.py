@@ -202,7 +202,7 @@ def _neighbours(count: int) -> dict[str, Any]:
     import numpy as np
 
     from goodgain.experiment.retrievers.clusters import Clusters, exact_neighbours
-    from goodgain.experiment.retrievers.embed import unit
+    from goodgain.experiment.retrievers.vectors import unit
 
     rng = np.random.default_rng(0)
     topics = rng.normal(size=(500, DIMENSIONS))

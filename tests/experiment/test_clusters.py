@@ -8,7 +8,7 @@ import pytest
 import goodgain as gg
 from goodgain.experiment.retrievers import KNN, Graph, clusters, knn
 from goodgain.experiment.retrievers.clusters import Clusters, exact_neighbours, nearest_first
-from goodgain.experiment.retrievers.embed import unit
+from goodgain.experiment.retrievers.vectors import unit
 
 
 def vectors(count: int = 3000, topics: int = 60, seed: int = 0):

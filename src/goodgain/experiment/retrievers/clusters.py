@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cores import available_cores
-from goodgain.experiment.retrievers.embed import one_thread, unit
+from goodgain.experiment.retrievers.embed import one_thread
+from goodgain.experiment.retrievers.vectors import unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
