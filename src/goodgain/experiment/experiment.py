@@ -46,7 +46,7 @@ STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
-PACKAGES = ("numpy", "bm25s", "scikit-learn", "scipy", "usearch", "sentence-transformers")
+PACKAGES = ("numpy", "scikit-learn", "scipy", "sentence-transformers")
 
 
 def default_measures(rel: float = 1) -> str:

@@ -390,6 +390,7 @@ class ExperimentResult(Reportable):
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
                     "means are too low; run the experiment again to finish it"
                 )
+            messages += [f"{name}: {note}" for note in self.folder.index_of(name).get("notes", ())]
             timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))

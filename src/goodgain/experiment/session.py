@@ -161,6 +161,8 @@ class Session:
             self._stages.count(name, [use for r in search.all_retrievers() for use in r.uses])
             seconds, size = search.index_seconds(), search.index_bytes()
             record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
+            if notes := [note for r in search.all_retrievers() for note in r.notes()]:
+                record["notes"] = notes
         else:
             record["seconds"] = time.perf_counter() - start
             size = max(0, resident_bytes() - before)
