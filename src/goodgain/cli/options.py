@@ -331,6 +331,19 @@ def add_evaluation(parser: Any) -> Any:
     return group
 
 
+def add_spans(parser: Any) -> None:
+    """--cover and --tokenizer."""
+    parser.add_argument(
+        "--cover", type=float, default=0.5, metavar="SHARE",
+        help=_help("judged spans: the share of a span that chunks must cover", 0.5),
+    )  # fmt: skip
+    parser.add_argument(
+        "--tokenizer", metavar="NAME",
+        help="what counts as a token in @Ntokens and, if given, in SpanRecall and the like: words, "
+        "characters, tiktoken[:ENCODING]",
+    )  # fmt: skip
+
+
 def add_engine(parser: Any) -> None:
     """--engine, --master, --conf, --partitions."""
     group = parser.add_argument_group("engine")

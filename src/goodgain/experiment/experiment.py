@@ -13,9 +13,17 @@ from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
+from goodgain.experiment.queries import (
+    filters_of,
+    metadata_of,
+    reads_fields,
+    takes_filters,
+    with_fields,
+)
 from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
@@ -56,7 +64,9 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
+    filters; without it a column `filters` may hold them. `versions` names the version of systems
+    whose state cannot be read, such as clients of a service.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -84,6 +94,7 @@ class Experiment:
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
+        filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
         cache: str | os.PathLike[str] | None = None,
@@ -130,7 +141,8 @@ class Experiment:
                 hint=f"available systems: {', '.join(self.systems)}",
             )
         self.documents = read_texts(corpus, "document").texts
-        self.queries, columns = read_texts(queries, "query")
+        texts, columns, values = read_texts(queries, "query")
+        self.queries = with_fields(texts, values, filters)
         self.qrels = with_text_ids(Qrels.of(qrels))
         self._match_queries(unjudged)
         group_name, groups = self._groups(by, rel, columns)
@@ -147,13 +159,16 @@ class Experiment:
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
         data = hash_texts(self.documents, self.queries)
+        by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        for name, version in self.versions.items():
+            _set_version(self.systems[name], version, by_object)
         self.addresses = {
             name: address_of(
                 search,
                 data=data,
                 depth=depth,
-                version=self.versions.get(name),
-                answers=[duplicates, to_json(identity)],
+                versions=by_object,
+                answers=[duplicates, to_json(identity), *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -181,6 +196,21 @@ class Experiment:
                 f"{len(unknown):,} of {len(judged):,} judged queries have no text: {_some(unknown)}",
                 hint="add their texts, or remove their judgments",
             )
+
+    def _fields_of(self, search: Any) -> list[Any]:
+        """What a system's answers depend on besides the texts of the queries."""
+        if not reads_fields(search):
+            return []
+        return [
+            [filters_of(query), {k: str(v) for k, v in metadata_of(query).items()}]
+            for query in self.queries.values()
+        ]
+
+    def unfiltered_systems(self) -> list[str]:
+        """The systems that ignore the filters of queries."""
+        if not any(map(filters_of, self.queries.values())):
+            return []
+        return [name for name, search in self.systems.items() if not takes_filters(search)]
 
     def _groups(
         self, by: Any, rel: float, columns: Mapping[str, Mapping[str, str]]
@@ -303,6 +333,7 @@ class Experiment:
                 }
                 for name, search in self.systems.items()
             },
+            "unfiltered_systems": self.unfiltered_systems(),
             "seeded_systems": [
                 name for name, search in self.systems.items() if depends_on_seed(search)
             ],
@@ -343,12 +374,16 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         raise UsageError("the experiment has no systems")
     retrievers: dict[str, Any] = {}
     for name, search in systems.items():
+        if not isinstance(search, str):
+            search = as_retriever(search)
         if not isinstance(search, str) and not callable(search):
             raise UsageError(
                 f"the system '{name}' has type {type(search).__name__} and cannot be called",
-                hint="pass a function query -> [(document, score)], or the name of a retriever",
+                hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
+                "LangChain, LlamaIndex or Haystack",
             )
         retrievers[name] = make(search, {}, depth) if isinstance(search, str) else search
+        _deepen(retrievers[name], depth)
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)
@@ -356,6 +391,23 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")
     return retrievers
+
+
+def _set_version(search: Any, version: str, others: Mapping[int, str]) -> None:
+    """Name the version of a retriever and of the components that have none of their own."""
+    for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+        if retriever is search or (id(retriever) not in others and retriever.version is None):
+            retriever.version = version
+
+
+def _deepen(search: Any, depth: int) -> None:
+    """Let a retriever whose depth was not set return as many documents as the measures look at."""
+    import inspect
+
+    if isinstance(search, Retriever):
+        parameter = inspect.signature(type(search)).parameters.get("depth")
+        if parameter is not None and parameter.default == search.depth < depth:
+            search.depth = depth
 
 
 def _is_cyclic(search: Any, above: tuple[int, ...]) -> bool:

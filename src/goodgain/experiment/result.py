@@ -405,6 +405,10 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
                 )
+            if _has_query_vectors(self.settings["systems"][name]):
+                messages.append(
+                    f"{name}: the vectors of queries were computed before, so its latency is without them"
+                )
         messages += self._depth_warnings()
         if not self.systems:
             return messages
@@ -516,6 +520,13 @@ class _RunTable:
                 for query, results in self._results.items()
             }
         return {query: dict(results) for query, results in self._results.items()}
+
+
+def _has_query_vectors(settings: dict[str, Any]) -> bool:
+    """Whether a system or one that it is built on searches with precomputed vectors of queries."""
+    return settings.get("query_vectors") is not None or any(
+        map(_has_query_vectors, settings.get("components", ()))
+    )
 
 
 def primary_measures(

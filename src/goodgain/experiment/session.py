@@ -128,7 +128,8 @@ class Session:
             search = self._experiment.systems[name]
             for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
                 retriever.stages = self._stages
-                retriever.load()
+                retriever.use_queries(self._experiment.queries)
+                retriever.ensure_loaded()
         for name in names:
             search = self._experiment.systems[name]
             if self._index(name, search):
@@ -186,6 +187,9 @@ class Session:
         ranking: list[Any] = [list(pair) for pair in outcome.ranking]
         if isinstance(outcome.ranking, RankedByOrder):
             ranking = [doc for doc, _ in outcome.ranking]
+        record |= outcome.extras.to_dict()
+        if outcome.ascending:
+            record["ascending"] = True
         if outcome.beside:
             record["beside"] = True
         if outcome.repeated:
