@@ -171,7 +171,7 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
 
     def _wide(self) -> tuple[list[str], list[list[Any]]]:
         """Runs as rows, or measures as rows for one run with many measures."""
-        cells = {}
+        cells: dict[tuple[str, str], Any] = {}
         for run in self.runs:
             for m in self.measures:
                 value = _whole(m, run[m])
