@@ -41,6 +41,20 @@ def card_text(card: Card, screen: Screen | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def card_markdown(card: Card) -> str:
+    """The card in Markdown."""
+
+    def safe(text: str) -> str:
+        return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in plain(text))
+
+    lines = [f"**{card.word}**: {safe(spans_text(card.headline))}", ""]
+    lines += [
+        f"- {name}: {safe(spans_text(spans))}" if name else f"  {safe(spans_text(spans))}"
+        for name, spans in card.lines()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def text_bar(pair: Pair, width: int) -> str:
     """The interval and the difference on a line, with 0 marked; empty without an interval."""
     if pair.low is None or pair.high is None or pair.low == pair.high == 0:
@@ -69,7 +83,8 @@ def card_html(card: Card) -> str:
     rows = []
     for name, spans in card.lines():
         bar = _svg_bar(card) if name == "by how much" else ""
-        rows.append(f"<dt>{escape(name.capitalize())}</dt><dd>{spans_html(spans)}{bar}</dd>")
+        title = f"<dt>{escape(name.capitalize())}</dt>" if name else ""
+        rows.append(f"{title}<dd>{spans_html(spans)}{bar}</dd>")
     kind = card.word.replace(" ", "-")
     return (
         f'<div class="verdict {kind}"><p class="verdict-head"><strong class="verdict-word">'

@@ -329,7 +329,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         from goodgain.comparison.render import blocks, blocks_html, legend
 
-        return blocks_html(blocks(self), legend(self))
+        return blocks_html(blocks(self), legend(self), self.card())
 
     # --- as data of other libraries ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
@@ -15,6 +16,7 @@ from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
+STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
@@ -53,6 +56,8 @@ class Experiment:
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
     `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
+    `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
@@ -80,6 +85,8 @@ class Experiment:
         identity: Any = None,
         test: str = "t",
         correction: str = "holm",
+        cache: str | os.PathLike[str] | None = None,
+        cache_limit: float = LIMIT / 1e9,
         primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
@@ -97,6 +104,9 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if not cache_limit > 0:
+            raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
+        self.cache, self.cache_limit = cache, cache_limit
         self.duplicates = duplicates
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
@@ -135,7 +145,7 @@ class Experiment:
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
-        data = _hash(self.documents, self.queries)
+        data = hash_texts(self.documents, self.queries)
         self.addresses = {
             name: address_of(
                 search,
@@ -199,7 +209,7 @@ class Experiment:
         calls = Folder(folder)
         try:
             calls.begin(self._settings())
-            session = Session(self, calls, progress)
+            session = Session(self, calls, self._stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -208,6 +218,13 @@ class Experiment:
         )
         result.write()
         return result
+
+    def _stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+        """The stages that are shared or, without a cache, those of the folder."""
+        place = self.cache
+        if place is None and folder is not None:
+            place = Path(folder) / STAGES
+        return Stages(place, limit=self.cache_limit * 1e9)
 
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
@@ -281,17 +298,6 @@ def _require_integers(least: int, **values: int) -> None:
 
 def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
-
-
-def _hash(documents: Mapping[str, str], queries: Mapping[str, str]) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    for texts in (documents, queries):
-        for key, text in texts.items():
-            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogateescape"))
-        digest.update(b"\0")
-    return digest.hexdigest()
 
 
 def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
+    from goodgain.experiment.stages import StageCounts
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
@@ -149,6 +150,11 @@ class ExperimentResult(Reportable):
     def settings(self) -> dict[str, Any]:
         """What was run: systems, seeds, versions, hash of the data."""
         return self.folder.settings
+
+    @property
+    def stages(self) -> StageCounts:
+        """How many stages the last run of the experiment used and reused: "12 of 16 stages reused"."""
+        return self.folder.stages
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -334,6 +340,7 @@ class ExperimentResult(Reportable):
             **{**latency_statistics([c["seconds"] for c in timed], span), "calls": len(all_timed)},
             index_seconds=index.get("seconds"),
             index_bytes=index.get("bytes"),
+            index_reused=tuple(index.get("reused", ())),
             failed=len(failures) - timeouts,
             timed_out=timeouts,
             errors=errors,

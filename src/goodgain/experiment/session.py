@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
+from goodgain.experiment.stages import Use
 from goodgain.experiment.timing import Caller, error_text
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from goodgain.experiment.experiment import Experiment, Key
     from goodgain.experiment.folder import Folder
+    from goodgain.experiment.stages import Stages
 
     Task = tuple[Key, str, int]  # (system and seed, query, repeat)
 
@@ -24,9 +26,12 @@ if TYPE_CHECKING:
 class Session:
     """Runs an experiment, or the part of it that is left."""
 
-    def __init__(self, experiment: Experiment, folder: Folder, progress: bool) -> None:
+    def __init__(
+        self, experiment: Experiment, folder: Folder, stages: Stages, progress: bool
+    ) -> None:
         self._experiment = experiment
         self._folder = folder
+        self._stages = stages
         self._progress = progress
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
         self._remade = self._unknown_again(folder)
@@ -51,13 +56,27 @@ class Session:
             f"{name}: its calls were made again, because {what}; name its version to reuse them: "
             f"versions={{'{name}': '1'}}"
             for name, what in self._remade.items()
-        )
+        ) + tuple(self._stages.notes)
 
     def run(self) -> None:
         """Make every call that the folder does not have."""
         waiting = [task for task in self._schedule() if task not in self._done]
-        if not waiting:
-            return
+        try:
+            self._count_searches({key[0] for key, _, _ in waiting})
+            if waiting:
+                self._make_calls(waiting)
+        finally:
+            self._folder.set_stages(self._stages.counts())
+
+    def _count_searches(self, waiting: set[str]) -> None:
+        """The search of all queries by a system is a stage, too."""
+        for name, search in self._experiment.systems.items():
+            kind = search.stage if isinstance(search, Retriever) else "search"
+            address, is_left = self._experiment.addresses[name].digest, name in waiting
+            use = Use(kind=kind, address=address, seconds=0, earlier=not is_left, computed=is_left)
+            self._stages.count(name, [use])
+
+    def _make_calls(self, waiting: list[Task]) -> None:
         searches = self._indexed(list(dict.fromkeys(key for key, _, _ in waiting)))
         waiting = [task for task in waiting if task[0] in searches]
         caller = Caller(
@@ -104,6 +123,7 @@ class Session:
         for name in names:
             search = self._experiment.systems[name]
             for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+                retriever.stages = self._stages
                 retriever.load()
         for name in names:
             search = self._experiment.systems[name]
@@ -133,11 +153,14 @@ class Session:
             self._folder.add({**record, "error": error_text(error)})
             return False
         if isinstance(search, Retriever):
+            self._stages.count(name, [use for r in search.all_retrievers() for use in r.uses])
             seconds, size = search.index_seconds(), search.index_bytes()
+            record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
         else:
-            seconds, size = time.perf_counter() - start, max(0, resident_bytes() - before)
+            record["seconds"] = time.perf_counter() - start
+            size = max(0, resident_bytes() - before)
         if "seconds" not in self._folder.index_of(name):
-            self._folder.add({**record, "seconds": seconds, "bytes": size})
+            self._folder.add({**record, "bytes": size})
         return True
 
     def _warm_up(self, caller: Caller, searches: dict[Key, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.card_views import card_markdown, card_text
 from goodgain.comparison.render import (
     Block,
     block_text,
@@ -25,6 +26,9 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     tables = [block_text(block, format) for block in _blocks(result)]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
+    card = None if result.comparison is None else result.comparison.card()
+    if card is not None and format != "latex":
+        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
     mark = "% " if format == "latex" else ""
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
 
@@ -33,7 +37,8 @@ def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
-    return scores + blocks_html(_blocks(result), _legend(result))
+    card = None if result.comparison is None else result.comparison.card()
+    return scores + blocks_html(_blocks(result), _legend(result), card)
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
@@ -120,7 +125,9 @@ def _timings(result: ExperimentResult) -> Block:
         if is_repeated:
             times.append("-" if t.warm is None else number(1000 * t.warm, 2))
         size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
+        indexing = "reused" if t.index_reused else "-"
+        if t.index_seconds is not None:
+            indexing = number(t.index_seconds, 2)
         failed = f"{t.failed + t.timed_out:,}"
         block.rows.append(
             [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]

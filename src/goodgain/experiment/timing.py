@@ -172,6 +172,7 @@ class Timing:
     per_second: float
     index_seconds: float | None = None
     index_bytes: int | None = None
+    index_reused: tuple[str, ...] = ()  # stages of an earlier run: the index has no time then
     failed: int = 0
     timed_out: int = 0
     errors: dict[str, str] = field(default_factory=dict)  # query -> its first error

@@ -384,10 +384,11 @@ def find_columns(
     without scores, `rank`; a rank beside a score is ignored unless it is chosen. With `value=False` it may
     have neither.
     """
-    listed = tuple(names)
-    aliases = {"score": "value", "gain": "value"} if table in ("run", "qrels") else {}
-    by_role = tuple((aliases.get(role, role), column) for role, column in (chosen or {}).items())
-    columns = _find(listed, table, by_role, value)
+    by_role: tuple[tuple[str, str], ...] = ()
+    if chosen:
+        aliases = {"score": "value", "gain": "value"} if table in ("run", "qrels") else {}
+        by_role = tuple((aliases.get(role, role), column) for role, column in chosen.items())
+    columns = _find(tuple(names), table, by_role, value)
     if isinstance(columns, InputError):
         raise InputError(columns.message, where=where, hint=columns.hint)
     return dict(columns)

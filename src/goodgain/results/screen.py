@@ -68,3 +68,13 @@ def of_stream(stream: Any = None) -> Screen:
         columns = int(stated)
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return Screen(max(NARROWEST, min(WIDEST, columns or 80)), not plain)
+
+
+def status_line(text: str, stream: Any) -> str:
+    """A line that is drawn again and again, cut so that it never wraps; its end tells most."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns or 80
+    except (AttributeError, OSError, ValueError):
+        return text
+    room = columns - 1  # some terminals wrap after the last column
+    return text if len(text) <= room else f"…{text[len(text) - room + 1 :]}"

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import GoodgainError, MissingExtraError, UsageError
+from goodgain.experiment.stages import Stages, Use
 from goodgain.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -34,12 +35,17 @@ class Retriever:
     """
 
     name: ClassVar[str] = ""
+    stage: ClassVar[str] = "search"  # what kind of stage an answer is
     secret: ClassVar[tuple[str, ...]] = ()
     uses_seed: ClassVar[bool] = False
 
     depth: int = DEPTH
+    version: str | None = None  # for state that cannot be read
     build_seconds: float = 0.0
+    stages: Stages | None = None  # where `build` finds what was computed before
+    uses: tuple[Use, ...] = ()  # of stages, by `build`
     _documents: Mapping[str, str] | None = None
+    _indexed_with: Stages | None = None
 
     def __call__(self, query: str) -> list[ScoredDocument]:
         """The best documents, best first."""
@@ -72,14 +78,26 @@ class Retriever:
                 component.index(documents)
         if self._documents is not documents:
             self.load()
+            stages = self.stages = self.stages or Stages()
             start = time.perf_counter()
-            self.build(documents)
+            with stages.recording() as uses:
+                self.build(documents)
             self.build_seconds = time.perf_counter() - start
-            self._documents = documents
+            # what was computed for another system of this run would have taken its time here, too
+            self.build_seconds += sum(u.seconds for u in uses if not u.computed and not u.earlier)
+            self.uses = tuple(uses)
+            self._documents, self._indexed_with = documents, stages
 
     def index_seconds(self) -> float:
         """How long indexing took, components included."""
         return sum(retriever.build_seconds for retriever in self.all_retrievers())
+
+    def reused(self) -> list[str]:
+        """The kinds of stages that were computed in an earlier run, so that `index_seconds` lacks them."""
+        kinds = [use.kind for r in self.all_retrievers() for use in r.uses if use.earlier]
+        if any(r._indexed_with not in (None, self.stages) for r in self.all_retrievers()):
+            kinds.append("index")
+        return list(dict.fromkeys(kinds))
 
     def index_bytes(self) -> int:
         """The memory of the arrays in the index, components included."""

@@ -41,6 +41,7 @@ class Hybrid(Retriever):
     """
 
     name = "hybrid"
+    stage = "fuse"
 
     def __init__(
         self,
@@ -138,6 +139,7 @@ class Rerank(DerivedRetriever):
     """
 
     name = "rerank"
+    stage = "rerank"
 
     def __init__(
         self,

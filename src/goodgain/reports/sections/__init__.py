@@ -28,10 +28,11 @@ ORDER = (
 
 
 def sections(contents: PageContents) -> list[Section]:
-    """All sections that have something to show; all but the first are folded."""
+    """All sections that have something to show; all but the first are folded, and so are warnings."""
     from importlib import import_module
 
     modules = (import_module(f"goodgain.reports.sections.{name}") for name in ORDER)
     candidates = (module.section(contents) for module in modules)
-    first, *rest = (section for section in candidates if section is not None)
-    return [first, *(replace(section, folded=True) for section in rest)]
+    listed: list[Section] = [section for section in candidates if section is not None]
+    first = next((s for s in listed if s.key != "warnings"), None)
+    return [s if s is first else replace(s, folded=True) for s in listed]
