@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "dom.js",
     "address.js",
+    "folds.js",
     "export.js",
     "table.js",
     "chart.js",
     "detail.js",
+    "filters.js",
     "queries.js",
     "query.js",
+    "lists.js",
     "replay.js",
     "agentic.js",
-    "folds.js",
     "page.js",
 )
 CHART_SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")

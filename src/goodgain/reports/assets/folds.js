@@ -18,7 +18,7 @@ function reveal(node) {
 // The section that the address names, or the table that its filters belong to, is opened.
 function revealTarget() {
   const name = decodeURIComponent(location.hash.slice(1));
-  reveal(name.includes("=") ? document.getElementById("queries")?.querySelector(FOLDS + " > *") : document.getElementById(name)?.querySelector("details.fold > *"));
+  reveal(parameters().has("query") || QUERY_PARAMETERS.some((each) => parameters().has(each)) ? document.getElementById("queries")?.querySelector(FOLDS + " > *") : document.getElementById(name)?.querySelector("details.fold > *"));
 }
 
 function foldsButton() {
