@@ -36,6 +36,7 @@ GROUPS = {
     },
     "experiments": {
         "experiment": "run, time and compare retrievers",
+        "optimise": "find the best setting under a latency or cost budget",
         "fuse": "fuse runs into one, and tune the fusion",
         "demo": "compare five retrievers and an agent on built-in data",
     },

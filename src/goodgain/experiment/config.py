@@ -13,6 +13,7 @@ from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
 # Parameters of retrievers that may refer to a function.
 _FUNCTIONS = ("embed", "scorer", "prepare")
+_PATHS = ("edges", "document_vectors", "query_vectors")
 _FILES = ("corpus", "queries", "qrels")
 
 
@@ -98,6 +100,9 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     try:
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
+            wrapped = as_retriever(value, **from_environment(parameters))
+            if wrapped is not value:
+                return wrapped
             if parameters or inspect.isclass(value):
                 return value(**from_environment(parameters))
             return value
@@ -116,11 +121,12 @@ def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
     for name in _FUNCTIONS:
         if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
             resolved[name] = import_reference(resolved[name], home)
-    edges = resolved.get("edges")
-    if isinstance(edges, str) and edges != NEIGHBOURS:
-        if not (home / edges).exists():
-            raise InputError(f"file not found: '{home / edges}'")
-        resolved["edges"] = str(home / edges)
+    for name in _PATHS:
+        path = resolved.get(name)
+        if isinstance(path, str) and path != NEIGHBOURS:
+            if not (home / path).exists():
+                raise InputError(f"file not found: '{home / path}'")
+            resolved[name] = str(home / path)
     return resolved
 
 

@@ -13,9 +13,17 @@ from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.machine import machine_facts
+from goodgain.experiment.queries import (
+    filters_of,
+    metadata_of,
+    reads_fields,
+    takes_filters,
+    with_fields,
+)
 from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
@@ -25,6 +33,7 @@ from goodgain.ranking.policy import CHOICES
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.optimisation import Optimisation
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
@@ -55,7 +64,9 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
+    filters; without it a column `filters` may hold them. `versions` names the version of systems
+    whose state cannot be read, such as clients of a service.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -83,6 +94,7 @@ class Experiment:
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
+        filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
         cache: str | os.PathLike[str] | None = None,
@@ -129,7 +141,8 @@ class Experiment:
                 hint=f"available systems: {', '.join(self.systems)}",
             )
         self.documents = read_texts(corpus, "document").texts
-        self.queries, columns = read_texts(queries, "query")
+        texts, columns, values = read_texts(queries, "query")
+        self.queries = with_fields(texts, values, filters)
         self.qrels = with_text_ids(Qrels.of(qrels))
         self._match_queries(unjudged)
         group_name, groups = self._groups(by, rel, columns)
@@ -146,13 +159,16 @@ class Experiment:
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout = concurrency, timeout
         data = hash_texts(self.documents, self.queries)
+        by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        for name, version in self.versions.items():
+            _set_version(self.systems[name], version, by_object)
         self.addresses = {
             name: address_of(
                 search,
                 data=data,
                 depth=depth,
-                version=self.versions.get(name),
-                answers=[duplicates, to_json(identity)],
+                versions=by_object,
+                answers=[duplicates, to_json(identity), *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -181,6 +197,21 @@ class Experiment:
                 hint="add their texts, or remove their judgments",
             )
 
+    def _fields_of(self, search: Any) -> list[Any]:
+        """What a system's answers depend on besides the texts of the queries."""
+        if not reads_fields(search):
+            return []
+        return [
+            [filters_of(query), {k: str(v) for k, v in metadata_of(query).items()}]
+            for query in self.queries.values()
+        ]
+
+    def unfiltered_systems(self) -> list[str]:
+        """The systems that ignore the filters of queries."""
+        if not any(map(filters_of, self.queries.values())):
+            return []
+        return [name for name, search in self.systems.items() if not takes_filters(search)]
+
     def _groups(
         self, by: Any, rel: float, columns: Mapping[str, Mapping[str, str]]
     ) -> tuple[str | None, dict[str, str]]:
@@ -208,8 +239,8 @@ class Experiment:
 
         calls = Folder(folder)
         try:
-            calls.begin(self._settings())
-            session = Session(self, calls, self._stages(folder), progress)
+            calls.begin(self.settings())
+            session = Session(self, calls, self.stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -219,7 +250,43 @@ class Experiment:
         result.write()
         return result
 
-    def _stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+    def optimise(
+        self,
+        measure: str | Measure | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        max_latency: str | float | None = None,
+        max_cost: str | float | None = None,
+        margin: float | Mapping[str, float] | None = None,
+        held_out: float = 0.5,
+        alpha: float = 0.05,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> Optimisation:
+        """Race the systems query by query, and measure the best on queries that the race did not see.
+
+        `measure` is by default the first of the experiment. A budget is a limit of a percentile of calls:
+        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse
+        or over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
+        The race ends when none that is left can be better by the `margin` (0.02 of the measure's range).
+        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, and `run`
+        reuses them.
+        """
+        from goodgain.experiment.optimise import run_race, task_of
+        from goodgain.experiment.racing import budgets_of
+
+        task = task_of(
+            self,
+            measure,
+            budgets=budgets_of(max_latency, max_cost),
+            margin=margin,
+            held_out=held_out,
+            alpha=alpha,
+            seed=seed,
+        )
+        return run_race(self, task, folder, progress=progress)
+
+    def stages(self, folder: str | os.PathLike[str] | None) -> Stages:
         """The stages that are shared or, without a cache, those of the folder."""
         place = self.cache
         if place is None and folder is not None:
@@ -234,7 +301,7 @@ class Experiment:
             for seed in (self.seeds if depends_on_seed(search) else [None])
         ]
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The content of experiment.json."""
         import datetime
         import platform
@@ -266,6 +333,7 @@ class Experiment:
                 }
                 for name, search in self.systems.items()
             },
+            "unfiltered_systems": self.unfiltered_systems(),
             "seeded_systems": [
                 name for name, search in self.systems.items() if depends_on_seed(search)
             ],
@@ -306,12 +374,16 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         raise UsageError("the experiment has no systems")
     retrievers: dict[str, Any] = {}
     for name, search in systems.items():
+        if not isinstance(search, str):
+            search = as_retriever(search)
         if not isinstance(search, str) and not callable(search):
             raise UsageError(
                 f"the system '{name}' has type {type(search).__name__} and cannot be called",
-                hint="pass a function query -> [(document, score)], or the name of a retriever",
+                hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
+                "LangChain, LlamaIndex or Haystack",
             )
         retrievers[name] = make(search, {}, depth) if isinstance(search, str) else search
+        _deepen(retrievers[name], depth)
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)
@@ -319,6 +391,23 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")
     return retrievers
+
+
+def _set_version(search: Any, version: str, others: Mapping[int, str]) -> None:
+    """Name the version of a retriever and of the components that have none of their own."""
+    for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+        if retriever is search or (id(retriever) not in others and retriever.version is None):
+            retriever.version = version
+
+
+def _deepen(search: Any, depth: int) -> None:
+    """Let a retriever whose depth was not set return as many documents as the measures look at."""
+    import inspect
+
+    if isinstance(search, Retriever):
+        parameter = inspect.signature(type(search)).parameters.get("depth")
+        if parameter is not None and parameter.default == search.depth < depth:
+            search.depth = depth
 
 
 def _is_cyclic(search: Any, above: tuple[int, ...]) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
+    from goodgain.experiment.choice import Choices
     from goodgain.experiment.stages import StageCounts
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
@@ -267,7 +268,7 @@ class ExperimentResult(Reportable):
         """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
         sessions: dict[str, set[int]] = {}
         for call in self._calls:
-            if _is_timed(call) and not call["repeat"]:
+            if is_timed(call) and not call["repeat"]:
                 sessions.setdefault(call["system"], set()).add(call["session"])
         own = sessions.get(self.baseline, set())
         return tuple(name for name in self.systems if sessions.get(name, own) != own)
@@ -287,6 +288,26 @@ class ExperimentResult(Reportable):
             by_seed = tuple(next(scores).renamed(name) for _ in runs)
             systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
+
+    def choose(
+        self, measure: str | Measure | None = None, *, folds: int = 5, seed: int = 0
+    ) -> Choices:
+        """The best point of each grid and the best system of all, estimated on held-out queries.
+
+        `measure` is by default the first of the experiment.
+        """
+        from goodgain.experiment.choice import choose_from
+
+        return choose_from(self, measure, folds=folds, seed=seed)
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The number of queries that each system was called for."""
+        queries: dict[str, set[str]] = {name: set() for name in self.systems}
+        for call in self._calls:
+            if call["system"] in queries:
+                queries[call["system"]].add(call["query"])
+        return {name: len(own) for name, own in queries.items()}
 
     # --- by name ---
 
@@ -325,7 +346,7 @@ class ExperimentResult(Reportable):
 
     def _timing(self, system: str) -> Timing:
         calls = [call for call in self._calls if call["system"] == system]
-        all_timed = [call for call in calls if _is_timed(call)]
+        all_timed = [call for call in calls if is_timed(call)]
         timed = [call for call in all_timed if not call["repeat"]]
         warm = [call["seconds"] for call in all_timed if call["repeat"]]
         span = _span(timed) if self.settings["concurrency"] > 1 else None
@@ -360,8 +381,7 @@ class ExperimentResult(Reportable):
             messages.append(
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
-        for name in self.systems:
-            called = len({call["query"] for call in self._calls if call["system"] == name})
+        for name, called in self.called.items():
             if called < self.settings["queries"]:
                 messages.append(
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
@@ -384,6 +404,10 @@ class ExperimentResult(Reportable):
             if timing.beside:
                 messages.append(
                     f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
+                )
+            if _has_query_vectors(self.settings["systems"][name]):
+                messages.append(
+                    f"{name}: the vectors of queries were computed before, so its latency is without them"
                 )
         messages += self._depth_warnings()
         if not self.systems:
@@ -481,7 +505,7 @@ class _RunTable:
         """Add what one call returned and how long it took."""
         if "hits" in call:
             self._results[call["query"]] = call["hits"]
-        if _is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
+        if is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
             self._seconds[call["query"]] = call["seconds"]
 
     def run(self, name: str) -> Run:
@@ -496,6 +520,13 @@ class _RunTable:
                 for query, results in self._results.items()
             }
         return {query: dict(results) for query, results in self._results.items()}
+
+
+def _has_query_vectors(settings: dict[str, Any]) -> bool:
+    """Whether a system or one that it is built on searches with precomputed vectors of queries."""
+    return settings.get("query_vectors") is not None or any(
+        map(_has_query_vectors, settings.get("components", ()))
+    )
 
 
 def primary_measures(
@@ -520,7 +551,7 @@ def documents_of(measure: Measure) -> int:
     return int(measure.cutoff or 0) if is_rank else 0
 
 
-def _is_timed(call: dict[str, Any]) -> bool:
+def is_timed(call: dict[str, Any]) -> bool:
     """Whether a call has a latency: it was answered or timed out, and nothing else kept the machine busy."""
     return bool(call.get("error", TIMEOUT) == TIMEOUT) and "beside" not in call
 

@@ -75,12 +75,16 @@ class Coverage:
     shared_ranks: int = 0  # queries in which documents share a rank, of runs without scores
     rank_gaps: int = 0  # queries in which ranks are left out
     ranks_from_zero: int = 0  # queries whose first rank is 0
+    notes: tuple[
+        str, ...
+    ] = ()  # what else a reader should know, such as chunks that no document holds
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
         from dataclasses import asdict
 
-        return asdict(self)
+        facts = asdict(self)
+        return facts if self.notes else {k: v for k, v in facts.items() if k != "notes"}
 
 
 class ValuesInMemory:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.experiment.loops import wait_for
+from goodgain.experiment.queries import with_arguments
+from goodgain.experiment.retrievers.answers import report_usage, split_answer
 from goodgain.experiment.retrievers.base import (
     DEPTH,
     RankedByOrder,
@@ -27,10 +29,12 @@ def search_with(component: Any, query: str, depth: int) -> list[ScoredDocument]:
     """The best `depth` documents of any retriever, sync or async."""
     if isinstance(component, Retriever):
         return component.search(query, depth)
-    answer = component(query)
+    answer = with_arguments(component)(query)
     if inspect.isawaitable(answer):
         answer = wait_for(answer)
-    return check_ranking(answer, depth, "best")
+    results, extras = split_answer(answer)
+    report_usage(extras.tokens, extras.cost)
+    return check_ranking(results, depth, "best")
 
 
 class Hybrid(Retriever):
@@ -140,6 +144,7 @@ class Rerank(DerivedRetriever):
 
     name = "rerank"
     stage = "rerank"
+    files = ("scorer",)
 
     def __init__(
         self,

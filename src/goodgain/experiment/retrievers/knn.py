@@ -12,15 +12,15 @@ from goodgain.experiment.retrievers.base import (
     import_extra,
     require_positive,
 )
-from goodgain.experiment.retrievers.embed import LSA, embedding, one_thread
+from goodgain.experiment.retrievers.embed import LSA, TextSettings, embedding, one_thread
+from goodgain.experiment.retrievers.precomputed import PrecomputedEmbedding
+from goodgain.experiment.retrievers.vectors import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+    from goodgain.experiment.retrievers.embed import Embedding
+    from goodgain.experiment.retrievers.precomputed import VectorSource
 
 METHODS = ("exact", "usearch")
 
@@ -28,20 +28,28 @@ METHODS = ("exact", "usearch")
 class KNN(Retriever):
     """The documents with the highest cosine similarity to the query.
 
-    `embed` is "lsa" (fitted on the corpus, no download), the name or path of a sentence-transformers
-    model, or a function from a list of texts to rows of numbers. `method` is "exact", or "usearch" for
-    an approximate HNSW index over large corpora.
+    `embed` is "lsa" (fitted on the corpus, no download), the name or path of a sentence-transformers model, a
+    function from a list of texts to rows of numbers, or an object that embeds documents and queries apart.
+    Documents are embedded `batch` at a time; `prepare` is applied to every text, and then a prefix put before
+    it. `document_vectors` and `query_vectors` were computed before: a file, {id: vector} or (ids, rows).
+    `method` is "exact", or "usearch" for an approximate HNSW index over large corpora.
     """
 
     name = "knn"
+    files = ("embed", "document_vectors", "query_vectors")
 
     def __init__(
         self,
-        embed: str | Callable[[list[str]], Any] = LSA,
+        embed: Any = LSA,
         *,
         method: str = "exact",
         dimensions: int = 400,
         prepare: Callable[[str], str] | None = None,
+        query_prefix: str = "",
+        document_prefix: str = "",
+        batch: int = BATCH,
+        document_vectors: VectorSource | None = None,
+        query_vectors: VectorSource | None = None,
         depth: int = DEPTH,
     ) -> None:
         if method not in METHODS:
@@ -49,21 +57,53 @@ class KNN(Retriever):
                 f"unknown nearest-neighbour method '{method}'",
                 hint=f"available: {', '.join(METHODS)}",
             )
-        require_positive(dimensions=dimensions)
+        require_positive(dimensions=dimensions, batch=batch)
+        if query_vectors is not None and document_vectors is None:
+            raise UsageError("query_vectors need document_vectors, too")
+        if document_vectors is not None and query_vectors is None and embed == LSA:
+            raise UsageError(
+                "document_vectors need an embedding for the queries",
+                hint="set embed to the model that made them, or query_vectors",
+            )
         self.embed, self.method, self.dimensions, self.prepare = embed, method, dimensions, prepare
+        self.query_prefix, self.document_prefix, self.batch = query_prefix, document_prefix, batch
+        self.document_vectors, self.query_vectors = document_vectors, query_vectors
         self.depth = depth
         self._hnsw: Any = None
+        self._queries: Mapping[str, str] = {}
 
     def load(self) -> None:
         """Load the embedding and, if needed, usearch."""
-        self._embedding = embedding(self.embed, self.dimensions, self.prepare)
+        computed = None if self.query_vectors is not None else self._computed()
+        if self.document_vectors is not None:
+            self._embedding: Embedding = PrecomputedEmbedding(
+                self.document_vectors, self.query_vectors, computed
+            )
+        elif computed is not None:
+            self._embedding = computed
         if self.method == "usearch":
             import_extra("usearch.index", "the method 'usearch'")
 
+    def _computed(self) -> Embedding:
+        texts = TextSettings(
+            prepare=self.prepare,
+            document_prefix=self.document_prefix,
+            query_prefix=self.query_prefix,
+            batch=self.batch,
+        )
+        return embedding(self.embed, self.dimensions, texts)
+
+    def use_queries(self, queries: Mapping[str, str]) -> None:
+        """Find the vectors of the queries, if they are precomputed."""
+        self._queries = queries
+
     def build(self, documents: Mapping[str, str]) -> None:
         """Embed all documents."""
+        assert self.stages is not None
         self._names = list(documents)
-        self.vectors = self._embedding.fit(list(documents.values()))
+        if isinstance(self._embedding, PrecomputedEmbedding):
+            self._embedding.use_queries(self._queries)
+        self.vectors = self._embedding.documents(documents, self.stages, self.version)
         if self.method == "usearch":
             import numpy as np
             from usearch.index import Index

@@ -30,6 +30,7 @@ class WalkRetriever(DerivedRetriever):
     """
 
     uses_seed = True
+    files = ("edges",)
     positive: ClassVar[tuple[str, ...]] = ("neighbours", "pool", "steps")
     shares: ClassVar[tuple[str, ...]] = ()  # parameters from 0 to 1
 
