@@ -27,3 +27,9 @@ def test_what_does_not_vary_shows_nothing():
     same = np.full(8, 0.5)
     assert welch_p(same, same) == rank_sum_p(same, same) == 1.0
     assert welch_p(np.array([1.0]), same) == 1.0
+
+
+def test_constants_that_differ_are_as_good_as_a_division_can_show():
+    low, high = np.zeros(5), np.full(7, 0.25)
+    assert welch_p(low, high) == 2 / 792  # 12 values, 5 of them chosen
+    assert rank_sum_p(low, high) < 0.01
