@@ -26,6 +26,7 @@ STAGES = (
     "identity",
     "measures",
     "ranking",
+    "sql",
     "agentic",
     "comparison",
     "fusion",
