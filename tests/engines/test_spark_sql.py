@@ -11,25 +11,21 @@ import goodgain as gg
 from goodgain.sql import compile_sql
 
 
+def view(spark, rows, value, name):
+    frame = spark.createDataFrame(rows, f"query string, doc string, {value} double")
+    frame.createOrReplaceTempView(name)
+
+
 def test_spark(spark):
     """The same bits on Spark: its sums are folded in the order of the ranks, like the core's."""
-    for seed, policies in (
-        (3, {}),
-        (4, {"unjudged": "remove", "missing": "skip"}),
-        (5, {"scores": "single"}),
-    ):
+    removed = {"unjudged": "remove", "missing": "skip"}
+    for seed, policies in ((3, {}), (4, removed), (5, {"scores": "single"})):
         judged, ranked = collection(seed)
-        spark.createDataFrame(
-            judged, "query string, doc string, gain double"
-        ).createOrReplaceTempView("qrels")
-        spark.createDataFrame(
-            ranked, "query string, doc string, score double"
-        ).createOrReplaceTempView("run")
+        view(spark, judged, "gain", "qrels")
+        view(spark, ranked, "score", "run")
         local = gg.evaluate(gg.Qrels(judged), ranked, EXACT, **policies)
         rows = spark.sql(compile_sql(EXACT, "spark", per_query=True, **policies))
         same_bits(local, values(rows.columns, [tuple(row) for row in rows.collect()]))
-    spark.createDataFrame(
-        [("q1", "a", math.nan)], "query string, doc string, score double"
-    ).createOrReplaceTempView("run")
+    view(spark, [("q1", "a", math.nan)], "score", "run")
     with pytest.raises(Exception, match="a row of a run without an id or a finite score"):
         spark.sql(compile_sql("AP", "spark")).collect()

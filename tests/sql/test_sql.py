@@ -77,7 +77,8 @@ def test_several_runs_other_names_and_numbers_as_ids():
     db = duckdb.connect()
     db.execute('CREATE SCHEMA "my lake"')
     db.execute(
-        'CREATE TABLE "my lake".judged AS SELECT 1 AS topic, 10 AS "doc id", 2 AS rel UNION ALL SELECT 2, 9, 1'
+        'CREATE TABLE "my lake".judged AS SELECT 1 AS topic, 10 AS "doc id", 2 AS rel '
+        "UNION ALL SELECT 2, 9, 1"
     )
     db.execute(
         "CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 1, 10, 1.0), ('a', 1, 9, 1.0), ('b', 1, 9, 1.0), "

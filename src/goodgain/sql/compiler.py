@@ -122,7 +122,7 @@ class _Query:
 
     def text(self, per_query: bool, missing: str) -> str:
         """The query."""
-        ctes = [*self._inputs(), *self._discounts()]
+        ctes = self._inputs()
         for number, (key, scope) in enumerate(self.scopes.items()):
             ctes += self._lists(number, dict(key), scope)
         ctes.append(("value_of", self._value_of(missing)))
@@ -148,8 +148,8 @@ class _Query:
             "FROM judged WHERE gain > 0"
         )
         return [
-            ("judged", f"SELECT {text(t.query)} AS q, {text(t.doc)} AS d, {d.as_double(name(t.gain))} AS gain\n"
-                       f"FROM {name(t.qrels)}"),
+            ("judged", f"SELECT {text(t.query)} AS q, {text(t.doc)} AS d,\n"
+                       f"  {d.as_double(name(t.gain))} AS gain\nFROM {name(t.qrels)}"),
             ("retrieved", f"SELECT {system} AS system, {text(t.query)} AS q, {text(t.doc)} AS d,\n"
                           f"  CASE WHEN {score} = 0 THEN {zero} ELSE {score} END AS score\n"
                           f"FROM {name(t.run)}"),
@@ -169,9 +169,6 @@ class _Query:
                       "LEFT JOIN (SELECT DISTINCT system, q FROM retrieved) AS lists\n"
                       "  ON lists.system = systems.system AND lists.q = queries.q"),
         ]  # fmt: skip
-
-    def _discounts(self) -> list[tuple[str, str]]:
-        return []
 
     def _with_discounts(self, table: str, place: str = "place", prefix: str = "") -> str:
         """FROM a table of rows with ranks, joined with the discounts at these."""
@@ -209,7 +206,10 @@ class _Query:
             ",\n  CASE WHEN gain IS NOT NULL THEN ROW_NUMBER() OVER (PARTITION BY system, q ORDER BY "
             "CASE WHEN gain IS NULL THEN 1 ELSE 0 END, gain DESC) END AS own_place"
         ) if scope.own_order else ""  # fmt: skip
-        window = "OVER (PARTITION BY system, q ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+        window = (
+            "OVER (PARTITION BY system, q ORDER BY place "
+            "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+        )
         seen = "".join(
             f",\n  SUM(CASE WHEN gain >= {d.number(level)} THEN 1 ELSE 0 END) {window} AS seen_{i}"
             for i, level in enumerate(self.levels)

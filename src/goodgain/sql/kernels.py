@@ -1,7 +1,7 @@
 """Measures as SQL: for each kernel of the core its sums over the ranked rows of a query, and its value.
 
-Rows have `place` (the rank), `gain` (null if unjudged), and for each level of relevance `seen_N`, the number of
-relevant documents up to them. A query has `retrieved`, and `all_N`, the number of its relevant documents.
+Rows have `place` (the rank), `gain` (null if unjudged), and for each level of relevance `seen_N`, the
+number of relevant documents up to them. A query has `all_N`, the number of its relevant documents.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from goodgain.engines.spark.worker import (
     measured_schema,
 )
 from goodgain.errors import InputError
+from goodgain.io.naming import compression_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,6 +44,15 @@ class Attempt:
     frames: dict[int, Frame]
     judgments: Judgments
     scattered: bool = False
+
+    @property
+    def packed(self) -> list[int]:
+        """The runs in compressed text that Spark reads line by line."""
+        return [
+            number
+            for number, frame in self.frames.items()
+            if frame.lines and not frame.lines.whole and compression_of(frame.lines.place)
+        ]
 
     def slower(self, retries: Mapping[int, str]) -> Attempt:
         """The runs whose tasks reported a reason to read them in another way."""
@@ -96,7 +106,13 @@ class Measurement:
         result = Measured()
         attempt = Attempt(frames, judgments)
         for _ in range(_ATTEMPTS):
-            retries = self._try(attempt, result)
+            try:
+                retries = self._try(attempt, result)
+            except InputError:
+                if not attempt.packed:
+                    raise
+                # Spark does not say what is wrong with a compressed file; reading it here does.
+                retries = {n: BROKEN if n in attempt.packed else "" for n in attempt.frames}
             if not retries:
                 return result
             attempt = attempt.slower(retries)
