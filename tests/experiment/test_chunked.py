@@ -148,17 +148,12 @@ def test_retrievers_combine_over_chunks():
 
 
 def test_chunks_and_documents_do_not_mix():
-    keyword = BM25()
     with pytest.raises(
         UsageError, match="Hybrid combines a system over chunks with one over documents"
     ):
         gg.Experiment(
             CORPUS, QUERIES, QRELS, {"a": chunked(), "b": BM25(), "h": Hybrid(["a", "b"])}
         )
-    with pytest.raises(
-        UsageError, match="one BM25 object is used over different documents or chunks"
-    ):
-        gg.Experiment(CORPUS, QUERIES, QRELS, {"a": keyword, "b": Chunked(keyword)})
     with pytest.raises(UsageError, match="the system 'a' searches documents of its own"):
         gg.Experiment(
             CORPUS, QUERIES, QRELS, {"a": BM25(), "b": BM25(), "c": Chunked(Hybrid(["a", "b"]))}
@@ -293,3 +288,106 @@ def test_mistakes_in_toml(folder, capsys, line, message):
     assert command(["experiment", str(folder / "test.toml"), "--check"]) == 2
     error = capsys.readouterr().err
     assert message in error and "[systems.sentences]" in error
+
+
+class Locked(ByWords):
+    """Cannot be copied, as a client cannot."""
+
+    def __deepcopy__(self, memo):
+        raise TypeError("cannot copy")
+
+
+class Collecting(ByWords):
+    """Adds to what it has, so that a shared copy would search everything."""
+
+    def __init__(self):
+        self.documents = {}
+
+    def index(self, documents):
+        self.documents.update(documents)
+
+
+@pytest.mark.parametrize(
+    "shared", [BM25(), ByWords(), Collecting()], ids=["built-in", "plain", "collecting"]
+)
+def test_one_retriever_may_search_documents_and_chunks(shared):
+    """Each has an index of its own."""
+    systems = {"whole": shared, "small": chunked(shared), "large": chunked(shared, size=30)}
+    result = gg.Experiment(CORPUS, QUERIES, SPANS, systems, measures="SpanPrecision@1 RR").run()
+    for name in systems:
+        alone = {"a": chunked(type(shared)(), size=30 if name == "large" else 15)}
+        alone = alone if name != "whole" else {"a": type(shared)()}
+        expected = gg.Experiment(CORPUS, QUERIES, SPANS, alone, measures="SpanPrecision@1 RR").run()
+        for label in ("SpanPrecision@1", "RR"):
+            assert result[name][label] == expected[label], (name, label)
+
+
+def test_an_object_that_cannot_be_copied_is_used_once():
+    client = Locked()
+    assert gg.Experiment(CORPUS, QUERIES, QRELS, {"a": chunked(client)}).run()["MRR"] == 1
+    with pytest.raises(
+        UsageError, match="one Locked object is used over different documents or chunks"
+    ):
+        gg.Experiment(CORPUS, QUERIES, QRELS, {"a": client, "b": chunked(client)})
+
+
+def test_a_grid_over_chunks(tmp_path):
+    systems = {"base": chunked(BM25(), size=15), "hybrid": Hybrid(["base", "other"]),
+               "other": chunked(KNN(dimensions=2), size=15)}  # fmt: skip
+    for grid in ({"chunk.size": [12, 30]}, {"chunk": {"size": [12, 30]}}, {"size": [12, 30]}):
+        experiment = gg.Experiment(
+            CORPUS, QUERIES, SPANS, systems, grid=grid, measures="SpanPrecision@1 RR"
+        )
+        assert experiment.grids["base"] == ("base[size=12]", "base[size=30]")
+        assert experiment.grids["hybrid"] == ("hybrid[size=12]", "hybrid[size=30]")
+        assert experiment.chunked == list(experiment.systems)
+    result = experiment.run(tmp_path / "out")
+    for size in (12, 30):
+        alone = gg.Experiment(
+            CORPUS, QUERIES, SPANS, {"a": chunked(BM25(), size=size)}, measures="SpanPrecision@1 RR"
+        ).run()
+        for label in ("SpanPrecision@1", "RR"):
+            assert result[f"base[size={size}]"][label] == alone[label]
+    assert result.stages.used["chunk"] == 6 and result.stages.reused["chunk"] == 4
+    inner = gg.Experiment(
+        CORPUS, QUERIES, QRELS, {"base": chunked(BM25())}, grid={"k1": [0.5, 2.0]}
+    )
+    assert [each.of.k1 for each in inner.systems.values()] == [0.5, 2.0]
+    whole = gg.Experiment(
+        CORPUS, QUERIES, QRELS, {"base": chunked(BM25())},
+        grid={"chunk": [{"splitter": "tokens", "size": 9}, {"splitter": "headings"}]},
+    )  # fmt: skip
+    assert [(e.splitter, e.size) for e in whole.systems.values()] == [
+        ("tokens", 9),
+        ("headings", None),
+    ]
+
+
+def test_a_grid_over_chunks_in_toml(folder):
+    text = (
+        TOML + "\n[grid.sentences]\nchunk = {size = [10, 20]}\n[grid.own.chunk]\nwidth = [20, 40]\n"
+    )
+    (folder / "test.toml").write_text(text)
+    experiment, _ = read_experiment(folder / "test.toml")
+    assert [experiment.systems[n].size for n in experiment.grids["sentences"]] == [10, 20]
+    assert [experiment.systems[n].parameters for n in experiment.grids["own"]] == [
+        {"width": 20},
+        {"width": 40},
+    ]
+
+
+def test_optimise_over_chunks_and_spans():
+    systems = {"small": chunked(size=12), "large": chunked(size=60)}
+    queries = {f"{q} {i}": text for q, text in QUERIES.items() for i in range(6)}
+    spans = [{**row, "query": f"{row['query']} {i}"} for row in SPANS for i in range(6)]
+
+    def experiment():
+        return gg.Experiment(CORPUS, queries, spans, systems, measures="SpanPrecision@1")
+
+    run = experiment().run()
+    means = {name: run[name]["SpanPrecision@1"] for name in systems}
+    assert means["small"] > 0 and means["large"] > 0
+    settings = {s.name: s.mean for s in experiment().optimise("SpanPrecision@1").settings}
+    assert settings.keys() == means.keys()
+    better = max(means, key=means.get)
+    assert max(settings, key=settings.get) == better

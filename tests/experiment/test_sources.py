@@ -295,7 +295,7 @@ def test_headerless_tables(tmp_path):
     data = read_data(corpus=str(path), queries={"q": "x"}, qrels={"q": {"D1": 1}})
     assert data.documents == {"D1": "Title\nBody of it"}
     path.write_text("1\ttext one\n2\n")
-    with pytest.raises(InputError, match="expected 2 fields") as error:
+    with pytest.raises(InputError, match="expected an id, a tab and a text") as error:
         read_data(corpus=str(path), queries={"q": "x"}, qrels={"q": {"1": 1}})
     assert error.value.where.endswith("docs.tsv:2")
     path.write_text("number\twords\n1\ttext\n")  # a header of other names is not data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.experiment.stages import Stages
 
+SETTINGS = ("splitter", "size", "overlap", "tokenizer", "level")
 _FILE = "chunks.jsonl"
 
 
@@ -55,6 +57,7 @@ class Chunked(Retriever):
                 hint="a service has chunks of its own: let it return ids doc#start-end, or results with "
                 "start and end",
             )
+        self._retriever: Any = _own_index(self.of)
         self._split = splitter_of(
             splitter, size=size, overlap=overlap, tokenizer=tokenizer, level=level,
             parameters=parameters,
@@ -63,11 +66,11 @@ class Chunked(Retriever):
 
     def components(self) -> list[Any]:
         """The retriever that searches the chunks."""
-        return [self.of]
+        return [self._retriever]
 
     def replace_components(self, components: list[Any]) -> None:
         """Search with this retriever instead."""
-        (self.of,) = components
+        (self._retriever,) = components
 
     def bind(self, systems: Mapping[str, SearchFunction]) -> None:
         """Other systems search their own documents, so none can be named inside."""
@@ -88,7 +91,7 @@ class Chunked(Retriever):
     def index(self, documents: Mapping[str, str]) -> None:
         """Split the documents, and index the chunks."""
         self.index_own(documents)
-        self.of.index(self.chunks.texts)
+        self._retriever.index(self.chunks.texts)
 
     def build(self, documents: Mapping[str, str]) -> None:
         """Split the documents, or find how they were split before."""
@@ -105,7 +108,23 @@ class Chunked(Retriever):
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The best chunks."""
-        return search_with(self.of, query, depth)
+        return search_with(self._retriever, query, depth)
+
+
+def _own_index(search: Any) -> Any:
+    """A copy of a retriever whose index is that of the chunks, whatever else the retriever is used for."""
+    if not isinstance(search, Retriever):
+        try:
+            return copy.deepcopy(search)
+        except Exception:  # a client, say: then it must not be used elsewhere
+            return search
+    twin = copy.copy(search)
+    inner = [each if isinstance(each, str) else _own_index(each) for each in search.components()]
+    if inner:
+        several = isinstance(search.of, list | tuple)  # type: ignore[attr-defined]
+        twin.of = inner if several else inner[0]  # type: ignore[attr-defined]
+        twin.replace_components(inner)
+    return twin
 
 
 def _save(chunks: Chunks, folder: Path) -> None:
@@ -149,29 +168,26 @@ def returns_chunks(search: Any) -> bool:
 
 
 def require_own_indexes(systems: Mapping[str, Any]) -> None:
-    """A retriever has one index: of the documents, or of the chunks of one system."""
-    contexts: dict[int, set[int]] = {}
+    """An object that cannot be copied has one index: of the documents, or of the chunks of one system."""
+    contexts: dict[int, tuple[Any, set[int]]] = {}
     for search in systems.values():
-        _add_contexts(search, 0, contexts, set())
-    for search in systems.values():
-        for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
-            if len(contexts[id(retriever)]) > 1:
-                raise UsageError(
-                    f"one {type(retriever).__name__} object is used over different documents or chunks",
-                    hint="make a new one for each system over chunks",
-                )
+        _add_contexts(search, 0, contexts)
+    for search, users in contexts.values():
+        if len(users) > 1:
+            raise UsageError(
+                f"one {type(search).__name__} object is used over different documents or chunks",
+                hint="make a new one for each system over chunks",
+            )
 
 
-def _add_contexts(
-    search: Any, context: int, contexts: dict[int, set[int]], visited: set[tuple[int, int]]
-) -> None:
-    if not isinstance(search, Retriever) or (id(search), context) in visited:
+def _add_contexts(search: Any, context: int, contexts: dict[int, tuple[Any, set[int]]]) -> None:
+    users = contexts.setdefault(id(search), (search, set()))[1]
+    if context in users or not hasattr(search, "index"):
         return
-    visited.add((id(search), context))
-    contexts.setdefault(id(search), set()).add(context)
+    users.add(context)
     inner = id(search) if isinstance(search, Chunked) else context
-    for component in search.components():
-        _add_contexts(component, inner, contexts, visited)
+    for component in search.components() if isinstance(search, Retriever) else ():
+        _add_contexts(component, inner, contexts)
 
 
 def unlocated_texts(

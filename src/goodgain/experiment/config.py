@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.chunks import Chunked
 from goodgain.experiment.experiment import Experiment
+from goodgain.experiment.grid import Recipe
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 from goodgain.experiment.sources import PREFIXES, is_path
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 _OWN = ("retriever", "version")  # of a system, besides the parameters of its retriever
 _REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
 # Parameters of retrievers that may refer to a function.
-_FUNCTIONS = ("embed", "scorer", "prepare")
+_FUNCTIONS = ("embed", "scorer", "prepare", "splitter", "tokenizer")
+_PATHS = ("edges", "document_vectors", "query_vectors")
 _FILES = ("data", "corpus", "queries", "qrels")
 _REQUIRED = ("corpus", "queries", "qrels")  # unless there is `data`
 
@@ -60,6 +63,10 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
         raise UsageError("the experiment has no systems", where=str(file),
                          hint='[systems.keyword] with retriever = "bm25"')  # fmt: skip
     folder = home / content.pop("folder", file.stem)
+    if isinstance(content.get("cache"), str):
+        content["cache"] = str(home / content["cache"])
+    if isinstance(content.get("grid"), dict):
+        content["grid"] = _resolve_grid(content["grid"], "", home, file)
     depth = content.get("depth")
     retrievers = {name: _system(name, table, depth, file) for name, table in systems.items()}
     try:
@@ -124,11 +131,16 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     try:
         if "chunk" in table:
             inner = {key: value for key, value in table.items() if key != "chunk"}
-            return _chunked(table["chunk"], _system(name, inner, depth, file), depth, file)
+            search = _system(name, inner, depth, file)
+            search = search.system(name) if isinstance(search, Recipe) else search
+            return _chunked(table["chunk"], search, depth, file)
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
+            wrapped = as_retriever(value, **from_environment(parameters))
+            if wrapped is not value:
+                return wrapped
             if parameters or inspect.isclass(value):
-                return value(**from_environment(parameters))
+                return Recipe(value, from_environment(parameters), where)
             return value
         return make(retriever, _resolve(parameters, file.parent), depth)
     except (UsageError, InputError) as error:
@@ -147,9 +159,7 @@ def _chunked(settings: Any, retriever: Any, depth: int | None, file: Path) -> Ch
             hint='chunk = {splitter = "tokens", size = 256, overlap = 32}',
         )
     own = dict(settings)
-    for key in ("splitter", "tokenizer"):
-        if isinstance(own.get(key), str) and _is_function(own[key]):
-            own[key] = import_reference(own[key], file.parent)
+    own = _resolve(own, file.parent)
     known = [n for n in inspect.signature(Chunked).parameters if n not in ("of", "parameters")]
     if not callable(own.get("splitter")):  # a function may have any parameter
         for key in own:
@@ -169,14 +179,30 @@ def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
     """The parameters with references imported and paths relative to the experiment."""
     resolved = dict(parameters)
     for name in _FUNCTIONS:
-        if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
+        if isinstance(resolved.get(name), str) and _is_function(resolved[name]):
             resolved[name] = import_reference(resolved[name], home)
-    edges = resolved.get("edges")
-    if isinstance(edges, str) and edges != NEIGHBOURS:
-        if not (home / edges).exists():
-            raise InputError(f"file not found: '{home / edges}'")
-        resolved["edges"] = str(home / edges)
+    for name in _PATHS:
+        path = resolved.get(name)
+        if isinstance(path, str) and path != NEIGHBOURS:
+            if not (home / path).exists():
+                raise InputError(f"file not found: '{home / path}'")
+            resolved[name] = str(home / path)
     return resolved
+
+
+def _resolve_grid(value: Any, name: str, home: Path, file: Path) -> Any:
+    """The grid with references in its lists imported and paths relative to the experiment."""
+    if isinstance(value, dict):
+        return {
+            key: _resolve_grid(inner, key.rpartition(".")[2], home, file)
+            for key, inner in value.items()
+        }
+    if not isinstance(value, list):
+        return value
+    try:
+        return [_resolve({name: each}, home)[name] for each in value]
+    except (UsageError, InputError) as error:
+        raise type(error)(error.message, where=f"{file}, [grid]", hint=error.hint) from None
 
 
 def import_reference(reference: str, home: Path) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from goodgain.experiment.judgments import (
     needs_texts,
     read_judgments,
 )
+from goodgain.experiment.plan import Plan, documents_of, primary_measures
 from goodgain.experiment.run_tables import RunTable, is_timed
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
@@ -29,58 +30,23 @@ from goodgain.experiment.timing import TIMEOUT, Timing, latency_statistics
 from goodgain.experiment.unjudged import FILE as JUDGE
 from goodgain.experiment.unjudged import chunk_notes, judged_shares, pairs_text, returned_once
 from goodgain.io.atomic import write_texts
-from goodgain.measures.custom import saved_measure
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking import Evaluation, RunScores
 from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from goodgain.comparison import Comparison
     from goodgain.data import Qrels, Run
+    from goodgain.experiment.choice import Choices
     from goodgain.experiment.stages import StageCounts
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """How the runs are measured and compared; it may change when an experiment is opened again."""
-
-    measures: tuple[Measure, ...]
-    baseline: str
-    rel: float = 1
-    test: str = "t"
-    correction: str = "holm"
-    by: str | None = None
-    groups: dict[str, str] = field(default_factory=dict)
-    judged: str = DOCUMENT  # what the judgments are of
-    cover: float = 0.5  # the share of a judged span that chunks must cover
-    tokenizer: str = ""  # what a token is, by name; "": characters in the measures of spans
-    primary: tuple[Measure, ...] = ()  # the measures that are tested; empty if all are
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain data."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        listed = {
-            name: [measure.to_dict() for measure in data[name]] for name in ("measures", "primary")
-        }
-        return {**data, **listed}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Plan:
-        """The reverse of `to_dict`; version 0.1 saved the measures as one text."""
-        saved = data["measures"]
-        measures = parse_all(saved) if isinstance(saved, str) else map(saved_measure, saved)
-        primary = tuple(map(saved_measure, data.get("primary", ())))
-        return cls(**{**data, "measures": tuple(measures), "primary": primary})
-
-    def changed(self, **changes: Any) -> Plan:
-        """The plan with these changes; primary measures come first, and are among the measures."""
-        plan = replace(self, **changes)
-        return replace(plan, measures=tuple(dict.fromkeys([*plan.primary, *plan.measures])))
+_LONGEST_NAME = 200  # of a file, before its suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +318,26 @@ class ExperimentResult(Reportable):
             systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
 
+    def choose(
+        self, measure: str | Measure | None = None, *, folds: int = 5, seed: int = 0
+    ) -> Choices:
+        """The best point of each grid and the best system of all, estimated on held-out queries.
+
+        `measure` is by default the first of the experiment.
+        """
+        from goodgain.experiment.choice import choose_from
+
+        return choose_from(self, measure, folds=folds, seed=seed)
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The number of queries that each system was called for."""
+        queries: dict[str, set[str]] = {name: set() for name in self.systems}
+        for call in self._calls:
+            if call["system"] in queries:
+                queries[call["system"]].add(call["query"])
+        return {name: len(own) for name, own in queries.items()}
+
     # --- by name ---
 
     def __getitem__(self, key: Any) -> Any:
@@ -436,13 +422,13 @@ class ExperimentResult(Reportable):
             messages.append(
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
-        for name in self.systems:
-            called = len({call["query"] for call in self._calls if call["system"] == name})
+        for name, called in self.called.items():
             if called < self.settings["queries"]:
                 messages.append(
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
                     "means are too low; run the experiment again to finish it"
                 )
+            messages += [f"{name}: {note}" for note in self.folder.index_of(name).get("notes", ())]
             timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))
@@ -460,6 +446,10 @@ class ExperimentResult(Reportable):
             if timing.beside:
                 messages.append(
                     f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
+                )
+            if _has_query_vectors(self.settings["systems"][name]):
+                messages.append(
+                    f"{name}: the vectors of queries were computed before, so its latency is without them"
                 )
         messages += self._depth_warnings()
         if not self.systems:
@@ -551,26 +541,11 @@ class ExperimentResult(Reportable):
         )
 
 
-def primary_measures(
-    primary: Measures, measures: Sequence[Measure], rel: float
-) -> tuple[Measure, ...]:
-    """The measures that are tested; without a level of relevance they have the experiment's."""
-    chosen = []
-    for measure in parse_all(primary):
-        has_level = measure.definition.param("rel") and "rel" not in dict(measure.params)
-        same = [
-            other
-            for other in measures
-            if has_level and other.same_values(measure.with_defaults({"rel": rel}))
-        ]
-        chosen.append(measure if measure in measures or not same else same[0])
-    return tuple(chosen)
-
-
-def documents_of(measure: Measure) -> int:
-    """How many documents of a list a measure looks at; 0 where it has no cut-off."""
-    is_rank = measure.cutoff is not None and measure.definition.cutoff != "recall"
-    return int(measure.cutoff or 0) if is_rank else 0
+def _has_query_vectors(settings: dict[str, Any]) -> bool:
+    """Whether a system or one that it is built on searches with precomputed vectors of queries."""
+    return settings.get("query_vectors") is not None or any(
+        map(_has_query_vectors, settings.get("components", ()))
+    )
 
 
 def _span(calls: list[dict[str, Any]]) -> float:
@@ -588,7 +563,12 @@ def _file_name(name: str) -> str:
     """A file name that no other system has: other characters are written as in URLs."""
     from urllib.parse import quote
 
-    return quote(name, safe=" ()+,=@").replace("~", "%7E")
+    quoted = quote(name, safe=" ()+,=@[]").replace("~", "%7E")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    from hashlib import sha256
+
+    return f"{quoted[: _LONGEST_NAME - 21]}~{sha256(name.encode()).hexdigest()[:20]}"
 
 
 def _trec(run: Run, name: str) -> str:

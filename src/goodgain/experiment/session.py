@@ -81,12 +81,7 @@ class Session:
     def _make_calls(self, waiting: list[Task]) -> None:
         searches = self._indexed(list(dict.fromkeys(key for key, _, _ in waiting)))
         waiting = [task for task in waiting if task[0] in searches]
-        caller = Caller(
-            self._experiment.depth,
-            self._experiment.timeout,
-            duplicates=self._experiment.duplicates,
-            canonical=self._experiment.canonical,
-        )
+        caller = self.caller()
         bar = Progress("searching", len(waiting), self._progress)
         try:
             self._warm_up(caller, searches)
@@ -98,6 +93,15 @@ class Session:
                 self._call_concurrently(caller, searches, waiting, bar)
         finally:
             bar.close()
+
+    def caller(self) -> Caller:
+        """What makes the calls of the experiment."""
+        return Caller(
+            self._experiment.depth,
+            self._experiment.timeout,
+            duplicates=self._experiment.duplicates,
+            canonical=self._experiment.canonical,
+        )
 
     def _schedule(self) -> Iterator[Task]:
         """Every call, in order.
@@ -126,7 +130,8 @@ class Session:
             search = self._experiment.systems[name]
             for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
                 retriever.stages = self._stages
-                retriever.load()
+                retriever.use_queries(self._experiment.queries)
+                retriever.ensure_loaded()
         for name in names:
             search = self._experiment.systems[name]
             if self._index(name, search):
@@ -159,6 +164,8 @@ class Session:
             seconds, size = search.index_seconds(), search.index_bytes()
             record |= chunk_facts(search, self._judged_chunks())
             record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
+            if notes := [note for r in search.all_retrievers() for note in r.notes()]:
+                record["notes"] = notes
         else:
             record["seconds"] = time.perf_counter() - start
             size = max(0, resident_bytes() - before)
@@ -192,6 +199,9 @@ class Session:
         ranking: list[Any] = [list(pair) for pair in outcome.ranking]
         if isinstance(outcome.ranking, RankedByOrder):
             ranking = [doc for doc, _ in outcome.ranking]
+        record |= outcome.extras.to_dict()
+        if outcome.ascending:
+            record["ascending"] = True
         if outcome.beside:
             record["beside"] = True
         if outcome.repeated:

@@ -32,6 +32,7 @@ class Data:
     documents: dict[str, str]
     queries: dict[str, str]
     columns: dict[str, dict[str, str]]
+    values: Mapping[str, Mapping[str, Any]]  # the same columns with values as they are
     qrels: Any
     notes: tuple[str, ...] = ()
     is_whole: bool = False  # one data set, of whose queries only some may be judged
@@ -63,6 +64,7 @@ def read_data(
         documents=documents.texts,
         queries=texts.texts,
         columns=texts.columns,
+        values=texts.values,
         qrels=sources["qrels"],
         notes=(*dict.fromkeys(notes), *documents.notes, *texts.notes),
         is_whole=data is not None and queries is None,
@@ -202,11 +204,12 @@ def _texts(source: Any, kind: str) -> Texts:
                     f"duplicate {what} id '{key}'", where=str(path), hint="ids must be unique"
                 )
         texts |= shard.texts
-    return Texts(texts, _joined([s.columns for s in shards]), shards[0].notes)
+    columns, values = _joined([s.columns for s in shards]), _joined([s.values for s in shards])
+    return Texts(texts, columns, values, shards[0].notes)
 
 
-def _joined(tables: Sequence[dict[str, dict[str, str]]]) -> dict[str, dict[str, str]]:
-    columns: dict[str, dict[str, str]] = {}
+def _joined(tables: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    columns: dict[str, dict[str, Any]] = {}
     for table in tables:
         for name, values in table.items():
             columns.setdefault(name, {}).update(values)

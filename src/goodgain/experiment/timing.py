@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from goodgain.experiment.loops import wait_for
-from goodgain.experiment.retrievers.base import CheckedRanking, ScoredDocument, check_ranking
+from goodgain.experiment.loops import timed_wait
+from goodgain.experiment.queries import with_arguments
+from goodgain.experiment.retrievers.answers import Extras, split_answer
+from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +35,9 @@ class Outcome:
     seconds: float
     error: str = ""
     repeated: int = 0  # documents that the answer held twice
+    ascending: bool = False  # its pairs came with rising scores, as distances would
     beside: bool = False  # an earlier call that timed out was still running
+    extras: Extras = field(default_factory=Extras)
 
     @property
     def timed(self) -> bool:
@@ -63,29 +67,47 @@ class Caller:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._runaways: list[Future[Any]] = []
+        self._functions: dict[int, tuple[SearchFunction, SearchFunction, bool]] = {}
 
     def call(self, search: SearchFunction, query: str) -> Outcome:
         """Call a retriever and measure the time until it returns."""
-        beside = self._beside_runaway()
+        beside = bool(self._runaways) and self._beside_runaway()
+        function, is_async = self._prepared(search)
         start = time.perf_counter()
         try:
-            if self._timeout is not None and not _is_async(search):
-                answer, start, seconds = self._in_thread(search, query)
+            if self._timeout is not None and not is_async:
+                answer, start, seconds = self._in_thread(function, query)
             else:
                 start = time.perf_counter()
-                answer = search(query)
-                if inspect.isawaitable(answer):
-                    answer = wait_for(answer, self._timeout)
+                answer = function(query)
                 seconds = time.perf_counter() - start
-            ranking = check_ranking(answer, self._depth, self._duplicates, self._canonical)
-            repeated = ranking.repeated if isinstance(ranking, CheckedRanking) else 0
-            return Outcome(ranking, start, seconds, repeated=repeated, beside=beside)
+                if inspect.isawaitable(answer):
+                    answer, start, seconds = timed_wait(answer, self._timeout)
+            results, extras = split_answer(answer)
+            ranking = check_ranking(results, self._depth, self._duplicates, self._canonical)
+            return Outcome(
+                ranking,
+                start,
+                seconds,
+                repeated=ranking.repeated,
+                ascending=ranking.ascending,
+                beside=beside,
+                extras=extras,
+            )
         except TimeoutError:
             limit = self._timeout
             waited = time.perf_counter() - start
             return Outcome([], start, waited if limit is None else limit, TIMEOUT, beside=beside)
         except Exception as error:  # a retriever may raise anything; the experiment continues
             return Outcome([], start, time.perf_counter() - start, error_text(error), beside=beside)
+
+    def _prepared(self, search: SearchFunction) -> tuple[SearchFunction, bool]:
+        """A function of the query alone, and whether it is async; looked up once for each retriever."""
+        prepared = self._functions.get(id(search))
+        if prepared is None:
+            prepared = search, with_arguments(search), _is_async(search)
+            self._functions[id(search)] = prepared  # with the retriever, so that its id stays taken
+        return prepared[1:]
 
     def _in_thread(self, search: SearchFunction, query: str) -> tuple[Any, float, float]:
         worker = getattr(self._local, "worker", None)
@@ -101,15 +123,11 @@ class Caller:
                     self._runaways.append(future)
             raise
         if inspect.isawaitable(answer):
-            start = time.perf_counter()
-            answer = wait_for(answer, self._timeout)
-            seconds = time.perf_counter() - start
+            return timed_wait(answer, self._timeout)
         return answer, start, seconds
 
     def _beside_runaway(self) -> bool:
         """Wait for calls that timed out, once for each; whether one is still running."""
-        if not self._runaways:
-            return False
         with self._lock:
             for future in list(self._runaways):
                 if not getattr(future, "was_awaited", False):

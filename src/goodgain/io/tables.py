@@ -62,25 +62,42 @@ def _load_file(path: str) -> Table:
     return _load_lines(path, name)
 
 
-def load_headerless(path: str, layouts: Mapping[int, Sequence[str]]) -> Table:
-    """A file of tab-separated fields without a header; `layouts` names the columns by their number.
+def load_headerless(
+    path: str, layouts: Mapping[int, Sequence[str]], names: Iterable[str] = ()
+) -> Table | None:
+    """A text file of fields separated by tabs, without a header; None if it is none.
 
-    Quotation marks are text, and nothing but a line feed ends a row.
+    `layouts` are the columns by their number. The first line has an id with a digit or a text of several
+    words: names of columns have neither, and `names` are known to be some. Quotation marks are text.
     """
-    text = _text_of(path, path)
-    lines = text.removesuffix("\n").split("\n")
-    names = layouts[lines[0].count("\t") + 1]
-    columns: list[list[str]] = [[] for _ in names]
-    for number, line in enumerate(lines, 1):
-        fields = line.removesuffix("\r").split("\t")
-        if len(fields) != len(names):
+    from goodgain.io.naming import display_name, format_of
+
+    if format_of(path) in ("parquet", "arrow", "json"):
+        return None
+    name = display_name(path)
+    text = _text_of(path, name)
+    first = [field.strip() for field in text.partition("\n")[0].split("\t")]
+    if len(first) not in layouts or first[0].startswith("{"):
+        return None
+    if {first[0].casefold(), first[-1].casefold()} & set(names):
+        return None
+    if not any(c.isdigit() for c in first[0]) and len(first[-1].split()) < 2:
+        return None
+    columns = layouts[len(first)]
+    lines = enumerate(text.split("\n"), 1)  # a text may hold other line separators
+    numbered = [(number, line.rstrip("\r")) for number, line in lines if line.strip()]
+    rows = []
+    for number, line in numbered:
+        rows.append(line.split("\t", len(columns) - 1))
+        if len(rows[-1]) < len(columns):
+            expected = ", a tab and ".join(f"{'an' if c == 'id' else 'a'} {c}" for c in columns)
             raise InputError(
-                f"expected {len(names)} fields ({', '.join(names)}) as in the first line, got {len(fields)}",
-                where=f"{path}:{number}",
-            )
-        for column, value in zip(columns, fields, strict=True):
-            column.append(value)
-    return Table(dict(zip(names, columns, strict=True)), path, range(1, len(lines) + 1))
+                f"expected {expected}", where=f"{name}:{number}",
+                hint="a table of other columns starts with their names",
+            )  # fmt: skip
+    values: dict[str, Sequence[Any]] = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    values[columns[0]] = [key.strip() for key in values[columns[0]]]
+    return Table(values, name, [number for number, _ in numbered])
 
 
 def _text_of(path: str, name: str) -> str:
@@ -105,7 +122,6 @@ def _load_lines(path: str, name: str) -> Table:
     first = text.split("\n", 1)[0]
     if first.lstrip().startswith("{"):
         rows, lines = [], []
-        # Only line feeds end a row: other separators may stand in a text.
         for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue

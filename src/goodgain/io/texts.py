@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
-from goodgain.io.columns import find_columns, has_column
-from goodgain.io.naming import format_of
+from goodgain.io.columns import TABLES, find_columns
 from goodgain.io.tables import Table, load_headerless, load_table
 
 
 class Texts(NamedTuple):
-    """Texts by id, and the other columns of their table by id; `notes` says what was assumed."""
+    """Texts by id, and the other columns of their table by id, as text and as they are.
+
+    `notes` says what was assumed about the table.
+    """
 
     texts: dict[str, str]
     columns: dict[str, dict[str, str]]
+    values: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     notes: tuple[str, ...] = ()
 
 
 # Files of MS MARCO and the like have no header.
 _HEADERLESS: dict[str, dict[int, tuple[str, ...]]] = {
-    "document": {
+    "documents": {
         2: ("id", "text"),
         3: ("id", "title", "text"),
         4: ("id", "url", "title", "text"),
     },
-    "query": {2: ("id", "text")},
+    "queries": {2: ("id", "text")},
 }
 
 
@@ -36,7 +39,8 @@ def read_texts(source: Any, kind: str) -> Texts:
     """Read the corpus ("document") or the queries ("query").
 
     A dictionary is {id: text}, or {id: {"text": ..., "title": ...}}; a table has columns for the id and
-    the text. A document's title is put before its text.
+    the text. A file without a header has an id, a tab and a text in each line; with a title, and a URL before
+    it, between them if it holds documents. A document's title is put before its text.
     """
     if isinstance(source, Mapping) and not all(
         isinstance(v, list | tuple) for v in source.values()
@@ -50,34 +54,33 @@ def read_texts(source: Any, kind: str) -> Texts:
     empty = "there are no queries" if kind == "query" else "the corpus is empty"
     if isinstance(source, list | tuple | Mapping) and not source:
         raise InputError(empty)
-    layouts = _headerless(source, plural, kind)
-    if layouts is not None:
-        table = load_headerless(os.fspath(source), layouts)
-        names = tuple(table.columns)
-        read = _texts(table, kind, {name: name for name in names if name != "url"})
-        return read._replace(
-            notes=(f"'{table.name}' has no header: its columns are read as {', '.join(names)}",)
-        )
-    table = load_table(source, f"the {plural}")
+    table, notes = _load(source, plural)
     if not table.columns or not len(next(iter(table.columns.values()))):
         raise InputError(empty, where=table.name)
-    return _texts(table, kind, find_columns(table.columns, plural, table.name))
+    read = _texts(table, kind, find_columns(table.columns, plural, table.name))
+    return read._replace(notes=notes)
 
 
-def _headerless(source: Any, plural: str, kind: str) -> dict[int, tuple[str, ...]] | None:
-    """The layouts for a file of tab-separated fields whose first line names none of the usual columns."""
-    if not isinstance(source, str | os.PathLike) or format_of(source) not in ("tsv", "trec"):
-        return None
-    from goodgain.io.files import read_head
+def has_texts(source: Any) -> bool:
+    """Whether a table of queries has their texts; one that only has groups does not."""
+    table, _ = _load(source, "queries")
+    try:
+        find_columns(table.columns, "queries", table.name)
+    except InputError:
+        return False
+    return True
 
-    first = read_head(os.fspath(source)).split("\n", 1)[0].rstrip("\r")
-    fields = [field.strip().strip('"') for field in first.split("\t")]
-    named = has_column(fields[:1], plural, "id") or has_column(fields[-1:], plural, "text")
-    if named or first.lstrip().startswith("{"):
-        return None
-    looks_named = all(re.fullmatch(r"[A-Za-z_][\w.-]*", field) for field in fields)
-    layouts = _HEADERLESS[kind]
-    return layouts if len(fields) in layouts and not looks_named else None
+
+def _load(source: Any, plural: str) -> tuple[Table, tuple[str, ...]]:
+    """The table, and whether it has no header."""
+    if isinstance(source, str | os.PathLike):
+        roles = TABLES[plural].roles
+        names = [n for role in ("id", "text") for group in roles[role].names for n in group]
+        table = load_headerless(os.fspath(source), _HEADERLESS[plural], names)
+        if table is not None:
+            columns = ", ".join(table.columns)
+            return table, (f"'{table.name}' has no header: its columns are read as {columns}",)
+    return load_table(source, f"the {plural}"), ()
 
 
 def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
@@ -100,8 +103,12 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         texts[str(key)] = f"{title}\n{body}" if title else body
         ids.append(str(key))
     others = {
-        name: {key: "" if v is None else str(v) for key, v in zip(ids, values, strict=True)}
+        name: dict(zip(ids, values, strict=True))
         for name, values in table.columns.items()
         if name not in (roles["id"], roles["text"])
     }
-    return Texts(texts, others)
+    columns = {
+        name: {key: "" if v is None else str(v) for key, v in values.items()}
+        for name, values in others.items()
+    }
+    return Texts(texts, columns, others)

@@ -333,14 +333,25 @@ def _missing(conventions: list[Convention], policy: Policy) -> str:
     return "skip" if policies == {"skip"} else "zero"
 
 
-def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+def bounded_measures(measures: Iterable[Measure]) -> tuple[Measure, ...]:
+    """Those whose exact bounds over unjudged documents are known."""
     from goodgain._core import kernels
 
     facts = kernels()
+    return tuple(
+        m
+        for m in measures
+        if (kernel := m.definition.kernel) is not None
+        and m.definition.column is None
+        and facts[kernel]["unjudged_bounds"]
+        and (m.get("ideal") or "judged") == "judged"
+    )
+
+
+def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+    bounded = bounded_measures(measures)
     for m in measures:
-        kernel = m.definition.kernel
-        ideal = m.get("ideal") or "judged"
-        if kernel is None or not facts[kernel]["unjudged_bounds"] or ideal != "judged":
+        if m not in bounded:
             raise UsageError(
                 f"exact bounds over unjudged documents are not available for {m}",
                 hint="leave it out, or use unjudged=remove",
