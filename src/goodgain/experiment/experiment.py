@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from goodgain.experiment.addresses import address_of
 from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.groups import TARGETS, by_targets
+from goodgain.experiment.loads import Load
 from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.queries import (
     filters_of,
@@ -63,9 +65,11 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
-    filters; without it a column `filters` may hold them. `versions` names the version of systems
-    whose state cannot be read, such as clients of a service.
+    `seeds`. With `control` the baseline is timed against itself, too. `rates` are calls per second that then
+    arrive at every system, for `load_seconds` each, or "saturation"; `arrivals` is poisson or fixed, and at
+    most `workers` calls are in flight. `filters` names columns of the queries that restrict the documents,
+    for retrievers that take filters; without it a column `filters` may hold them. `versions` names
+    the version of systems whose state cannot be read, such as clients of a service.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -90,6 +94,11 @@ class Experiment:
         warmup: int = 3,
         concurrency: int = 1,
         timeout: float | None = None,
+        control: bool = True,
+        rates: Sequence[float] | str = (),
+        arrivals: str = "poisson",
+        load_seconds: float = 10.0,
+        workers: int = 32,
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
@@ -118,7 +127,14 @@ class Experiment:
         if not cache_limit > 0:
             raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
         self.cache, self.cache_limit = cache, cache_limit
+        self.load = Load(
+            rates=rates if isinstance(rates, str) else tuple(rates),
+            arrivals=arrivals,
+            seconds=load_seconds,
+            workers=workers,
+        )
         self.duplicates = duplicates
+        self.identity = to_json(identity)
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
@@ -156,7 +172,7 @@ class Experiment:
             primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
-        self.concurrency, self.timeout = concurrency, timeout
+        self.concurrency, self.timeout, self.control = concurrency, timeout, control
         data = hash_texts(self.documents, self.queries)
         self.addresses = {
             name: address_of(
@@ -164,7 +180,7 @@ class Experiment:
                 data=data,
                 depth=depth,
                 version=self.versions.get(name),
-                answers=[duplicates, to_json(identity), *self._fields_of(search)],
+                answers=[duplicates, self.identity, *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -303,6 +319,9 @@ class Experiment:
             "warmup": self.warmup,
             "concurrency": self.concurrency,
             "timeout": self.timeout,
+            "identity": self.identity,
+            "control": self.control,
+            "load": asdict(self.load),
             "plan": self.plan.to_dict(),
         }
 
