@@ -269,6 +269,11 @@ class Experiment:
             place = Path(folder) / STAGES
         return Stages(place, limit=self.cache_limit * 1e9)
 
+    @property
+    def is_controlled(self) -> bool:
+        """Whether the baseline is timed against itself: there is something to compare it with."""
+        return self.control and len(self.systems) > 1
+
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
         return [
@@ -320,7 +325,7 @@ class Experiment:
             "concurrency": self.concurrency,
             "timeout": self.timeout,
             "identity": self.identity,
-            "control": self.control,
+            "control": self.is_controlled,
             "load": asdict(self.load),
             "plan": self.plan.to_dict(),
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.comparison.render import Block
 from goodgain.experiment.timing import PERCENTS
-from goodgain.results.text import number
+from goodgain.results.text import Cell, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ def latency_legend(result: ExperimentResult) -> list[str]:
             result.control.is_quiet is False
         )
         lines.append(f"A/A control: {result.control}.{noisy}")
-    elif result.systems and not result.settings.get("control", False):
+    elif len(result.systems) > 1:
         lines.append(
             "No A/A control: nothing says how far latencies of one system differ by chance."
         )
@@ -72,9 +72,17 @@ def _calls(result: ExperimentResult) -> Block:
     columns += ["warm p50", "warm p95"] if is_repeated else []
     block = Block("latency", [*columns, "first call", "queries/s", "calls", "failed"])
     for t in timings:
-        row = [t.system, _milliseconds(t.mean), *(_percentile(t, f"p{p}") for p in PERCENTS)]
+        row: list[str | Cell] = [
+            t.system,
+            _milliseconds(t.mean),
+            *(_percentile(t, f"p{p}") for p in PERCENTS),
+        ]
         if is_repeated:
-            row += [_milliseconds(t.warm and getattr(t.warm, name)) for name in ("p50", "p95")]
+            warm = t.warm
+            row += [
+                _milliseconds(warm.p50 if warm else None),
+                _milliseconds(warm.p95 if warm else None),
+            ]
         row += [_milliseconds(t.first_call), number(t.per_second, 1)]
         block.rows.append([*row, f"{t.calls:,}", f"{t.failed + t.timed_out:,}"])
     return block
@@ -90,7 +98,12 @@ def _costs(result: ExperimentResult) -> list[Block]:
         if t.index_seconds is not None:
             indexing = number(t.index_seconds, 2)
         size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        row = [t.system, indexing, size, *(_sum(getattr(t, name)) for name in used)]
+        row: list[str | Cell] = [
+            t.system,
+            indexing,
+            size,
+            *(_sum(getattr(t, name)) for name in used),
+        ]
         if set(row[1:]) != {"-"}:
             block.rows.append(row)
     return [block] if block.rows else []

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
-from goodgain.experiment.timing import Latencies
+from goodgain.experiment.timing import PERCENTS, Latencies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -287,4 +287,26 @@ def load_steps(folder: Folder) -> dict[str, tuple[LoadStep, ...]]:
             folder.settings["systems"].get(system, {}).get("address") == record["address"]
         ):
             steps.setdefault(system, {})[record["rate"]] = step_of(system, record)
-    return {system: tuple(own[rate] for rate in sorted(own)) for system, own in steps.items()}
+    return {
+        system: tuple(steps[system][rate] for rate in sorted(steps[system]))
+        for system in folder.settings["systems"]
+        if system in steps
+    }
+
+
+LOAD_COLUMNS = (
+    "system", "rate", "arrivals", "calls", "failed", "throughput", "saturated", "mean",
+    *(f"p{p}{end}" for p in PERCENTS for end in ("", "_low", "_high")),
+)  # fmt: skip
+
+
+def load_rows(steps: Sequence[LoadStep]) -> list[list[Any]]:
+    """The steps as rows of `LOAD_COLUMNS`; an end that is not known is empty."""
+    rows = []
+    for step in steps:
+        row = [getattr(step, name) for name in LOAD_COLUMNS[:8]]
+        for p in PERCENTS:
+            ends = step.intervals.get(f"p{p}", (math.nan, math.nan))
+            row += [getattr(step, f"p{p}"), *(e if math.isfinite(e) else None for e in ends)]
+        rows.append(row)
+    return rows

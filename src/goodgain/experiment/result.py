@@ -11,7 +11,7 @@ from goodgain.data import Qrels, Run
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.control import control_of
 from goodgain.experiment.folder import Folder
-from goodgain.experiment.loads import load_steps
+from goodgain.experiment.loads import LOAD_COLUMNS, load_rows, load_steps
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
     QUERIES,
@@ -436,6 +436,9 @@ class ExperimentResult(Reportable):
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
         texts[str(path / "latency.csv")] = render("csv", columns, rows)
+        if self.loads:
+            steps = [step for own in self.loads.values() for step in own]
+            texts[str(path / "load.csv")] = render("csv", list(LOAD_COLUMNS), load_rows(steps))
         write_texts(texts)
         if self.comparison is not None:
             self.comparison.save(path / "comparison.json")

@@ -124,7 +124,7 @@ class Session:
         experiment = self._experiment
         keys, queries = experiment.keys(), list(experiment.queries)
         baseline = next(key for key in keys if key[0] == experiment.plan.baseline)
-        controlled = control_queries(queries) if experiment.control else set()
+        controlled = control_queries(queries) if experiment.is_controlled else set()
         for repeat in range(experiment.repeats):
             if experiment.concurrency > 1:
                 rng = random.Random(repeat)

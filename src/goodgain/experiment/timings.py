@@ -107,8 +107,8 @@ def _unknown_ids(result: ExperimentResult, system: str) -> Iterator[str]:
     unknown = [d for d in ids if d not in documents and d.rpartition("#")[0] not in documents]
     if 2 * len(unknown) > len(ids):
         yield (
-            f"{system}: {len(unknown):,} of {len(ids):,} results are no documents of the corpus, such "
-            f"as '{unknown[0]}'"
+            f"{system}: {len(unknown):,} of {len(ids):,} results are not in the corpus, such as "
+            f"'{unknown[0]}'"
         )
 
 

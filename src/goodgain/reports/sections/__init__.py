@@ -18,6 +18,7 @@ ORDER = (
     "funnel",
     "stopping",
     "tradeoffs",
+    "latency",
     "groups",
     "labels",
     "provenance",
