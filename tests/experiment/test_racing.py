@@ -115,7 +115,7 @@ def test_a_setting_surely_over_the_budget_is_dropped_for_good():
         if "slow" in race.live:
             race.observe_calls("slow", f"q{i}", {"latency": [0.08]})
         race.observe_calls("fast", f"q{i}", {"latency": [0.01]})
-        race.observe({name: 0.5 for name in race.live})
+        race.observe(dict.fromkeys(race.live, 0.5))
     assert race.dropped["slow"].reason == "latency"
     assert race.dropped["slow"].queries < 5
     assert race.outcome() == ONE_LEFT

@@ -107,7 +107,9 @@ def run(args: argparse.Namespace) -> int:
             "--check and --folder need an experiment to run", hint="goodgain experiment FILE.toml"
         )
     if result is None or any(plan.values()):
-        result = ExperimentResult.open(folder, **plan)
+        # after a run, measures of texts can be computed: the folder does not keep these
+        matching = None if result is None else result.matching
+        result = ExperimentResult.open(folder, matching=matching, **plan)
     if args.per_query:
         text = result.scores.render(args.format, per_query=True)
     elif args.details and result.comparison:

@@ -1,7 +1,8 @@
 """Retrieval experiments: run retrievers, time them, compare them."""
 
+from goodgain.experiment.chunks import Chunked
 from goodgain.experiment.config import read_experiment
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.result import ExperimentResult, SystemScores
 
-__all__ = ["Experiment", "ExperimentResult", "SystemScores", "read_experiment"]
+__all__ = ["Chunked", "Experiment", "ExperimentResult", "SystemScores", "read_experiment"]

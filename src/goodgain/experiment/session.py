@@ -10,7 +10,9 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from goodgain.experiment.chunks import chunk_facts
 from goodgain.experiment.control import control_queries, with_control
+from goodgain.experiment.judgments import CHUNK
 from goodgain.experiment.loads import LoadGenerator, step_of
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
@@ -191,6 +193,7 @@ class Session:
         if isinstance(search, Retriever):
             self._stages.count(name, [use for r in search.all_retrievers() for use in r.uses])
             seconds, size = search.index_seconds(), search.index_bytes()
+            record |= chunk_facts(search, self._judged_chunks())
             record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
             if notes := [note for r in search.all_retrievers() for note in r.notes()]:
                 record["notes"] = notes
@@ -200,6 +203,13 @@ class Session:
         if "seconds" not in self._folder.index_of(name):
             self._folder.add({**record, "bytes": size})
         return True
+
+    def _judged_chunks(self) -> list[str]:
+        """The ids of judged chunks, if chunks are judged."""
+        judgments = self._experiment.judgments
+        if judgments.by != CHUNK:
+            return []
+        return list(dict.fromkeys(i for own in judgments.documents().values() for i in own))
 
     def _warm_up(self, caller: Caller, searches: dict[Key, Any]) -> None:
         """Search for something else first: a query that was searched for before is answered faster."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from goodgain.comparison.card_views import card_markdown, card_text
@@ -14,8 +15,10 @@ from goodgain.comparison.render import (
     means,
     stars_legend,
 )
+from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
-from goodgain.results.text import Cell, number
+from goodgain.experiment.unjudged import FILE, TOP, data_facts
+from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
     from goodgain.comparison import Comparison
@@ -34,6 +37,19 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
 
 
+def long_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
+    """The rows of the comparison, or of a single system, with the share of results that is judged."""
+    columns, rows = (result.comparison or result.scores).rows()
+    shares = dict(result.judged_shares)
+    for name, runs in result.runs.items():
+        shares |= {run.name: shares[name] for run in runs if name in shares}
+    names = [name for name in ("system", "baseline", "run") if name in columns and shares]
+    places = [columns.index(name) for name in names]
+    added = [f"{'baseline_' if name == 'baseline' else ''}judged_at_{TOP}" for name in names]
+    listed = [[*row, *(shares.get(row[place]) for place in places)] for row in rows]
+    return render(format, [*columns, *added], listed)
+
+
 def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
     alone = result.systems and result.comparison is None
@@ -47,9 +63,51 @@ def _blocks(result: ExperimentResult) -> list[Block]:
     if c is None:
         return [*latency_blocks(result), *_failures(result)]
     main, *others = means(c)
+    _add_judged(main, result)
     groups = [_group(c, group) for group in c.groups]
     tables = [main, *latency_blocks(result), *_failures(result), *groups, *others]
     return [_without_rel(block, result.plan.rel) for block in tables]
+
+
+def _add_judged(block: Block, result: ExperimentResult) -> None:
+    """The share of the first ten results that is judged, as the last column of the main table."""
+    assert result.comparison is not None
+    if not result.judged_shares:
+        return
+    block.columns.append(f"judged@{TOP}")
+    for system, row in zip(result.comparison.systems, block.rows, strict=True):
+        row.append(Cell(_percent(result.judged_shares[system])))
+
+
+def _percent(share: float) -> str:
+    """A share in percent; nothing is rounded to a false 0 or 100."""
+    if share != share:
+        return "-"
+    text = f"{100 * share:.0f}"
+    if (text == "100" and share < 1) or (text == "0" and share > 0):
+        text = f"{100 * share:.2f}"
+    return f"{text} %"
+
+
+def _judging(result: ExperimentResult) -> list[str]:
+    """What should be judged next, and the command for it."""
+    if not result.unjudged:
+        return []
+    count = len(result.unjudged)
+    documents = "1 document" if count == 1 else f"{count:,} documents"
+    if result.plan.judged == SPAN:
+        state = "has no judged span" if count == 1 else "have no judged span"
+    else:
+        state = "is not judged" if count == 1 else "are not judged"
+    lines = [
+        f"{documents} in the first {TOP} of one system only {state}: unjudged counts as irrelevant."
+    ]
+    path = result.folder.path
+    if path is not None and (path / FILE).exists():
+        lines.append(
+            f"To judge them: goodgain judge labels.db --pairs {shlex.quote(str(path / FILE))}"
+        )
+    return lines
 
 
 def _failures(result: ExperimentResult) -> list[Block]:
@@ -74,6 +132,7 @@ def _legend(result: ExperimentResult) -> list[str]:
                 f"Means over {c.seeds[0].seeds} seeds of {names}; experiment --details shows their spread."
             )
             lines.append(c.design)
+    lines += [*data_facts(result), *_judging(result)]
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
     lines += latency_legend(result)

@@ -98,6 +98,18 @@ class Retriever:
         for component in self.components():
             if hasattr(component, "index"):
                 component.index(documents)
+        self.index_own(self.result_texts(documents))
+
+    def result_texts(self, documents: Mapping[str, str]) -> Mapping[str, str]:
+        """The texts of what it returns, by id: the documents, or chunks if its components return these."""
+        inner = [c.result_texts(documents) for c in self.components() if isinstance(c, Retriever)]
+        distinct = list({id(texts): texts for texts in inner}.values())
+        if len(distinct) < 2:
+            return distinct[0] if distinct else documents
+        return {name: text for texts in distinct for name, text in texts.items()}
+
+    def index_own(self, documents: Mapping[str, str]) -> None:
+        """Build its own index, unless it is of these documents already."""
         if self._documents is not documents:
             self.ensure_loaded()
             stages = self.stages = self.stages or Stages()
