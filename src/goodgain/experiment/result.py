@@ -143,6 +143,12 @@ class ExperimentResult(Reportable):
         """What was run: systems, seeds, versions, hash of the data."""
         return self.folder.settings
 
+    @cached_property
+    def composed(self) -> tuple[str, ...]:
+        """The systems with latencies that are sums: what a grid has in common is searched once."""
+        names = {call["system"] for call in self._calls if "composed" in call}
+        return tuple(name for name in self.systems if name in names)
+
     @property
     def stages(self) -> StageCounts:
         """How many stages the last run of the experiment used and reused: "12 of 16 stages reused"."""

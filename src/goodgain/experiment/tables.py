@@ -135,6 +135,11 @@ def _legend(result: ExperimentResult) -> list[str]:
     lines += [*data_facts(result), *_judging(result)]
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
+    if result.composed:
+        lines.append(
+            f"Latencies of {len(result.composed)} systems are composed: what the grid has in common is "
+            "searched and timed once per query."
+        )
     lines += latency_legend(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 
