@@ -22,6 +22,7 @@ ORDER = (
     "funnel",
     "stopping",
     "tradeoffs",
+    "latency",
     "groups",
     "labels",
     "provenance",
