@@ -1,8 +1,9 @@
 """Coverage of the estimate of the best setting, by simulation: python scripts/choice_rates.py [--check].
 
-The best of several settings is chosen and its mean estimated by nested cross-validation; the truth is the mean of the
-chosen setting over all possible queries. Fills the table in docs/optimise.md between `<!-- rates: choice -->` and
-`<!-- end -->`; with --check only says whether coverage lies within the limits (status 1 if not).
+The best of several settings is chosen and its mean estimated by nested cross-validation; the truth is the
+mean of the chosen setting over all possible queries. Fills the table in docs/optimise.md between
+`<!-- rates: choice -->` and `<!-- end -->`; with --check only says whether coverage lies within the limits
+(status 1 if not).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def draw(rng: np.random.Generator, n: int, effects: list[float], kind: str) -> F
 
 
 def simulate(kind: str, effects: list[float], n: int, runs: int) -> list[float]:
-    """Coverage, how many have an interval, its half width, errors of both means; of one split: coverage, width."""
+    """Coverage, samples with an interval, half width, error of both means; coverage and width of a split."""
     rng = np.random.default_rng([2026, n, len(effects), KINDS.index(kind)])
     truth = draw(rng, 200_000, effects, kind).mean(0)
     covered, widths, errors, optimism, split, split_widths = [], [], [], [], [], []
@@ -76,8 +77,8 @@ def simulate(kind: str, effects: list[float], n: int, runs: int) -> list[float]:
 def table(runs: int) -> tuple[str, list[str]]:
     """The table, and what lies outside the limits."""
     lines = [
-        "| settings | values | queries | coverage | samples with an interval | half width | error of the estimate | "
-        "error in sample | coverage, half the queries held out | half width |",
+        "| settings | values | queries | coverage | samples with an interval | half width | error of the "
+        "estimate | error in sample | coverage, half the queries held out | half width |",
         "| --- | --- |" + " ---: |" * 8,
     ]
     outside = []
@@ -88,8 +89,8 @@ def table(runs: int) -> tuple[str, list[str]]:
                     kind, effects, n, runs
                 )
                 lines.append(
-                    f"| {name} | {kind} | {n} | {_percent(covered)} | {_percent(share, 0)} | {_number(width)} | "
-                    f"{error:+.3f} | {optimism:+.3f} | {_percent(split)} | {_number(split_width)} |"
+                    f"| {name} | {kind} | {n} | {_percent(covered)} | {_percent(share, 0)} | "
+                    f"{_number(width)} | {error:+.3f} | {optimism:+.3f} | {_percent(split)} | {_number(split_width)} |"
                 )
                 if share > 0.2 and 100 * covered < LEAST:
                     outside.append(f"{name}, {kind}, {n} queries: {100 * covered:.1f} %")

@@ -1,8 +1,9 @@
 """Races of settings by simulation: python scripts/racing_rates.py [--check].
 
-How often the best setting is dropped wrongly, looked at after every query, and how many calls a race saves. Fills
-the table in docs/optimise.md between `<!-- rates: racing -->` and `<!-- end -->`; with --check only says whether the
-best is dropped more often than alpha allows (status 1 if so). Every race goes through `goodgain.experiment.racing`.
+How often the best setting is dropped wrongly, looked at after every query, and how many calls a race saves.
+Fills the table in docs/optimise.md between `<!-- rates: racing -->` and `<!-- end -->`; with --check only
+says whether the best is dropped more often than alpha allows (status 1 if so). Every race goes through
+`goodgain.experiment.racing`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "optimise.md"
 ALPHA, QUERIES = 0.05, (50, 150, 400)
 LIMIT, PERCENT = 0.05, 90.0  # of latency, in the scenario with a budget
-# The best setting is always the first; by how much the others are behind, in the scale of the normal variable.
+# The best setting is always the first; effects on the scale of the normal variable.
 SCENARIOS = {
     "8 equal": [0.0] * 8,
     "8, best by a little": [0.15] + [0.0] * 7,
@@ -94,13 +95,11 @@ def table(runs: int) -> tuple[str, list[str]]:
     most = 100 * (ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs))
     for name, effects in SCENARIOS.items():
         for kind in KINDS:
-            for n in QUERIES:
-                lines.append(_line(name, kind, n, effects, runs, most, outside))
+            lines += [_line(name, kind, n, effects, runs, most, outside) for n in QUERIES]
     name = "8, best by a little, and 2 better ones over the budget"
+    effects = SCENARIOS["8, best by a little"]
     for kind in KINDS:
-        for n in QUERIES:
-            effects = SCENARIOS["8, best by a little"]
-            lines.append(_line(name, kind, n, effects, runs, most, outside))
+        lines += [_line(name, kind, n, effects, runs, most, outside) for n in QUERIES]
     return "\n".join(lines), outside
 
 

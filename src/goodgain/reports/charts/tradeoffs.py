@@ -24,8 +24,10 @@ from goodgain.reports.charts.scores import (
     measures_of,
     scores_of,
     unit_values,
+    values_of,
 )
-from goodgain.stats.pareto import ON_FRONT, STANDINGS, TradeOff, pareto_front
+from goodgain.stats.paired import Resampling, bca_interval
+from goodgain.stats.pareto import DOMINATED, ON_FRONT, OPEN, STANDINGS, TradeOff, pareto_front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +36,14 @@ if TYPE_CHECKING:
     from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
 
+INTERVALS = "Student's t for quality, bootstrap for time and cost"
 MAX_LABELS = 12  # with more systems, only those on the front have one
+_DIVERGING = [
+    DOMINATED,
+    OPEN,
+    ON_FRONT,
+]  # in the order of the theme's colours: worse, no verdict, better
+_BOOTSTRAPS = 2_000
 _WIDE = 20  # from this ratio of the highest to the lowest price on, the axis is logarithmic
 
 
@@ -65,8 +74,8 @@ def trade_off(
     scores = None if isinstance(result, Comparison) and result.scores is None else scores_of(result)
     points = []
     for t in trade_offs_of(result, measure, price):
-        low, high = _interval(scores, t.system, measure, t.quality)
-        cheap, dear = _interval(scores, t.system, price, t.price)
+        low, high = axis_interval(scores, t.system, measure, t.quality)
+        cheap, dear = axis_interval(scores, t.system, price, t.price)
         points.append(
             Point(
                 system=t.system,
@@ -110,10 +119,17 @@ def trade_offs_of(result: Any, measure: Measure, price: Measure) -> tuple[TradeO
     )
 
 
-def _interval(
-    scores: ScoreSet | None, system: str, measure: Measure, mean: float
+def axis_interval(
+    scores: ScoreSet | None, system: str, measure: Measure, mean: float | None
 ) -> tuple[float | None, float | None]:
-    return (None, None) if scores is None else interval_of(scores, system, measure, mean)[:2]
+    """The interval of a mean; of time and cost, which a few slow calls skew, by bootstrap."""
+    if scores is None or mean is None:
+        return None, None
+    low, high, _ = interval_of(scores, system, measure, mean)
+    if low is None or not measure.is_cost:
+        return low, high
+    how = Resampling(bootstraps=_BOOTSTRAPS)
+    return bca_interval(values_of(scores, system, measure), resampling=how) or (None, None)
 
 
 def points_chart(
@@ -124,7 +140,7 @@ def points_chart(
     quality_title: str,
     price_title: str,
     price_lower_is_better: bool = True,
-    note: str = "Lines show 95% confidence intervals of the means.",
+    note: str = f"Lines show 95% confidence intervals of the means ({INTERVALS}).",
 ) -> Chart:
     """Points with intervals on both axes; the front's members are joined by a dashed line."""
     alt = altair()
@@ -140,11 +156,9 @@ def points_chart(
     highs = [p.quality if p.quality_high is None else p.quality_high for p in points]
     y = alt.Y("quality:Q", title=quality_title, scale=_scale([*lows, *highs]))
     standing = [s for s in STANDINGS if any(p.standing == s for p in points)]
-    places = list(STANDINGS)
-    shapes = [("circle", "cross", "diamond")[places.index(s)] for s in standing]
     color = alt.Color(
-        "standing:N", title=None, legend=legend_of(standing),
-        scale=alt.Scale(domain=_by_verdict(standing), range="diverging"),
+        "standing:N", title=None, legend=legend_of(standing, values=standing),
+        scale=alt.Scale(domain=_DIVERGING, range="diverging"),
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("system:N", title="system"),
@@ -179,8 +193,8 @@ def points_chart(
         interval.encode(x=alt.X("cheap:Q", title=price_title), x2="dear:Q", y=y),
         base.mark_point(size=110, opacity=1).encode(
             x=x, y=y,
-            shape=alt.Shape("standing:N", title=None, legend=legend_of(standing),
-                            scale=alt.Scale(domain=standing, range=shapes)),
+            shape=alt.Shape("standing:N", title=None, legend=legend_of(standing, values=standing),
+                            scale=alt.Scale(domain=_DIVERGING, range=["cross", "diamond", "circle"])),
         ),
         text.encode(x=x, y=y, text="label:N"),
         data=values,
@@ -200,12 +214,6 @@ def points_chart(
             for p in points
         ],
     )  # fmt: skip
-
-
-def _by_verdict(standing: Sequence[str]) -> list[str]:
-    """The standings in the order of the diverging colours: worse, undecided, better."""
-    on_front, dominated, undecided = STANDINGS
-    return [s if s in standing else f"({s})" for s in (dominated, undecided, on_front)]
 
 
 def _reach(points: Sequence[Point], wide: bool) -> tuple[float, float]:

@@ -79,8 +79,8 @@ def _chart(result: Optimisation, suffix: str) -> list[Chart]:
         price=name,
         quality_title=f"{result.measure}{direction_note(result.measure)}",
         price_title=f"{name}, lower is better",
-        note=f"Lines show {level} intervals in the race, which hold whenever it may stop; a line that reaches "
-        "the right edge is not bounded.",
+        note=f"Lines show {level} intervals in the race, which hold whenever it may stop; a line that "
+        "reaches the right edge is not bounded.",
     )
     return [replace(chart, key=f"race{suffix}")]
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.comparison.comparison import Price
 from goodgain.comparison.render import header
-from goodgain.reports.charts.scores import interval_of
-from goodgain.reports.charts.tradeoffs import price_unit, trade_off
+from goodgain.reports.charts.tradeoffs import INTERVALS, axis_interval, price_unit, trade_off
 from goodgain.reports.elements import (
     Cell,
     Column,
@@ -66,7 +65,7 @@ def _front(contents: PageContents, quality: Measure, costs: Sequence[Measure]) -
     explained = "; ".join(f"{name}: {text}" for name, text in STANDINGS.items() if name in present)
     note = (
         f"{explained[:1].upper()}{explained[1:]} (paired one-sided t-tests at 0.05, Holm's correction over "
-        "all pairs of systems). Below each mean: its 95% confidence interval."
+        f"all pairs of systems). Below each mean: its 95% confidence interval ({INTERVALS})."
     )
     charts: list[Element] = []
     for place, cost in enumerate(axes[1:]):
@@ -99,9 +98,7 @@ def _cell(contents: PageContents, system: str, measure: Measure) -> Cell:
     """A mean with its interval, in the unit of the column."""
     mean = contents.mean(system, measure)
     factor, _ = price_unit(measure, _means(contents, measure)) if measure.is_cost else (1, "")
-    low, high = None, None
-    if contents.scores is not None:
-        low, high, _ = interval_of(contents.scores, system, measure, mean)
+    low, high = axis_interval(contents.scores, system, measure, mean)
     scaled = [None if v is None else factor * v for v in (mean, low, high)]
     return Cell(value=scaled[0], low=scaled[1], high=scaled[2])
 
