@@ -90,7 +90,8 @@ def table(runs: int) -> tuple[str, list[str]]:
                 )
                 lines.append(
                     f"| {name} | {kind} | {n} | {_percent(covered)} | {_percent(share, 0)} | "
-                    f"{_number(width)} | {error:+.3f} | {optimism:+.3f} | {_percent(split)} | {_number(split_width)} |"
+                    f"{_number(width)} | {error:+.3f} | {optimism:+.3f} | {_percent(split)} | "
+                    f"{_number(split_width)} |"
                 )
                 if share > 0.2 and 100 * covered < LEAST:
                     outside.append(f"{name}, {kind}, {n} queries: {100 * covered:.1f} %")
