@@ -332,11 +332,12 @@ def _trade_off(c: Comparison) -> Block:
     price = c.prices[0].measure
     block = Block(
         f"{quality} against {price}: the Pareto front",
-        ["system", header(quality), header(price), "on the front", "beaten by"],
+        ["system", header(quality), header(price), "standing", "beaten by"],
     )
     for t in c.trade_off:
-        yes = "yes" if t.on_front else "no"
-        block.rows.append([t.system, number(t.quality), number(t.price), yes, t.beaten_by or "-"])
+        block.rows.append(
+            [t.system, number(t.quality), number(t.price), t.standing, t.beaten_by or "-"]
+        )
     return block
 
 

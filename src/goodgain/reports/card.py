@@ -63,6 +63,7 @@ def opening(contents: PageContents) -> Opening:
         sentences.append(_good_gain_headline(contents))
     if contents.stoppings:
         sentences.append(_stopping_headline(contents))
+    sentences += [[UserText(result.sentences()[0])] for result in contents.optimisations]
     if contents.calibrations:
         sentences.append(_calibration_headline(contents))
     if card is None and not sentences:
