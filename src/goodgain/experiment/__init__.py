@@ -3,5 +3,6 @@
 from goodgain.experiment.config import read_experiment
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.result import ExperimentResult, SystemScores
+from goodgain.experiment.retrievers.answers import Answer
 
-__all__ = ["Experiment", "ExperimentResult", "SystemScores", "read_experiment"]
+__all__ = ["Answer", "Experiment", "ExperimentResult", "SystemScores", "read_experiment"]
