@@ -239,8 +239,9 @@ def test_a_retriever_in_a_file(tmp_path, capsys):
         'corpus = "corpus.jsonl"\nqueries = "queries.tsv"\nqrels = "qrels.txt"\nmeasures = "RR"\n'
         '[systems.mine]\nretriever = "frame:retriever"\nid = "metadata.key"\nversion = "1"\n'
     )
-    assert run_command(["experiment", str(tmp_path / "frame.toml"), "-q", "--format", "jsonl"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[0])["RR"] == 1
+    assert run_command(["experiment", str(tmp_path / "frame.toml"), "-q"]) == 0
+    assert "mine" in capsys.readouterr().out
+    assert gg.ExperimentResult.open(tmp_path / "frame")["RR"] == 1
     settings = json.loads((tmp_path / "frame" / "experiment.json").read_text())["systems"]["mine"]
     assert settings["retriever"] == "frame:Mine"
 
