@@ -21,6 +21,7 @@ from goodgain.cli.options import (
     add_save,
     add_seed,
     add_seeds,
+    add_spans,
     add_test,
     add_unpaired,
     listing,
@@ -112,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"bootstrap samples (default: {BOOTSTRAPS:,})",
     )  # fmt: skip
     add_seed(group)
-    add_evaluation(p)
+    add_spans(add_evaluation(p))
     add_report(p)
     add_output(p, per_query=False)
     return p
@@ -183,7 +184,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if inputs:
         result = replace(result, inputs=tuple(inputs))
-    texts = {"queries": _queries_with_texts(args.queries)} if args.report else {}
+    texts = {"queries": _queries_with_texts(args)} if args.report else {}
     write(args, result.render(args.format), side_files(args, result, *evaluations, **texts))
     warnings = [warning for evaluation in evaluations for warning in evaluation.warnings()]
     warn(args, [*warnings, *result.warnings()])
@@ -277,18 +278,12 @@ def measured_sources(args: argparse.Namespace) -> list[Any]:
     return []
 
 
-def _queries_with_texts(path: str | None) -> str | None:
-    """The table of queries if it has texts; one that only has groups is enough for --by."""
-    from goodgain.errors import InputError
-    from goodgain.io.texts import read_texts
+def _queries_with_texts(args: argparse.Namespace) -> str | None:
+    """The table of queries for the page; one that only has groups is enough for --by."""
+    from goodgain.io.texts import has_texts
 
-    if path is None:
-        return None
-    try:
-        read_texts(path, "query")
-    except InputError:
-        return None
-    return path
+    path: str | None = args.queries
+    return None if path is None or (args.by and not has_texts(path)) else path
 
 
 def _run_sources(

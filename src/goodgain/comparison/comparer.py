@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import groups
-from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
+from goodgain.comparison.comparison import Comparison, Pair, Settings
 from goodgain.comparison.design import describe
+from goodgain.comparison.equivalence import is_tied, usual_margin
 from goodgain.comparison.pairing import (
     RESAMPLED,
     Column,
@@ -21,9 +22,11 @@ from goodgain.comparison.pairing import (
     primary_columns,
     primary_first,
 )
+from goodgain.comparison.prices import front, price_table
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.standings import Standings, stand
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
@@ -31,7 +34,6 @@ from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
 from goodgain.stats.margin import Margin
 from goodgain.stats.paired import TESTS, Outcome, Resampling
-from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
 from goodgain.stats.seeds import SeedSpread, seed_spread
 from goodgain.stats.tukey import Tukey
 
@@ -192,7 +194,7 @@ def compare_scores(
     spreads = _seed_spreads(scores, columns)
     require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
     tester = _Tester(settings, resampling, margin, errors)
-    prices = _prices(scores, columns)
+    prices = price_table(scores, columns)
     means = {
         s: {column.label: _level(column, _defined(scores, s, column.key)) for column in columns}
         for s in scores.systems
@@ -230,12 +232,35 @@ def compare_scores(
         factor=scores.factor,
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
-        trade_off=_trade_off(columns, means, prices),
+        trade_off=front(columns, means, prices),
+        standings=_standings(scores, columns, means, pairing, settings, pairs),
         notes=tuple(notes),
         inputs=tuple(scores.inputs),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         version=__version__,
         scores=scores,
+    )
+
+
+def _standings(
+    scores: ScoreSet,
+    columns: list[Column],
+    means: Mapping[str, Mapping[str, float]],
+    pairing: Pairing,
+    settings: Settings,
+    pairs: Sequence[Pair],
+) -> Standings | None:
+    """All pairs of systems by the first measure of quality."""
+    quality = next((column for column in columns if not column.measure.is_cost), None)
+    if quality is None:
+        return None
+    return stand(
+        scores=scores,
+        column=quality,
+        means=means,
+        pairing=pairing,
+        settings=settings,
+        pairs=pairs,
     )
 
 
@@ -420,11 +445,14 @@ class _Tester:
             by_queries = paired.run_test("t", d).p
         wins = int((improvements > settings.tie).sum())
         losses = int((improvements < -settings.tie).sum())
-        detectable = None
+        level, detectable = settings.alpha / max(1, hypotheses), None
         if is_mean:
-            detectable = self._detectable(cell, settings.alpha / max(1, hypotheses))
+            detectable = self._detectable(cell, level)
         p = outcome.p if p_corrected is None else p_corrected
         bounds = self._bounds(cell, p, hypotheses) if is_mean else None
+        within = margin
+        if within is None and is_mean:
+            within = usual_margin(column.measure, before)
         return Pair(
             system=cell.system,
             baseline=cell.baseline,
@@ -457,6 +485,9 @@ class _Tester:
             bound_low=None if bounds is None else bounds[0],
             bound_high=None if bounds is None else bounds[1],
             settled=bounds is None or bounds[2],
+            tests=hypotheses,
+            tied=bool(within) and is_tied(cell, within or 0.0, level, self._resampling),
+            tied_within=within,
             exploratory=not self.is_tested(cell),
         )
 
@@ -541,35 +572,3 @@ def _seed_spreads(
             table = table[~np.isnan(table).all(1)] if units else table
             spreads[system, column.key] = seed_spread(system, column.label, table)
     return spreads
-
-
-def _prices(scores: ScoreSet, columns: list[Column]) -> tuple[Price, ...]:
-    """mean, p50, p95 and p99 of every column of time or cost, once each."""
-    prices = []
-    for key in dict.fromkeys(column.key for column in columns if column.measure.is_cost):
-        for system in scores.systems:
-            values = _defined(scores, system, key)
-            if values:
-                measure = scores.measures[key]
-                prices.append(
-                    Price(
-                        system=system, measure=measure, **percentiles(values), queries=len(values)
-                    )
-                )
-    return tuple(prices)
-
-
-def _trade_off(
-    columns: list[Column], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
-) -> tuple[TradeOff, ...]:
-    """The first measure of quality against the first of time or cost, if there are both."""
-    quality = next((column.measure for column in columns if not column.measure.is_cost), None)
-    if quality is None or not prices:
-        return ()
-    price = prices[0].measure
-    return pareto_front(
-        {s: values[quality.label] for s, values in means.items()},
-        {p.system: p.mean for p in prices if p.measure == price},
-        quality.lower_is_better,
-        price.lower_is_better,
-    )

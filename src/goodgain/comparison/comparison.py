@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from goodgain.comparison.standings import Standings
 from goodgain.measures.custom import saved_measure
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import different_judges, judge_notes
@@ -18,12 +19,13 @@ from goodgain.stats.seeds import SeedSpread
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.comparison.card import Card
     from goodgain.comparison.gsb import GSB
     from goodgain.comparison.scores import ScoreSet
     from goodgain.measures.definition import Measure
 
 
-Verdict = Literal["better", "worse", "not shown", "open", "exploratory"]
+Verdict = Literal["better", "worse", "tied", "not shown", "open", "exploratory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,9 @@ class Pair:
     bound_low: float | None = None
     bound_high: float | None = None
     settled: bool = True  # the verdict is the same whatever the missing labels are
+    tests: int = 0  # corrected together; 0 if not recorded
+    tied: bool = False  # shown to differ by less than `tied_within`
+    tied_within: float | None = None  # the margin, or 1 % of the measure's range
     exploratory: bool = False
 
     @property
@@ -103,18 +108,26 @@ class Pair:
         return "" if self.stars == NOT_SIGNIFICANT else self.stars
 
     @property
+    def is_tested(self) -> bool:
+        """Whether there is a p-value to report; one query, for example, has none."""
+        return self.statistic is not None or self.p != 1
+
+    @property
     def improvement(self) -> float:
         """The difference, positive if the system is better."""
         return self.measure.sign * self.difference
 
     def verdict(self, alpha: float = 0.05) -> Verdict:
-        """What the test shows; "open" if missing labels allow another verdict."""
+        """What the tests show; "open" if missing labels allow another verdict.
+
+        Tied is shown, by two one-sided tests; a difference that is only not significant is "not shown".
+        """
         if self.p_corrected is None:
             return "exploratory"
         if not self.settled:
             return "open"
         if not self.p_corrected < alpha or self.improvement == 0:
-            return "not shown"
+            return "tied" if self.tied else "not shown"
         return "better" if self.improvement > 0 else "worse"
 
     @property
@@ -187,7 +200,7 @@ LONG_COLUMNS = (
     "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
     "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
     "p_equivalent", "seeds", "p_these_seeds", "group", "note", "bound_low", "bound_high", "settled",
-    "lower_is_better", "exploratory",
+    "lower_is_better", "exploratory", "tied_within", "verdict",
 )  # fmt: skip
 
 
@@ -213,6 +226,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     seeds: tuple[SeedSpread, ...] = ()
     prices: tuple[Price, ...] = ()
     trade_off: tuple[TradeOff, ...] = ()
+    standings: Standings | None = None  # by the first measure of quality
     notes: tuple[str, ...] = ()
     inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
@@ -267,6 +281,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         return pair.verdict(self.settings.alpha)
 
     @property
+    def quality(self) -> Measure | None:
+        """The first measure that is neither time nor cost: what the verdict is about."""
+        return next((m for m in self.measures if not m.is_cost), None)
+
+    def card(self) -> Card | None:
+        """The verdict: who is better, by how much, at what cost, next; None without a quality measure."""
+        from goodgain.comparison.card import verdict_card
+
+        return verdict_card(self)
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The groups, in order of appearance."""
         return tuple(dict.fromkeys(pair.group or "" for pair in self.group_pairs))
@@ -281,7 +306,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         """Column names and long rows, groups after the whole."""
         rows = []
         for pair in (*self.pairs, *self.group_pairs):
-            values = pair.to_dict()
+            values = pair.to_dict() | {"verdict": self.verdict(pair)}
             rows.append([values[column] for column in LONG_COLUMNS])
         return list(LONG_COLUMNS), rows
 
@@ -304,7 +329,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         from goodgain.comparison.render import blocks, blocks_html, legend
 
-        return blocks_html(blocks(self), legend(self))
+        return blocks_html(blocks(self), legend(self), self.card())
 
     # --- as data of other libraries ---
 
@@ -317,6 +342,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         data["measures"] = [measure.to_dict() for measure in self.measures]
         for name in _RECORDS:
             data[name] = [record.to_dict() for record in getattr(self, name)]
+        data["standings"] = None if self.standings is None else self.standings.to_dict()
+        data["verdict"] = None if (card := self.card()) is None else card.to_dict()
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -349,10 +376,12 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
             if own.name not in values and own.name != "scores":
                 value = data.get(own.name, own.default) if own.name in _LATER else data[own.name]
                 values[own.name] = tuple(value) if isinstance(value, list) else value
+        if values["standings"] is not None:
+            values["standings"] = Standings.from_dict(values["standings"])
         return cls(**values)
 
 
-_LATER = ("design", "factor")  # fields that version 0.1 did not save
+_LATER = ("design", "factor", "standings")  # fields that version 0.1 did not save
 
 # The fields of a comparison that hold records, and their class.
 _RECORDS: dict[str, Any] = {

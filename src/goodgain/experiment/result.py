@@ -31,12 +31,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
+    from goodgain.experiment.choice import Choices
     from goodgain.experiment.control import Control
     from goodgain.experiment.loads import LoadStep
     from goodgain.experiment.stages import StageCounts
     from goodgain.experiment.timing import Timing
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
+
+
+_LONGEST_NAME = 200  # of a file, before its suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,6 +297,26 @@ class ExperimentResult(Reportable):
             systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
 
+    def choose(
+        self, measure: str | Measure | None = None, *, folds: int = 5, seed: int = 0
+    ) -> Choices:
+        """The best point of each grid and the best system of all, estimated on held-out queries.
+
+        `measure` is by default the first of the experiment.
+        """
+        from goodgain.experiment.choice import choose_from
+
+        return choose_from(self, measure, folds=folds, seed=seed)
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The number of queries that each system was called for."""
+        queries: dict[str, set[str]] = {name: set() for name in self.systems}
+        for call in self._calls:
+            if call["system"] in queries:
+                queries[call["system"]].add(call["query"])
+        return {name: len(own) for name, own in queries.items()}
+
     # --- by name ---
 
     def __getitem__(self, key: Any) -> Any:
@@ -354,13 +378,13 @@ class ExperimentResult(Reportable):
             messages.append(
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
-        for name in self.systems:
-            called = len({call["query"] for call in self._calls if call["system"] == name})
+        for name, called in self.called.items():
             if called < self.settings["queries"]:
                 messages.append(
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
                     "means are too low; run the experiment again to finish it"
                 )
+            messages += [f"{name}: {note}" for note in self.folder.index_of(name).get("notes", ())]
             timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))
@@ -378,6 +402,10 @@ class ExperimentResult(Reportable):
             if timing.beside:
                 messages.append(
                     f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
+                )
+            if _has_query_vectors(self.settings["systems"][name]):
+                messages.append(
+                    f"{name}: the vectors of queries were computed before, so its latency is without them"
                 )
         messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:
@@ -505,6 +533,13 @@ class _RunTable:
         return {query: dict(results) for query, results in self._results.items()}
 
 
+def _has_query_vectors(settings: dict[str, Any]) -> bool:
+    """Whether a system or one that it is built on searches with precomputed vectors of queries."""
+    return settings.get("query_vectors") is not None or any(
+        map(_has_query_vectors, settings.get("components", ()))
+    )
+
+
 def primary_measures(
     primary: Measures, measures: Sequence[Measure], rel: float
 ) -> tuple[Measure, ...]:
@@ -531,7 +566,12 @@ def _file_name(name: str) -> str:
     """A file name that no other system has: other characters are written as in URLs."""
     from urllib.parse import quote
 
-    return quote(name, safe=" ()+,=@").replace("~", "%7E")
+    quoted = quote(name, safe=" ()+,=@[]").replace("~", "%7E")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    from hashlib import sha256
+
+    return f"{quoted[: _LONGEST_NAME - 21]}~{sha256(name.encode()).hexdigest()[:20]}"
 
 
 def _trec(run: Run, name: str) -> str:

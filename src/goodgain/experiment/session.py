@@ -94,12 +94,7 @@ class Session:
     def _make_calls(self, waiting: list[Task], loaded: list[Key]) -> None:
         searches = self._indexed(list(dict.fromkeys([*(key for key, _, _ in waiting), *loaded])))
         waiting = [task for task in waiting if task[0] in searches]
-        caller = Caller(
-            self._experiment.depth,
-            self._experiment.timeout,
-            duplicates=self._experiment.duplicates,
-            canonical=self._experiment.canonical,
-        )
+        caller = self.caller()
         bar = Progress("searching", len(waiting), self._progress)
         try:
             self._warm_up(caller, searches)
@@ -113,6 +108,15 @@ class Session:
             bar.close()
         if loaded:
             self._make_load(caller, {key: searches[key] for key in loaded if key in searches})
+
+    def caller(self) -> Caller:
+        """What makes the calls of the experiment."""
+        return Caller(
+            self._experiment.depth,
+            self._experiment.timeout,
+            duplicates=self._experiment.duplicates,
+            canonical=self._experiment.canonical,
+        )
 
     def _schedule(self) -> Iterator[Task]:
         """Every call, in order.
@@ -155,7 +159,8 @@ class Session:
             search = self._experiment.systems[name]
             for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
                 retriever.stages = self._stages
-                retriever.load()
+                retriever.use_queries(self._experiment.queries)
+                retriever.ensure_loaded()
         for name in names:
             search = self._experiment.systems[name]
             if self._index(name, search):
@@ -187,6 +192,8 @@ class Session:
             self._stages.count(name, [use for r in search.all_retrievers() for use in r.uses])
             seconds, size = search.index_seconds(), search.index_bytes()
             record |= {"reused": reused} if (reused := search.reused()) else {"seconds": seconds}
+            if notes := [note for r in search.all_retrievers() for note in r.notes()]:
+                record["notes"] = notes
         else:
             record["seconds"] = time.perf_counter() - start
             size = max(0, resident_bytes() - before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.card_views import card_markdown, card_text
 from goodgain.comparison.render import (
     Block,
     block_text,
@@ -26,6 +27,9 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     tables = [block_text(block, format) for block in _blocks(result)]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
+    card = None if result.comparison is None else result.comparison.card()
+    if card is not None and format != "latex":
+        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
     mark = "% " if format == "latex" else ""
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
 
@@ -34,7 +38,8 @@ def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
-    return scores + blocks_html(_blocks(result), _legend(result))
+    card = None if result.comparison is None else result.comparison.card()
+    return scores + blocks_html(_blocks(result), _legend(result), card)
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:

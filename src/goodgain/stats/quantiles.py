@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def percentile(values: Sequence[float], percent: int) -> float:
+def percentile(values: Sequence[float], percent: float) -> float:
     """The percentile, interpolated linearly between the two nearest values."""
     ordered = sorted(values)
     place = (len(ordered) - 1) * percent / 100
@@ -20,7 +20,7 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 
 def percentile_interval(
-    values: Sequence[float], percent: int, level: float = 0.95
+    values: Sequence[float], percent: float, level: float = 0.95
 ) -> tuple[float, float]:
     """An interval for the percentile of the population, from order statistics (no assumption of shape).
 
@@ -42,7 +42,7 @@ def values_needed(percent: int, level: float = 0.95) -> int:
 
 
 @cache
-def _order_statistics(n: int, percent: int, level: float) -> tuple[int, int]:
+def _order_statistics(n: int, percent: float, level: float) -> tuple[int, int]:
     """The ranks (from 1) of the two values; 0 and n + 1 where there is none."""
     p, tail = percent / 100, (1 - level) / 2
     spread = 10 * math.sqrt(n * p * (1 - p)) + 10  # beyond it nothing is left to count
