@@ -477,6 +477,13 @@ class ExperimentResult(Reportable):
             for measure in self.plan.measures
             if documents_of(measure) > depth
         ]
+        for name in self.systems:  # a retriever whose own depth was set
+            own = self.settings["systems"][name].get("depth", depth)
+            deeper = [m.label for m in self.plan.measures if documents_of(m) > own]
+            if deeper and own < depth:
+                messages.append(
+                    f"{name} returns at most {own} documents, fewer than {', '.join(deeper)} looks at"
+                )
         longest: dict[str, int] = {}
         for call in self._calls:
             if call["system"] in self.systems:
