@@ -37,11 +37,17 @@ class Card:
     cost: tuple[Span, ...]
     caveat: tuple[Span, ...]
     next: tuple[Span, ...]
+    why: tuple[tuple[Span, ...], ...] = ()  # at most three reasons, if a page can name any
 
     def lines(self) -> list[tuple[str, tuple[Span, ...]]]:
-        """What the card says below its headline, each line under its name; empty ones are left out."""
+        """What the card says below its headline, each line under its name; empty ones are left out.
+
+        A name that is empty belongs to the line above.
+        """
+        because = "why" if self.word in ("better", "worse") else "where"
         listed = [
             ("by how much", self.numbers),
+            *((because if i == 0 else "", spans) for i, spans in enumerate(self.why)),
             ("cost", self.cost),
             ("others", self.others),
             ("caveat", self.caveat),
@@ -61,7 +67,11 @@ class Card:
             "low": pair.low,
             "high": pair.high,
             "headline": spans_text(self.headline),
-            **{name.replace(" ", "_"): spans_text(spans) for name, spans in self.lines()},
+            "why": [spans_text(spans) for spans in self.why],
+            **{
+                name: spans_text(getattr(self, name))
+                for name in ("numbers", "cost", "others", "caveat", "next")
+            },
         }
 
 

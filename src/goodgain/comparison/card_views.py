@@ -48,7 +48,10 @@ def card_markdown(card: Card) -> str:
         return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in plain(text))
 
     lines = [f"**{card.word}**: {safe(spans_text(card.headline))}", ""]
-    lines += [f"- {name}: {safe(spans_text(spans))}" for name, spans in card.lines()]
+    lines += [
+        f"- {name}: {safe(spans_text(spans))}" if name else f"  {safe(spans_text(spans))}"
+        for name, spans in card.lines()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -80,7 +83,8 @@ def card_html(card: Card) -> str:
     rows = []
     for name, spans in card.lines():
         bar = _svg_bar(card) if name == "by how much" else ""
-        rows.append(f"<dt>{escape(name.capitalize())}</dt><dd>{spans_html(spans)}{bar}</dd>")
+        title = f"<dt>{escape(name.capitalize())}</dt>" if name else ""
+        rows.append(f"{title}<dd>{spans_html(spans)}{bar}</dd>")
     kind = card.word.replace(" ", "-")
     return (
         f'<div class="verdict {kind}"><p class="verdict-head"><strong class="verdict-word">'

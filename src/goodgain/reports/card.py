@@ -12,6 +12,7 @@ from goodgain.comparison.comparer import compare_scores
 from goodgain.comparison.comparison import Settings
 from goodgain.comparison.pairing import Column
 from goodgain.reports.elements import Span, Strong, UserText
+from goodgain.reports.reasons import why
 from goodgain.results.nouns import counted, unit_nouns
 from goodgain.results.numbers import decimals
 from goodgain.results.spans import spans_html, spans_text
@@ -57,6 +58,8 @@ def opening(contents: PageContents) -> Opening:
         card = _first_two(contents, contents.quality)
         if card is None:
             sentences.append(_one_system(contents, contents.quality))
+    if card is not None:
+        card = replace(card, why=why(contents, card))
     if contents.gains:
         sentences.append(_good_gain_headline(contents))
     if contents.stoppings:

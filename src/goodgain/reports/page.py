@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "dom.js",
     "address.js",
+    "folds.js",
     "export.js",
     "table.js",
     "chart.js",
@@ -35,7 +36,6 @@ SCRIPTS = (
     "lists.js",
     "replay.js",
     "agentic.js",
-    "folds.js",
     "page.js",
 )
 CHART_SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")

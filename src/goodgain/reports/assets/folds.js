@@ -18,7 +18,7 @@ function reveal(node) {
 // The section that the address names, or the table that its filters belong to, is opened.
 function revealTarget() {
   const name = decodeURIComponent(location.hash.slice(1));
-  reveal(name.includes("=") ? document.getElementById("queries")?.querySelector(FOLDS + " > *") : document.getElementById(name)?.querySelector("details.fold > *"));
+  reveal(parameters().has("query") || QUERY_PARAMETERS.some((each) => parameters().has(each)) ? document.getElementById("queries")?.querySelector(FOLDS + " > *") : document.getElementById(name)?.querySelector("details.fold > *"));
 }
 
 function foldsButton() {
@@ -36,10 +36,11 @@ function copyButton() {
   const card = document.querySelector(".verdict");
   if (!card) return;
   const lines = [card.querySelector(".verdict-head").innerText];
-  for (const term of card.querySelectorAll("dt")) {
-    const text = term.nextElementSibling.cloneNode(true);
+  for (const description of card.querySelectorAll("dd")) {
+    const text = description.cloneNode(true);
     for (const drawing of text.querySelectorAll("svg")) drawing.remove();
-    lines.push(`${term.textContent}: ${text.textContent}`);
+    const term = description.previousElementSibling;
+    lines.push(`${term.tagName === "DT" ? term.textContent + ": " : ""}${text.textContent}`);
   }
   const status = element("span", { class: "note", role: "status" });
   const button = element("button", { type: "button", class: "quiet copy", onclick: async () => {

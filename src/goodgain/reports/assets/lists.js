@@ -94,7 +94,7 @@ function oneList(queries, { row, system, side, items, measure, base, places, lar
     const elsewhere = systems.flatMap((s, at) => {
       const other = at === side ? undefined : places[at].get(doc);
       return other ? [element("button", { type: "button", class: "chip", "aria-label": plain(`Go to it in ${data.systems[s]}, rank ${other.rank}`), onclick: () => marked.go(doc, at) },
-        userText(data.systems[s]), ` ${other.rank}`)] : [];
+        userText(data.shorts[s]), ` ${other.rank}`)] : [];
     });
     return element("div", { "data-doc": doc, "data-side": side, tabindex: "-1" }, documentCell(packed, doc),
       elsewhere.length ? element("span", { class: "chips" }, elsewhere) : null);
@@ -168,13 +168,13 @@ function idealOrder(queries, row) {
     const below = ideal.filter(({ ranks }) => ranks[at] > packed.depth).length;
     const never = ideal.filter(({ ranks }) => ranks[at] === 0).length;
     return ideal[0].ranks[at] === undefined ? null
-      : [userText(data.systems[s]), ` missed ${never.toLocaleString("en-US")} and has ${below.toLocaleString("en-US")} below rank ${packed.depth}`];
+      : [userText(data.shorts[s]), ` missed ${never.toLocaleString("en-US")} and has ${below.toLocaleString("en-US")} below rank ${packed.depth}`];
   }).filter((text) => text !== null);
   const columns = [
     { name: "#", kind: "number", digits: 0, help: "rank in the ideal order", of: (i) => i + 1 },
     { name: "document", kind: "text", wide: true, of: (i) => packed.ids[ideal[i].doc], draw: (i) => element("div", {}, documentCell(packed, ideal[i].doc)) },
     { name: "gain", kind: "number", help: "from the judgments", of: (i) => ideal[i].gain, draw: (i) => gainBadge(ideal[i].gain, packed) },
-    ...systems.map((s, at) => ({ name: data.systems[s], kind: "number", digits: 0, help: "rank in the list of this system", of: (i) => rank(i, at) })),
+    ...systems.map((s, at) => ({ name: data.systems[s], short: data.shorts[s], kind: "number", digits: 0, help: "rank in the list of this system", of: (i) => rank(i, at) })),
   ];
   const table = new DataTable({
     key: "query-ideal", title: "Relevant documents in the ideal order", columns, count: ideal.length, note: "",

@@ -43,7 +43,10 @@ class Queries {
       this.followed = this.signature();
       this.read(all);
       this.draw();
-      if (isLink && !all.has("query") && QUERY_PARAMETERS.some((name) => all.has(name))) this.place.scrollIntoView();
+      if (isLink && !all.has("query") && QUERY_PARAMETERS.some((name) => all.has(name))) {
+        reveal(this.place);
+        this.place.scrollIntoView();
+      }
     }
     this.detail.follow();
   }
@@ -114,9 +117,9 @@ class Queries {
     const { help } = data.measures[this.measure];
     const largest = Math.max(...this.systems.map((s) => values[s][this.measure].reduce((most, v) => (Math.abs(v) > most ? Math.abs(v) : most), 0)));
     for (const s of this.systems)
-      columns.push({ key: `value:${data.systems[s]}`, name: data.systems[s], kind: "number", help, of: (row) => values[s][this.measure][row], largest });
+      columns.push({ key: `value:${data.systems[s]}`, name: data.systems[s], short: data.shorts[s], kind: "number", help, of: (row) => values[s][this.measure][row], largest });
     for (const s of this.others)
-      columns.push({ key: `change:${data.systems[s]}`, name: `${data.systems[s]} − ${data.systems[this.reference]}`, kind: "number", signed: true, system: s, of: (row) => this.difference(row, s), largest });
+      columns.push({ key: `change:${data.systems[s]}`, name: `${data.systems[s]} − ${data.systems[this.reference]}`, short: `${data.shorts[s]} − ${data.shorts[this.reference]}`, kind: "number", signed: true, system: s, of: (row) => this.difference(row, s), largest });
     for (const [name, { title, help: meaning, digits }] of Object.entries(RANGES))
       if (facts[name]) columns.push({ key: name, name: title, help: meaning, kind: "number", digits, of: name === "unjudged" ? (row) => 100 * facts[name](row) : facts[name] });
     return columns;
@@ -190,7 +193,7 @@ class Queries {
     if (this.others.length) {
       const sign = data.measures[this.measure].lower ? -1 : 1;
       const tests = { better: (d) => sign * d > EPSILON, worse: (d) => -sign * d > EPSILON, equal: (d) => Math.abs(d) <= EPSILON };
-      const kinds = this.others.flatMap((s) => OUTCOMES.map((kind) => ({ key: `${kind}:${data.systems[s]}`, text: `${data.systems[s]} ${kind}`, keep: (row) => tests[kind](this.difference(row, s)) })));
+      const kinds = this.others.flatMap((s) => OUTCOMES.map((kind) => ({ key: `${kind}:${data.systems[s]}`, text: `${data.shorts[s]} ${kind}`, keep: (row) => tests[kind](this.difference(row, s)) })));
       const current = OUTCOMES.includes(state.outcome) ? `${state.outcome}:${data.systems[this.others[0]]}` : state.outcome;
       const at = kinds.findIndex(({ key }) => key === current);
       const select = choice("Filter by difference", [["", "All differences"], ...kinds.map(({ text }, i) => [String(i), text])], at < 0 ? "" : String(at),

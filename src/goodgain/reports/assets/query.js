@@ -20,7 +20,7 @@ function queryContent(queries, row) {
 // Measures as rows, selected systems as columns; below a value its bounds over all gains of unjudged documents.
 function valuesTable(queries, row) {
   const { data, values, systems, lists } = queries;
-  const columns = [{ name: "measure", kind: "text" }, ...systems.map((s) => ({ name: data.systems[s], kind: "number", interval: true }))];
+  const columns = [{ name: "measure", kind: "text" }, ...systems.map((s) => ({ name: data.systems[s], short: data.shorts[s], kind: "number", interval: true }))];
   const best = data.measures.map((measure, m) => {
     const defined = systems.map((s) => values[s][m][row]).filter((v) => !Number.isNaN(v));
     return defined.length > 1 && new Set(defined).size > 1 ? Math[measure.lower ? "min" : "max"](...defined) : null;
@@ -53,7 +53,7 @@ function couldChange(queries, row) {
     const now = queries.difference(row, s);
     const [low, high] = [other[0] - own[1], other[1] - own[0]];
     const turns = now > EPSILON ? low < -1e-6 : now < -EPSILON ? high > 1e-6 : true;
-    return [element("li", {}, userText(data.systems[s]), " − ", userText(data.systems[reference]),
+    return [element("li", {}, userText(data.shorts[s]), " − ", userText(data.shorts[reference]),
       ` is ${number(now, 4, true)}; with all documents judged it lies within ${number(low, 4, true)} and ${number(high, 4, true)}: `,
       element("strong", {}, turns ? (Math.abs(now) <= EPSILON ? "they may differ." : "the order may change.") : "the order stays."))];
   });

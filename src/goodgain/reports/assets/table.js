@@ -60,7 +60,7 @@ class DataTable {
     this.head = element("tr");
     this.body = element("tbody");
     this.buttons = table.columns.map((column, i) => {
-      const button = element("button", { type: "button", class: "sort", title: column.help, onclick: () => this.sortBy(i) }, userText(column.name));
+      const button = element("button", { type: "button", class: "sort", title: [column.short && column.name, column.help].filter(Boolean).join(": ") || null, onclick: () => this.sortBy(i) }, userText(column.short ?? column.name));
       this.head.append(element("th", { scope: "col", class: cellClass(column) }, button));
       return button;
     });
@@ -216,7 +216,7 @@ class DataTable {
 
 // A page on paper cannot be turned.
 function printTables(printing) {
-  for (const box of document.querySelectorAll(".table")) if (!printing || box.checkVisibility()) box.dataTable?.print(printing);
+  for (const box of document.querySelectorAll(".table")) if (!box.closest("dialog:not([open])")) box.dataTable?.print(printing);
 }
 addEventListener("beforeprint", () => printTables(true));
 addEventListener("afterprint", () => printTables(false));

@@ -76,6 +76,7 @@ def _table(contents: PageContents) -> dict[str, Any]:
         "group": _groups(contents, units),
         "facts": _facts(contents, units, systems),
         "systems": [cut(s) for s in systems],
+        "shorts": [cut(contents.short_names[s]) for s in systems],
         "selected": [systems.index(s) for s in _selected(contents)],
         "baseline": systems.index(contents.baseline) if contents.baseline else None,
         "best": systems.index(best) if (best := contents.best_other()) in systems else None,
