@@ -393,9 +393,9 @@ def _tests(c: Comparison) -> str:
     costs = sum(p.measure.is_cost for p in tested)
     quality = len(tested) - costs
     text = f"{quality or costs} test{'s' * ((quality or costs) != 1)}"
-    if quality and costs:
-        text += f", apart from {costs} of time and cost"
-    return f"{text} of the primary measures" if c.exploratory else text
+    if c.exploratory:
+        text += " of the primary measures"
+    return f"{text}, apart from {costs} of time and cost" if quality and costs else text
 
 
 # --- formats ---

@@ -25,16 +25,19 @@ if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
 
 
-def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
-    """The tables of an experiment with their legend."""
-    tables = [block_text(block, format) for block in _blocks(result)]
+def experiment_text(result: ExperimentResult, format: str, *, brief: bool = False) -> str:  # noqa: A002
+    """The tables of an experiment with their legend; `brief` leaves all but the primary measures out."""
+    blocks = _blocks(result)[: 1 if brief else None]
+    tables = [block_text(block, format) for block in blocks]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
     card = None if result.comparison is None else result.comparison.card()
     if card is not None and format != "latex":
-        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
+        text = card_text(card) if format == "table" else card_markdown(card)
+        tables.insert(0, _plain(text, result.plan.rel))
     mark = "% " if format == "latex" else ""
-    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
+    lines = _legend(result)[: 2 if brief else None]
+    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
 
 
 def long_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
