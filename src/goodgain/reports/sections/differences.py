@@ -218,11 +218,12 @@ def _pair_rows(
         *count_columns("wins", "ties", "losses", contents.unit_nouns[1]),
     ]
     rows: list[list[object]] = []
+    names = contents.short_names
     for pair in pairs:
         change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%"
         rows.append([
-            pair.system,
-            *([pair.baseline] if several else []),
+            Cell(value=pair.system, text=names[pair.system]),
+            *([Cell(value=pair.baseline, text=names[pair.baseline])] if several else []),
             header(pair.measure),
             difference_cell(comparison, pair),
             Cell(value=pair.relative, text=change),
