@@ -81,9 +81,10 @@ def verdict_card(comparison: Comparison) -> Card | None:
     pairs = [p for p in comparison.pairs if p.measure == quality]
     if quality is None or not pairs:
         return None
+    others: tuple[Span, ...]
     if len(comparison.systems) == len(comparison.baselines) > 2:
         pair = _first_two(comparison, pairs)
-        others: tuple[Span, ...] = ()
+        pairs, others = [pair], ()
     else:
         baseline = comparison.baselines[0]
         pairs = [p for p in pairs if baseline in (p.baseline, p.system)]

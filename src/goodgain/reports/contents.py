@@ -306,6 +306,8 @@ def _texts(source: Any, what: str) -> Texts:
 
 def _default_title(contents: PageContents) -> str:
     others = [s for s in contents.systems if s != contents.baseline]
+    if len(contents.baselines) == len(contents.systems) > 2:
+        return f"{len(contents.systems)} systems compared"
     if contents.baseline:
         names = _first(others, 3)
         if len(names) > MAX_TITLE and len(others) > 1:

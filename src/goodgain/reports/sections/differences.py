@@ -195,6 +195,12 @@ def exploratory_differences(contents: PageContents) -> Table:
     return Table("exploratory-differences", "Exploratory differences", columns, rows, note)
 
 
+def _name(contents: PageContents, system: str) -> str | Cell:
+    """A system in a table: its short name, if it has one."""
+    short = contents.short_names[system]
+    return system if short == system else Cell(value=system, text=short)
+
+
 def _pair_rows(
     contents: PageContents, comparison: Comparison, pairs: Sequence[Pair], *, tested: bool = True
 ) -> tuple[list[Column], list[list[object]]]:
@@ -218,12 +224,11 @@ def _pair_rows(
         *count_columns("wins", "ties", "losses", contents.unit_nouns[1]),
     ]
     rows: list[list[object]] = []
-    names = contents.short_names
     for pair in pairs:
         change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%"
         rows.append([
-            Cell(value=pair.system, text=names[pair.system]),
-            *([Cell(value=pair.baseline, text=names[pair.baseline])] if several else []),
+            _name(contents, pair.system),
+            *([_name(contents, pair.baseline)] if several else []),
             header(pair.measure),
             difference_cell(comparison, pair),
             Cell(value=pair.relative, text=change),
