@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodgain.comparison import Comparison, Pair
+    from goodgain.comparison.card import Card
     from goodgain.ranking import Evaluation
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
@@ -38,6 +39,8 @@ def section(contents: PageContents) -> Section | None:
     """The section; None if there is one system, and nothing is bounded."""
     elements: list[Element] = []
     comparison = contents.comparison
+    if (card := comparison.card() if comparison else None) is not None and card.to_judge:
+        elements.append(documents_to_judge(contents, card))
     if comparison is not None and len(comparison.baselines) == 1:
         elements.append(difference_matrix(contents, comparison))
     if contents.standings is not None and len(contents.standings.systems) > 2:
@@ -73,6 +76,20 @@ def _charts(contents: PageContents) -> list[Element]:
 
 def _test_description(comparison: Comparison) -> list[Span]:
     return [UserText(f"{legend(comparison)[0]} {stars_legend(comparison)}")]
+
+
+def documents_to_judge(contents: PageContents, card: Card) -> Table:
+    """The documents whose labels would settle who is ahead."""
+    texts = contents.queries
+    columns = text_columns("query", *(["text"] if texts else []), "document")
+    rows = [
+        [query, *([texts.get(query, "–")] if texts else []), doc] for query, doc in card.to_judge
+    ]
+    note = (
+        f"The fewest labels found that settle whether {card.pair.system} is ahead of "
+        f"{card.pair.baseline}, if they come out as not relevant."
+    )
+    return Table("to-judge", "Documents to judge", columns, rows, note)
 
 
 # --- matrices ---
