@@ -177,7 +177,7 @@ def test_every_format_is_exported(page):
         "| -:"
     )
     assert re.match(
-        r"\| hybrid \| \*\*0\.\d{4}\*\* \\\*\\\*\\\* \[0\.\d{4}, 0\.\d{4}\]", markdown[2]
+        r"\| hybrid \| 1 \| \\\*\\\*\\\* \*\*0\.\d{3}\*\* \[0\.\d{3}, 0\.\d{3}\]", markdown[2]
     )
     latex = exported(page, "differences", "LaTeX")
     assert (
