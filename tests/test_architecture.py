@@ -27,6 +27,7 @@ STAGES = (
     "identity",
     "measures",
     "ranking",
+    "sql",
     "agentic",
     "comparison",
     "fusion",

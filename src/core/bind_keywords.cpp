@@ -26,8 +26,10 @@ class Texts {
         views.emplace_back(utf8, static_cast<size_t>(size));
         continue;
       }
-      PyErr_Clear();
-      with_bytes(text, [&](Bytes bytes) { views.push_back(copies_.emplace_back(bytes)); });
+      PyErr_Clear();  // surrogates, which are in no word
+      const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+      if (!bytes.is_valid()) throw nb::python_error();
+      views.push_back(copies_.emplace_back(bytes_of(bytes)));
     }
   }
 

@@ -241,6 +241,8 @@ NB_MODULE(_core, m) {
             [&](auto&& row) { t.for_each(read_columns(columns), is_run ? Table::run : Table::qrels, row); });
       });
 
+  m.def("require_text",
+        [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
     const MappedFile file(fd, std::move(name));
     return columns_of(

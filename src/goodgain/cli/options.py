@@ -275,10 +275,15 @@ def add_output(
     )
     add_output_file(group)
     if per_query:
-        group.add_argument("--per-query", action="store_true", help="one row per query")
+        add_per_query(group)
     if quiet:
         add_quiet(group)
     return group
+
+
+def add_per_query(parser: Any) -> None:
+    """--per-query."""
+    parser.add_argument("--per-query", action="store_true", help="one row per query")
 
 
 def add_output_file(parser: Any, required: bool = False) -> None:
@@ -311,9 +316,17 @@ def add_report(parser: Any, texts: bool = True, default: str | None = None) -> A
 
 def add_evaluation(parser: Any) -> Any:
     """--policy, --preset, --threads, --columns."""
+    group = parser.add_argument_group("evaluation")
+    add_conventions(group)
+    add_threads(group)
+    add_columns(group)
+    return group
+
+
+def add_conventions(group: Any) -> None:
+    """--policy, --preset."""
     from goodgain.ranking.policy import CHOICES, PRESETS
 
-    group = parser.add_argument_group("evaluation")
     choices = "; ".join(f"{name}={'|'.join(values)}" for name, values in CHOICES.items())
     group.add_argument(
         "--policy",
@@ -326,9 +339,6 @@ def add_evaluation(parser: Any) -> Any:
         "--preset", default="default", metavar="NAME",
         help=f"conventions of another tool: {', '.join(PRESETS)}",
     )  # fmt: skip
-    add_threads(group)
-    add_columns(group)
-    return group
 
 
 def add_spans(parser: Any) -> None:
@@ -352,14 +362,16 @@ def add_engine(parser: Any) -> None:
         help=_help("spark also reads URLs, FORMAT:URL and table:NAME", "local"),
     )  # fmt: skip
     group.add_argument(
-        "--master", metavar="URL", help="Spark master: local[2], spark://HOST:7077, yarn, k8s://..."
+        "--master",
+        metavar="URL",
+        help="Spark master: local[2], spark://HOST:7077, yarn, k8s://..., sc://HOST (Connect)",
     )
     group.add_argument(
         "--conf", metavar="KEY=VALUE", action="append", default=[], help="Spark setting"
     )
     group.add_argument(
         "--partitions", type=int, metavar="N",
-        help=_help("Spark shuffle partitions", "chosen by Spark"),
+        help=_help("at most so many Spark shuffle partitions", "chosen by Spark"),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,10 @@ from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
 from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
+from goodgain.experiment.grid import LIMIT as GRID_LIMIT
+from goodgain.experiment.grid import Expansion, Recipe, expand
 from goodgain.experiment.groups import TARGETS, by_targets
+from goodgain.experiment.loads import Load
 from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.queries import (
     filters_of,
@@ -44,7 +48,7 @@ STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
-PACKAGES = ("numpy", "bm25s", "scikit-learn", "scipy", "usearch", "sentence-transformers")
+PACKAGES = ("numpy", "scikit-learn", "scipy", "sentence-transformers")
 
 
 def default_measures(rel: float = 1) -> str:
@@ -64,9 +68,13 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
-    filters; without it a column `filters` may hold them. `versions` names the version of systems
-    whose state cannot be read, such as clients of a service.
+    `seeds`. With `control` the baseline is timed against itself, too. `rates` are calls per second that then
+    arrive at every system, for `load_seconds` each, or "saturation"; `arrivals` is poisson or fixed, and at
+    most `workers` calls are in flight. `filters` names columns of the queries that restrict the documents,
+    for retrievers that take filters; without it a column `filters` may hold them. `versions` names
+    the version of systems whose state cannot be read, such as clients of a service.
+    `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
+    one; a system becomes one system for each point, up to `grid_limit` of them.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -78,19 +86,26 @@ class Experiment:
         corpus: Any,
         queries: Any,
         qrels: Any,
-        systems: Mapping[str, SearchFunction | str],
+        systems: Mapping[str, SearchFunction | str | Recipe],
         *,
         baseline: str | None = None,
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
         rel: float = 1,
         depth: int | None = None,
+        grid: Mapping[str, Any] | None = None,
+        grid_limit: int = GRID_LIMIT,
         versions: Mapping[str, str] | None = None,
         seeds: Sequence[int] = (0,),
         repeats: int = 1,
         warmup: int = 3,
         concurrency: int = 1,
         timeout: float | None = None,
+        control: bool = True,
+        rates: Sequence[float] | str = (),
+        arrivals: str = "poisson",
+        load_seconds: float = 10.0,
+        workers: int = 32,
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
@@ -119,7 +134,14 @@ class Experiment:
         if not cache_limit > 0:
             raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
         self.cache, self.cache_limit = cache, cache_limit
+        self.load = Load(
+            rates=rates if isinstance(rates, str) else tuple(rates),
+            arrivals=arrivals,
+            seconds=load_seconds,
+            workers=workers,
+        )
         self.duplicates = duplicates
+        self.identity = to_json(identity)
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
@@ -127,15 +149,26 @@ class Experiment:
         tested = () if primary is None else primary_measures(primary, chosen, rel)
         chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
-        self.systems = _systems(systems, depth)
-        self.versions = dict(versions or {})
-        for name in self.versions:
-            if name not in self.systems:
+        expansion = Expansion(_retrievers(systems, depth), {}, {})
+        if grid is not None:
+            _require_integers(1, grid_limit=grid_limit)
+            expansion = expand(expansion.systems, grid, grid_limit)
+        self.systems = _bound(expansion.systems, depth)
+        self.grids, self.points = expansion.grids, expansion.points
+        self.versions: dict[str, str] = {}
+        for name, version in (versions or {}).items():
+            if name not in self.systems and name not in self.grids:
                 raise UsageError(
                     f"unknown system '{name}' in versions",
                     hint=f"systems: {', '.join(self.systems)}",
                 )
+            self.versions |= dict.fromkeys(self.grids.get(name, (name,)), version)
         if baseline is not None and baseline not in self.systems:
+            if baseline in self.grids:
+                raise UsageError(
+                    f"the baseline '{baseline}' has {len(self.grids[baseline]):,} points in the grid",
+                    hint=f"choose one of them, such as '{self.grids[baseline][0]}'",
+                )
             raise UsageError(
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
@@ -157,7 +190,7 @@ class Experiment:
             primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
-        self.concurrency, self.timeout = concurrency, timeout
+        self.concurrency, self.timeout, self.control = concurrency, timeout, control
         data = hash_texts(self.documents, self.queries)
         by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
         for name, version in self.versions.items():
@@ -168,7 +201,7 @@ class Experiment:
                 data=data,
                 depth=depth,
                 versions=by_object,
-                answers=[duplicates, to_json(identity), *self._fields_of(search)],
+                answers=[duplicates, self.identity, *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -293,6 +326,11 @@ class Experiment:
             place = Path(folder) / STAGES
         return Stages(place, limit=self.cache_limit * 1e9)
 
+    @property
+    def is_controlled(self) -> bool:
+        """Whether the baseline is timed against itself: there is something to compare it with."""
+        return self.control and len(self.systems) > 1
+
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
         return [
@@ -337,12 +375,20 @@ class Experiment:
             "seeded_systems": [
                 name for name, search in self.systems.items() if depends_on_seed(search)
             ],
+            "grids": {name: list(points) for name, points in self.grids.items()},
+            "points": {
+                name: {key: to_json(value) for key, value in point.items()}
+                for name, point in self.points.items()
+            },
             "seeds": self.seeds,
             "depth": self.depth,
             "repeats": self.repeats,
             "warmup": self.warmup,
             "concurrency": self.concurrency,
             "timeout": self.timeout,
+            "identity": self.identity,
+            "control": self.is_controlled,
+            "load": asdict(self.load),
             "plan": self.plan.to_dict(),
         }
 
@@ -368,22 +414,40 @@ def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
 
 
-def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:
-    """The retrievers by name, each bound to those it builds on."""
+def _retrievers(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The retrievers by name, as they are or made by name."""
     if not systems:
         raise UsageError("the experiment has no systems")
     retrievers: dict[str, Any] = {}
     for name, search in systems.items():
-        if not isinstance(search, str):
-            search = as_retriever(search)
-        if not isinstance(search, str) and not callable(search):
-            raise UsageError(
-                f"the system '{name}' has type {type(search).__name__} and cannot be called",
-                hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
-                "LangChain, LlamaIndex or Haystack",
-            )
-        retrievers[name] = make(search, {}, depth) if isinstance(search, str) else search
-        _deepen(retrievers[name], depth)
+        if isinstance(search, Recipe):
+            retrievers[name] = search
+            continue
+        retrievers[name] = (
+            make(search, {}, depth) if isinstance(search, str) else as_retriever(search)
+        )
+        _require_callable(name, retrievers[name])
+    return retrievers
+
+
+def _require_callable(name: str, search: Any) -> None:
+    if not callable(search):
+        raise UsageError(
+            f"the system '{name}' has type {type(search).__name__} and cannot be called",
+            hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
+            "LangChain, LlamaIndex or Haystack",
+        )
+
+
+def _bound(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The systems, each bound to those it is built on."""
+    retrievers = {
+        name: as_retriever(search.system(name)) if isinstance(search, Recipe) else search
+        for name, search in systems.items()
+    }
+    for name, search in retrievers.items():
+        _require_callable(name, search)
+        _deepen(search, depth)
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)

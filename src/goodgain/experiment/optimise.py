@@ -13,8 +13,9 @@ from goodgain.experiment.folder import Folder
 from goodgain.experiment.optimisation import BudgetCheck, Optimisation, Savings, SettingResult
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.racing import NONE_LEFT, Race, Rules
-from goodgain.experiment.result import ExperimentResult, documents_of, is_timed
+from goodgain.experiment.result import ExperimentResult, documents_of
 from goodgain.experiment.session import Session
+from goodgain.experiment.timings import is_timed
 from goodgain.measures.grammar import parse_all
 from goodgain.stats.betting import mean_bounds, percentile_bounds
 from goodgain.stats.margin import Margin

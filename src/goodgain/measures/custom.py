@@ -48,6 +48,15 @@ def register(
             hint="one (the ranked gains) or two (also the judged gains)",
         )
     call: Any = function if count == 2 else lambda gains, judged: function(gains)  # type: ignore[call-arg]
+
+    def value(gains: Gains, judged: Gains) -> float:
+        try:
+            return float(call(gains, judged))
+        except Exception as error:
+            raise MeasureError(
+                f"the measure '{name}' failed: {type(error).__name__}: {error}"
+            ) from error
+
     definition = Definition(
         name=name,
         namespace="custom",
@@ -63,7 +72,7 @@ def register(
         formula="a Python function",
         edge_cases="As the function defines them.",
         citation=citation,
-        function=call,
+        function=value,
     )
     registry.add(definition)
     return make(definition, {}, None)

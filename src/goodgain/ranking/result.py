@@ -236,8 +236,12 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             if c.bad_rows:
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
                 messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
-            messages += (f"{run.name}: {note}" for note in c.notes)
-            messages += (f"{run.name}: {note}" for note in _rank_notes(c, self.policy.ties))
+            notes = [*c.notes, *_rank_notes(c, self.policy.ties)]
+            if c.is_suspicious:
+                from goodgain.ranking.mismatch import mismatch_notes
+
+                notes += mismatch_notes(run)
+            messages += (f"{run.name}: {note}" for note in notes)
             for m in run.measures if run.has_bounds else ():
                 if m.definition.column is None and (lost := run.unbounded(m)):
                     messages.append(

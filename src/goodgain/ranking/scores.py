@@ -79,6 +79,16 @@ class Coverage:
         str, ...
     ] = ()  # what else a reader should know, such as chunks that no document holds
 
+    @property
+    def leaves_queries(self) -> bool:
+        """Whether both sides have queries that the other lacks."""
+        return self.missing_queries > 0 and self.unjudged_queries > 0
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether ids may be written differently on the two sides, which `mismatch` looks into."""
+        return self.documents > 0 and (self.leaves_queries or not self.judged_at_10 > 0.05)
+
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
         from dataclasses import asdict

@@ -51,8 +51,8 @@ class BuiltIn(NamedTuple):
 
 
 BUILT_IN = {
-    "bm25": BuiltIn("bm25", "BM25", "keyword search by BM25 (bm25s)"),
-    "knn": BuiltIn("knn", "KNN", "nearest neighbours of embeddings, exact or with usearch"),
+    "bm25": BuiltIn("bm25", "BM25", "keyword search by BM25"),
+    "knn": BuiltIn("knn", "KNN", "nearest neighbours of embeddings, exact or with an index"),
     "hybrid": BuiltIn("combine", "Hybrid", "fusion of other systems"),
     "rerank": BuiltIn("combine", "Rerank", "reranking of a system by a function or cross-encoder"),
     "graph": BuiltIn("graph", "Graph", "flow-guided walks over a graph of documents"),

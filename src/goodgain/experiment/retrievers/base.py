@@ -79,6 +79,10 @@ class Retriever:
     def build(self, documents: Mapping[str, str]) -> None:
         """Build the index; by default there is none."""
 
+    def notes(self) -> list[str]:
+        """What a reader of the results should know about the index."""
+        return []
+
     def components(self) -> list[Any]:
         """The retrievers that this one calls; names of systems until `bind` has resolved them."""
         return []

@@ -37,7 +37,7 @@ def bytes_of(root: Any) -> int:
 
 
 def _own_size(value: Any) -> Any:
-    """What an array or a usearch index reports; other objects may raise anything when asked."""
+    """What an array or an index reports; other objects may raise anything when asked."""
     try:
         return getattr(value, "memory_usage", getattr(value, "nbytes", None))
     except Exception:  # someone else's __getattr__

@@ -57,6 +57,10 @@ class WalkRetriever(DerivedRetriever):
         """Build the graph."""
         self._graph = build_graph(documents, self.edges, self.neighbours, self._component)
 
+    def notes(self) -> list[str]:
+        """The recall of approximate edges."""
+        return [self._graph.note] if self._graph.note else []
+
 
 def min_max(scores: list[float]) -> Any:
     """Scores scaled from 0 (worst) to 1 (best)."""
