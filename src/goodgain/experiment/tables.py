@@ -14,6 +14,7 @@ from goodgain.comparison.render import (
     means,
     stars_legend,
 )
+from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def experiment_html(result: ExperimentResult) -> str:
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
     card = None if result.comparison is None else result.comparison.card()
-    return scores + blocks_html(_blocks(result), _legend(result), card)
+    tables = scores + blocks_html(_blocks(result), _legend(result), card)
+    return tables + ("" if alone else warnings_html(result.warnings()))
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
