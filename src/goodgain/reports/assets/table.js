@@ -75,15 +75,15 @@ class DataTable {
     });
     this.search.value = this.searched;
     for (const filter of this.filters) filter.element.addEventListener("change", () => this.changed());
-    const grid = element("table", {}, element("caption", { class: "hidden" }, table.title), element("thead", {}, this.head), this.body);
+    const grid = element("table", {}, element("caption", { class: "hidden" }, plain(table.title)), element("thead", {}, this.head), this.body);
     const box = element("div", { class: "table", id: `table-${table.key}` },
       element("div", { class: "bar" },
-        element("h3", {}, table.title),
+        element("h3", {}, plain(table.title)),
         element("div", { class: "tools" }, many ? this.search : null, this.filters.map((f) => f.element),
           exportMenu(table.key, table.title, () => this.exportedRows()))),
       element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": table.title }, grid),
       element("div", { class: "bar foot" }, this.status, this.pager),
-      table.note ? element("p", { class: "note" }, table.note) : null);
+      table.note ? appendText(element("p", { class: "note" }), table.note) : null);
     box.dataTable = this; // for printing
     return box;
   }
