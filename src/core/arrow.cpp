@@ -278,6 +278,18 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
   }
 }
 
+void ArrowTable::for_each_text(const std::string& name, const std::function<void(Bytes)>& use) const {
+  const size_t text = column(name);
+  if (kind(text) != IdKind::text) bad_input("column " + in_quotes(name) + " must hold text", name_);
+  check_columns({text});
+  Arena arena;  // stays empty: texts are bytes already
+  for (const ArrowArray& batch : batches_) {
+    const Ids texts{*schema_.children[text], *batch.children[text], name_};
+    for (int64_t i = batch.offset; i < batch.offset + batch.length; ++i)
+      if (valid(*batch.children[text], i)) use(texts.get(i, i, arena));
+  }
+}
+
 void ArrowTable::for_each_piece(const std::function<void(Bytes, int64_t, int64_t, Bytes)>& use) const {
   const size_t query = column("query"), kind = column("kind"), place = column("place"), piece = column("piece");
   check_columns({query, kind, place, piece});
@@ -329,8 +341,20 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   for (uint32_t b = 0; b < batches_.size(); ++b) {
     const ArrowArray& batch = batches_[b];
     const Ids queries{*schema_.children[query], *batch.children[query], place_of(query)};
+    const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
+    const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), Table::run};
+    // Rows of judged queries are checked when they are measured; a bad row is bad in an unjudged query too.
+    const auto check = [&](int64_t row) {
+      try {
+        docs.get(row, number + 1, arena);
+        values.get(row, number + 1);
+      } catch (const Error& e) {
+        if (!plan.skip_bad) throw;
+        scores.bad.add(as_example(e));
+      }
+    };
     Bytes last;
-    bool follows = false;  // whether `last` is the previous row
+    bool follows = false, is_judged = false;  // whether `last` is the previous row, and judged
     for (int64_t i = 0; i < batch.length; ++i, ++number) {
       if (plan.skip_bad && !valid(*batch.children[query], i + batch.offset)) {
         scores.bad.add("missing id (" + queries.place + ", row " + std::to_string(number + 1) + ")");
@@ -343,14 +367,15 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       } else {
         if (!kinds_known && valid(*batch.children[doc], i + batch.offset)) {
           kinds_known = true;
-          const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
           const Bytes first = docs.get(i + batch.offset, number + 1, arena);
           require_same_kinds(*qrels, {query_kind, std::string(id)}, {doc_kind, std::string(first)}, name_);
         }
         const uint32_t q = qrels->find(id);
-        if (q != IdTable::none) segments.push_back({q, b, i, i + 1, number + 1});
+        is_judged = q != IdTable::none;
+        if (is_judged) segments.push_back({q, b, i, i + 1, number + 1});
         else unjudged.add(id);
       }
+      if (!is_judged) check(i + batch.offset);
       last = id;
       follows = true;
     }

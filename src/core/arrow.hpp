@@ -62,6 +62,8 @@ class ArrowTable {
   /// Bad rows are counted in `bad`; without it they are an error.
   void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,
                 BadRows* bad = nullptr) const;
+  /// The texts of a column, which must hold bytes; a missing one is skipped.
+  void for_each_text(const std::string& column, const std::function<void(Bytes)>& use) const;
   /// Packed rows: columns `query` and `piece` (bytes), `kind` and `place` (integers).
   void for_each_piece(const std::function<void(Bytes query, int64_t kind, int64_t place, Bytes piece)>& use) const;
 

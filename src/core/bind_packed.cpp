@@ -33,6 +33,13 @@ void bind_packed(nb::module_& m) {
              const nb::gil_scoped_release release;
              p.add(rows);
            })
+      .def("add_lines",
+           [](Packer& p, const ArrowTable& lines, nb::dict format) {
+             const LineFormat how = read_line_format(format);
+             const nb::gil_scoped_release release;
+             p.add_lines(lines, how);
+           })
+      .def_prop_ro("broken", &Packer::broken)
       .def_prop_ro("full", &Packer::full)
       .def_prop_ro("bad", [](const Packer& p) { return bad_rows(p.bad()); })
       .def_prop_ro("scattered", &Packer::scattered)

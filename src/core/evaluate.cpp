@@ -240,6 +240,13 @@ struct Chunk {
   BadRows bad;
 };
 
+/// Some problems leave a reader at the beginning of the line.
+void leave_line(const char*& p, const char* start, const char* end) {
+  if (p != start) return;
+  const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+  p = feed ? feed + 1 : end;
+}
+
 template <class MakeReader>
 class FileEvaluation {
  public:
@@ -421,13 +428,6 @@ class FileEvaluation {
     file_.release(static_cast<size_t>(released - base), static_cast<size_t>(stop - base));
   }
 
-  /// Some problems leave a reader at the beginning of the line.
-  static void leave_line(const char*& p, const char* start, const char* end) {
-    if (p != start) return;
-    const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
-    p = feed ? feed + 1 : end;
-  }
-
   [[noreturn]] void throw_line(const LineProblem& problem, const char* start) const {
     bad_input(problem.message, file_.where(start), problem.hint);
   }
@@ -440,17 +440,6 @@ class FileEvaluation {
   MakeReader make_reader_;
   size_t chunk_size_;
 };
-
-/// Text has no zero bytes and few control characters; a file that starts otherwise is binary.
-void require_text(const MappedFile& file) {
-  if (file.size() == 0) bad_input("the file is empty", file.name());
-  const Bytes head(file.data(), std::min<size_t>(file.size(), 4096));
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
-  if (head.find('\0') != Bytes::npos ||
-      static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
-    bad_input("the file is binary, not text", file.name(),
-              "compressed files must end in .gz, .zst, .bz2 or .xz, Parquet and Arrow files in .parquet or .arrow");
-}
 
 /// Calls `use(make_reader)` with the reader for the format.
 template <class Use>
@@ -465,9 +454,20 @@ auto with_reader(const LineFormat& format, Table table, Use&& use) {
 
 }  // namespace
 
+/// Text has no zero bytes and few control characters; a file that starts otherwise is binary.
+void require_text(Bytes head, const std::string& name) {
+  if (head.empty()) bad_input("the file is empty", name);
+  head = head.substr(0, 4096);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r'); };
+  if (head.find('\0') != Bytes::npos ||
+      static_cast<size_t>(std::count_if(head.begin(), head.end(), is_control)) * 10 > head.size())
+    bad_input("the file is binary, not text", name,
+              "compressed files must end in .gz, .zst, .bz2 or .xz, Parquet and Arrow files in .parquet or .arrow");
+}
+
 Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,
                      const Plan& plan, unsigned threads) {
-  require_text(file);
+  require_text(Bytes(file.data(), file.size()), file.name());
   // A quoted field may contain line breaks, so such a file cannot be divided at them.
   const bool divisible =
       !(format.kind == LineFormat::Kind::delimited && format.quotes && std::memchr(file.data(), '"', file.size()));
@@ -479,7 +479,7 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
 
 void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
                    const std::function<void(const Line&, uint64_t)>& row) {
-  require_text(file);
+  require_text(Bytes(file.data(), file.size()), file.name());
   with_reader(format, table, [&](auto make_reader) {
     auto reader = make_reader();
     const char* end = file.data() + file.size();
@@ -496,6 +496,31 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
       reader.forget();
     }
   });
+}
+
+bool for_each_line(Bytes text, const std::string& name, const LineFormat& format, Table table,
+                   const std::function<void(const Line&)>& row, BadRows& bad) {
+  const bool quotes = format.kind == LineFormat::Kind::delimited && format.quotes;
+  bool complete = true;
+  with_reader(format, table, [&](auto make_reader) {
+    auto reader = make_reader();
+    Line line{};
+    for (const char *p = text.data(), *end = p + text.size(); p < end;) {
+      const char* start = p;
+      if (reader.next(p, end, line)) {
+        row(line);
+      } else if (const auto problem = reader.take_problem()) {
+        if (quotes && p == start) complete = false;
+        bad.add(bad.count ? std::string() : problem->message + " (" + name + ")");
+        leave_line(p, start, end);
+      }
+      if (quotes && std::memchr(start, '\n', static_cast<size_t>(p - start)) != nullptr &&
+          std::memchr(start, '\n', static_cast<size_t>(p - start)) != p - 1)
+        complete = false;
+      reader.forget();
+    }
+  });
+  return complete;
 }
 
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {

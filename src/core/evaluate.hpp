@@ -190,6 +190,14 @@ std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& form
 void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
                    const std::function<void(const Line&, uint64_t place)>& row);
 
+/// Whether the first bytes of a file are text; an error otherwise.
+void require_text(Bytes head, const std::string& name);
+
+/// The same for a text in memory that came from a file called `name`; unusable lines are counted. Returns false if a
+/// quoted field spans lines, or is not closed: then the rest of its file must be read along with it.
+bool for_each_line(Bytes text, const std::string& name, const LineFormat& format, Table table,
+                   const std::function<void(const Line&)>& row, BadRows& bad);
+
 /// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the first exception.
 void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
 

@@ -10,6 +10,7 @@
 #include "arrow.hpp"
 #include "bind_compat.hpp"
 #include "bind_json.hpp"
+#include "bind_keywords.hpp"
 #include "bind_lists.hpp"
 #include "bind_packed.hpp"
 #include "bind_stats.hpp"
@@ -240,6 +241,8 @@ NB_MODULE(_core, m) {
             [&](auto&& row) { t.for_each(read_columns(columns), is_run ? Table::run : Table::qrels, row); });
       });
 
+  m.def("require_text",
+        [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
     const MappedFile file(fd, std::move(name));
     return columns_of(
@@ -301,6 +304,7 @@ NB_MODULE(_core, m) {
 
   bind_compat(m);
   bind_json(m);
+  bind_keywords(m);
   bind_lists(m);
 
   // One list of gains, best rank first, measured as if it were everything judged.

@@ -83,22 +83,33 @@ void Packer::add(const ArrowTable& rows) {
   const int64_t before = place_;
   rows.for_each(
       columns_, table_,
-      [&](const Line& line, uint64_t number) {
-        if (last_ == IdTable::none || !same_bytes(queries_[last_], line.query)) last_ = queries_.add(line.query);
-        if (last_ == open_.size()) {
-          open_.emplace_back();
-          open_.back().place = before + static_cast<int64_t>(number) - 1;
-        }
-        Open& open = open_[last_];
-        ++open.rows;
-        append(open.values, line.value);
-        append_text(open.docs, line.doc);
-        if (!columns_.target.empty()) append_text(open.targets, line.target);
-        if (!columns_.aspect.empty()) append_text(open.aspects, line.aspect);
-        held_ += sizeof(double) + line.doc.size() + line.target.size() + line.aspect.size() + 3 * sizeof(uint32_t);
-        place_ = before + static_cast<int64_t>(number);
-      },
-      &bad_);
+      [&](const Line& line, uint64_t number) { add(line, before + static_cast<int64_t>(number) - 1); }, &bad_);
+}
+
+void Packer::add_lines(const ArrowTable& lines, const LineFormat& format) {
+  std::string text;
+  lines.for_each_text("line", [&](Bytes line) {
+    text.append(line);
+    text.push_back('\n');
+  });
+  const auto row = [&](const Line& line) { add(line, place_); };
+  broken_ |= !for_each_line(text, lines.name(), format, table_, row, bad_);
+}
+
+void Packer::add(const Line& line, int64_t place) {
+  if (last_ == IdTable::none || !same_bytes(queries_[last_], line.query)) last_ = queries_.add(line.query);
+  if (last_ == open_.size()) {
+    open_.emplace_back();
+    open_.back().place = place;
+  }
+  Open& open = open_[last_];
+  ++open.rows;
+  append(open.values, line.value);
+  append_text(open.docs, line.doc);
+  if (!columns_.target.empty()) append_text(open.targets, line.target);
+  if (!columns_.aspect.empty()) append_text(open.aspects, line.aspect);
+  held_ += sizeof(double) + line.doc.size() + line.target.size() + line.aspect.size() + 3 * sizeof(uint32_t);
+  place_ = place + 1;
 }
 
 Pieces Packer::take(PackedEvaluation* here) {

@@ -42,6 +42,8 @@ class Packer {
       : columns_(std::move(columns)), table_(table), place_(first_place) {}
 
   void add(const ArrowTable& rows);
+  /// Lines of text files: in each row of the column `line` one line, or all of a file.
+  void add_lines(const ArrowTable& lines, const LineFormat& format);
   /// Whether the pieces have reached the size of one message and should be taken.
   bool full() const { return held_ >= window_bytes; }
   /// With `here`, measures queries that appear to be complete: those between the first one and the one still being
@@ -49,9 +51,13 @@ class Packer {
   Pieces take(PackedEvaluation* here = nullptr);
   /// Whether more rows came for a query already measured or passed on, so that its rows are not contiguous.
   bool scattered() const { return scattered_; }
+  /// Whether a quoted field spans lines, so that lines must not be divided among packers.
+  bool broken() const { return broken_; }
   const BadRows& bad() const { return bad_; }
 
  private:
+  void add(const Line& line, int64_t place);
+
   struct Open {
     int64_t place = 0;
     uint32_t rows = 0;
@@ -66,7 +72,7 @@ class Packer {
   IdTable queries_;
   std::vector<Open> open_;
   uint32_t last_ = IdTable::none;  // the query of the last row
-  bool started_ = false, scattered_ = false;
+  bool started_ = false, scattered_ = false, broken_ = false;
   std::unordered_set<uint64_t> done_;  // hashes of queries of which no more rows should come
   std::string carried_;                // the query that was still being read when the pieces were taken
   BadRows bad_;

@@ -153,6 +153,12 @@ def from_report(fields: tuple[str, ...]) -> GoodgainError:
     return _KINDS[kind](message, where=where, hint=hint)
 
 
+def to_report(error: GoodgainError) -> tuple[str, ...]:
+    """Inverse of `from_report`."""
+    kind = next((name for name, kind in _KINDS.items() if type(error) is kind), "input")
+    return kind, error.message, error.where, error.hint
+
+
 # What users of other tools call a parameter, and what it is called here.
 _OTHER_NAMES = {
     "metrics": "measures",

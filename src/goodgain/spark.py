@@ -1,6 +1,7 @@
 """The toolkit on Apache Spark: takes DataFrames, returns DataFrames and the usual result objects.
 
-    evaluation, per_query, _ = goodgain.spark.evaluate(qrels_df, run_df, "nDCG@10 AP")
+    result = goodgain.spark.evaluate(qrels_df, run_df, "nDCG@10 AP")
+    result.evaluation, result.per_query
 
 Results are bit-identical to those of the local functions, because the kernels are the same.
 """
@@ -16,7 +17,7 @@ from goodgain.engines.spark.labels import SparkLabels
 from goodgain.engines.spark.labels import label as _label
 from goodgain.engines.spark.runs import SparkEvaluation
 from goodgain.engines.spark.runs import evaluate as _evaluate
-from goodgain.engines.spark.session import start
+from goodgain.engines.spark.session import session_of, start
 from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
@@ -47,19 +48,22 @@ def evaluate(
     skip_bad: bool = False,
     partitions: int | None = None,
     small_qrels: int = SMALL,
+    keep: bool = False,
     session: Any = None,
     **policies: str,
 ) -> SparkEvaluation:
     """Evaluate runs against judgments: `goodgain.evaluate` over DataFrames.
 
     Judgments and runs are DataFrames, paths and URLs that Spark can read, or anything the local function
-    takes; several runs are a list, or a dictionary by name. Rows are shuffled once, packed by query, into
-    `partitions` (by default Spark decides); a query is never split. Up to `small_qrels` judgments are sent
-    to every executor, larger sets take part in the shuffle; where tasks read plain Parquet themselves,
-    every process reads up to 2 million. Bad rows are an error, or with `skip_bad` skipped and counted.
+    takes; several runs are a list, or a dictionary by name, evaluated in one job. Rows are shuffled once,
+    packed by query, into at most `partitions` (by default Spark decides); a query is never split. Nothing
+    stays cached on the cluster, unless `keep` asks for the values per query until `release`. Up to
+    `small_qrels` judgments are sent to every executor, larger sets take part in the shuffle; where tasks
+    read plain Parquet themselves, every process reads up to 2 million. Bad rows are an error, or with
+    `skip_bad` skipped and counted.
     """
     return _evaluate(
-        session or start(),
+        session or session_of(qrels, runs),
         qrels,
         runs,
         measures,
@@ -69,21 +73,28 @@ def evaluate(
         skip_bad=skip_bad,
         partitions=partitions,
         small_qrels=small_qrels,
+        keep=keep,
         **policies,
     )
 
 
 def good_gain(
-    traces: Any, *, column: str | None = None, session: Any = None, **options: Any
+    traces: Any,
+    *,
+    column: str | None = None,
+    keep: bool = False,
+    session: Any = None,
+    **options: Any,
 ) -> SparkGoodGain:
     """Measure the gain of each search of an agent: `goodgain.good_gain` over a DataFrame.
 
     Each conversation is one row: canonical JSON in a text column (name it with `column` if there are
     several), or nested columns `conversation` and `turns`. Rows are shuffled once, because the systems
-    of a conversation share its known good results. `options` are those of `goodgain.good_gain`.
+    of a conversation share its known good results. `keep` is that of `evaluate`, `options` are those of
+    `goodgain.good_gain`.
     `.per_iteration` is a DataFrame, `.good_gain` the local object, fetched on first use.
     """
-    return _good_gain(session or start(), traces, column=column, **options)
+    return _good_gain(session or session_of(traces), traces, column=column, keep=keep, **options)
 
 
 def label(
@@ -103,4 +114,6 @@ def label(
     labelled already are skipped. `concurrency` applies to each partition; `budget` is divided among
     them. Keys for the judge come from the environment of the executors.
     """
-    return _label(session or start(), source, judge, store, partitions=partitions, **options)
+    return _label(
+        session or session_of(source), source, judge, store, partitions=partitions, **options
+    )

@@ -28,7 +28,13 @@ def table(rows, names):
 
 def pieces(rows, names, roles, size):
     batches = table(rows, names).to_batches(max_chunksize=size)
-    return pa.Table.from_batches(worker.packed(iter(batches), roles, roles is RUN, "rows"))
+    return pa.Table.from_batches(worker.packed(iter(batches), task(roles)))
+
+
+def task(roles, here=None):
+    return worker.PackTask(
+        columns=roles, is_run=roles is RUN, name="rows", number=0, files=None, lines=None, here=here
+    )
 
 
 def job(measures, judged, **facts):
@@ -36,14 +42,14 @@ def job(measures, judged, **facts):
     gains = [row[2] for row in judged]
     return worker.Job(
         request=planned.request, name="run", width=len(planned.measures), skips_missing=False,
-        logarithms=frozenset(), qrels=None, facts=(max(gains), True, True),
+        logarithms=frozenset(), qrels=None, facts=(max(gains), True, True), call="",
     )  # fmt: skip
 
 
 def measured(both, what, size):
     ordered = both.sort_by([("query", "ascending"), ("kind", "ascending"), ("place", "ascending")])
     table = pa.Table.from_batches(
-        worker.measured(iter(ordered.to_batches(max_chunksize=size)), what)
+        worker.measured(iter(ordered.to_batches(max_chunksize=size)), {0: what})
     )
     rows = table.filter(pa.compute.is_valid(table["query"])).sort_by("place")
     reports = table["report"].drop_null().to_pylist()
@@ -83,7 +89,7 @@ def test_a_query_in_several_windows():
         {**RUN, "value": "gain"},
         999,
     )
-    marks = marks.set_column(1, "kind", pa.repeat(pa.scalar(0, pa.int8()), len(marks)))
+    marks = marks.set_column(2, "kind", pa.repeat(pa.scalar(0, pa.int8()), len(marks)))
     rows, reports = measured(pa.concat_tables([marks, packed]), job("AP NumRet", judged), 2)
     local = gg.evaluate(
         {q: {d: 1.0 for p, d, *_ in judged if p == q} for q in ("q0", "q1", "q2")}, ranked, "AP"
@@ -100,11 +106,11 @@ def tasks(rows, cuts, what):
     for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(rows)], strict=True)):
         part = table(rows[begin:end], ("query", "doc", "score")) if begin < end else None
         batches = worker.packed(
-            iter(part.to_batches(max_chunksize=3) if part else []), RUN, True, "rows", None, what
+            iter(part.to_batches(max_chunksize=3) if part else []), task(RUN, what)
         )
         pieces_here = pa.Table.from_batches(list(batches))
         places = pa.compute.add(pieces_here["place"], number << 40)
-        task_pieces.append(pieces_here.set_column(2, "place", places))
+        task_pieces.append(pieces_here.set_column(3, "place", places))
     return pa.concat_tables(task_pieces)
 
 
@@ -155,6 +161,6 @@ def test_damaged_pieces_are_an_error_and_no_crash():
     judged, ranked = collection(5)
     packed = pieces(ranked, ("query", "doc", "score"), RUN, 100)
     cut = [piece[: len(piece) // 2] for piece in packed["piece"].to_pylist()]
-    damaged = packed.set_column(3, "piece", pa.array(cut, pa.binary()))
+    damaged = packed.set_column(4, "piece", pa.array(cut, pa.binary()))
     _, reports = measured(damaged, job("AP", judged), 100)
     assert reports[0].error is not None and "truncated piece" in reports[0].error[1]

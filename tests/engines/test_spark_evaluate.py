@@ -11,9 +11,10 @@ from specs import ALL, label
 
 import goodgain as gg
 import goodgain.spark
+from goodgain.engines.spark import jobs
 from goodgain.engines.spark.frames import frame_of, pieces_of
+from goodgain.engines.spark.jobs import Measurement
 from goodgain.engines.spark.judgments import judgments_of
-from goodgain.engines.spark.runs import _job, _joined
 from goodgain.errors import InputError
 from goodgain.ranking.evaluator import recipe
 
@@ -97,14 +98,17 @@ def test_rows_per_query_stay_on_the_cluster(spark, tables):
     assert {row["run"] for row in result.per_query.select("run").distinct().collect()} == {"run"}
 
 
-def test_means_fetch_no_query(spark, tables):
+def test_means_fetch_no_query(spark, tables, monkeypatch):
+    monkeypatch.setattr(jobs, "FETCHED", 0)
     result = goodgain.spark.evaluate(*tables, "AP GMAP NumRet", session=spark)
     scores = result.evaluation.runs[0]
     assert (
         math.isfinite(result.evaluation["AP"]) and scores.count("AP") and scores.coverage.documents
     )
     assert str(result.evaluation) and repr(scores)
-    assert scores._values._fetched is None
+    assert scores._values._fetched is None and not result.measured.tables
+    local = gg.evaluate(gg.Qrels(JUDGED), RANKED, "AP GMAP NumRet")
+    assert same(local, result.evaluation)  # computed again, and found to be the same
 
 
 def test_one_shuffle_and_no_other(spark, tables):
@@ -114,11 +118,12 @@ def test_one_shuffle_and_no_other(spark, tables):
     _, planned = recipe("AP", None, "default", False)
     for small in (0, 10**6):
         judged = judgments_of(spark, qrels.data, None, small)
-        pieces = pieces_of(run, is_run=True).union(judged.pieces)
-        rows = _joined(pieces, _job(run, judged, planned, judged.small), 3)
+        pieces = pieces_of(run, is_run=True).union(judged.pieces([0]))
+        measurement = Measurement(spark, planned, 3, False)
+        rows = measurement.joined(pieces, {0: measurement.job(run, judged, judged.small)})
         plan = rows._jdf.queryExecution().executedPlan().toString()
         assert plan.count("Exchange ") == 1, plan
-        assert plan.count("hashpartitioning(query") == 1
+        assert plan.count("hashpartitioning(run") == 1
 
 
 def test_numbers_as_ids(spark):

@@ -12,8 +12,8 @@ import goodgain as gg
 import goodgain.spark
 from goodgain.engines.spark.files import _tasks, files_of
 from goodgain.engines.spark.frames import frame_of, pieces_of
+from goodgain.engines.spark.jobs import Measurement
 from goodgain.engines.spark.judgments import judgments_of
-from goodgain.engines.spark.runs import _job, _joined, _measure
 from goodgain.errors import InputError
 from goodgain.ranking.evaluator import recipe
 
@@ -55,7 +55,8 @@ def kinds(spark, qrels, run):
     frame = frame_of(spark, run, "run")
     judged = judgments_of(spark, qrels, None, 10**6)
     _, planned = recipe("AP", None, "default", False)
-    pieces = pieces_of(frame, is_run=True, here=_job(frame, judged, planned, judged.shipped))
+    job = Measurement(spark, planned, None, False).job(frame, judged, judged.shipped)
+    pieces = pieces_of(frame, is_run=True, here=job)
     return {row.kind: row["count"] for row in pieces.groupBy("kind").count().collect()}
 
 
@@ -95,9 +96,10 @@ def test_one_shuffle(spark, paths):
     qrels, run = f"parquet:{paths['qrels']}", frame_of(spark, f"parquet:{paths['run']}", "run")
     _, planned = recipe("AP", None, "default", False)
     judged = judgments_of(spark, qrels, None, 0)
-    job = _job(run, judged, planned, judged.shipped)
-    pieces = pieces_of(run, is_run=True, here=job).union(judged.pieces)
-    plan = _joined(pieces, job, 3)._jdf.queryExecution().executedPlan().toString()
+    measurement = Measurement(spark, planned, 3, False)
+    job = measurement.job(run, judged, judged.shipped)
+    pieces = pieces_of(run, is_run=True, here=job).union(judged.pieces([0]))
+    plan = measurement.joined(pieces, {0: job})._jdf.queryExecution().executedPlan().toString()
     assert plan.count("Exchange ") == 1 and plan.count("Range (") == 2, plan
 
 
@@ -281,7 +283,7 @@ def test_judgements_that_tasks_cannot_open_are_asked_of_spark(spark, paths, tmp_
         file.unlink()
     _, planned = recipe("AP", None, "default", False)
     with pytest.raises(Exception, match=r"[01]\.parquet"):
-        _measure(spark, run, judged, planned, None)
+        Measurement(spark, planned, None, False).run({0: run}, judged)
 
 
 def test_frames_of_memory_are_shuffled_as_before(spark):

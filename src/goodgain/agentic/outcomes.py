@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic.oracle import OracleCurve, oracle_curve
@@ -153,10 +154,8 @@ class SystemReplay:
         self._unread = replay.column("UnreadSearches")
         # The most that iterations could have brought, leaving out those with an unread search.
         each = np.where(np.isfinite(upper[:, step]), upper[:, step], 0.0)
-        running = np.cumsum(each)
-        begins = system.first_row[:-1]
-        before = np.concatenate([[0.0], running])[begins]
-        self._brought = running - before[replay.owners]
+        rows = system.first_row.tolist()  # each run on its own: the order of runs changes no bit
+        self._brought = np.concatenate([np.cumsum(each[a:b]) for a, b in pairwise(rows)] or [each])
         self.final_gain = replay.at(self._gain, self._last)
         self.costs = {what: replay.at(replay.spent(what), self._last) for what in COSTS}
         self.curves = {what: self._curve(what) for what in COSTS}
@@ -309,7 +308,7 @@ class SystemReplay:
 
 def _bound(left: Floats, lost: Floats) -> float:
     """The share that is left; either sum may have no bound."""
-    left_sum, lost_sum = float(left.sum()), float(lost.sum())
+    left_sum, lost_sum = (math.fsum(values.tolist()) for values in (left, lost))
     if math.isinf(left_sum):
         return 1.0
     if math.isinf(lost_sum):

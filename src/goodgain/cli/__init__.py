@@ -36,6 +36,7 @@ GROUPS = {
     },
     "experiments": {
         "experiment": "run, time and compare retrievers",
+        "optimise": "find the best setting under a latency or cost budget",
         "fuse": "fuse runs into one, and tune the fusion",
         "demo": "compare five retrievers and an agent on built-in data",
     },
@@ -48,6 +49,7 @@ GROUPS = {
         "measures": "list the measures, or describe one in full",
         "convert": "convert runs, judgments and traces between formats",
         "trec-eval": "a drop-in replacement for trec_eval",
+        "sql": "print measures as one SQL query for a database",
         "doctor": "examine judgments, runs or traces before believing numbers",
         "selftest": "recompute your own numbers from definitions and with other tools",
         "audit": "find the conventions that reproduce a published table",

@@ -21,6 +21,7 @@ from goodgain.cli.options import (
     add_save,
     add_seed,
     add_seeds,
+    add_spans,
     add_test,
     add_unpaired,
     listing,
@@ -112,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"bootstrap samples (default: {BOOTSTRAPS:,})",
     )  # fmt: skip
     add_seed(group)
-    add_evaluation(p)
+    add_spans(add_evaluation(p))
     add_report(p)
     add_output(p, per_query=False)
     return p

@@ -152,6 +152,30 @@ def add_margin(parser: Any, default: str | None = None) -> None:
     )  # fmt: skip
 
 
+def add_max_latency(parser: Any) -> None:
+    """--max-latency."""
+    parser.add_argument(
+        "--max-latency", metavar="[pN=]TIME",
+        help="budget of latency at a percentile of calls: 50ms (at p95), p99=1.5s",
+    )  # fmt: skip
+
+
+def add_max_cost(parser: Any) -> None:
+    """--max-cost."""
+    parser.add_argument(
+        "--max-cost", metavar="[pN=]AMOUNT",
+        help="budget of the cost of a call, in the unit that retrievers report: 0.002, p50=0.001",
+    )  # fmt: skip
+
+
+def add_held_out(parser: Any, default: float) -> None:
+    """--held-out."""
+    parser.add_argument(
+        "--held-out", type=float, default=default, metavar="SHARE",
+        help=_help("share of the queries that measure the best and do not choose it", default),
+    )  # fmt: skip
+
+
 def add_depth(parser: Any, default: str | None = None) -> None:
     """--depth."""
     parser.add_argument(
@@ -251,10 +275,15 @@ def add_output(
     )
     add_output_file(group)
     if per_query:
-        group.add_argument("--per-query", action="store_true", help="one row per query")
+        add_per_query(group)
     if quiet:
         add_quiet(group)
     return group
+
+
+def add_per_query(parser: Any) -> None:
+    """--per-query."""
+    parser.add_argument("--per-query", action="store_true", help="one row per query")
 
 
 def add_output_file(parser: Any, required: bool = False) -> None:
@@ -287,9 +316,17 @@ def add_report(parser: Any, texts: bool = True, default: str | None = None) -> A
 
 def add_evaluation(parser: Any) -> Any:
     """--policy, --preset, --threads, --columns."""
+    group = parser.add_argument_group("evaluation")
+    add_conventions(group)
+    add_threads(group)
+    add_columns(group)
+    return group
+
+
+def add_conventions(group: Any) -> None:
+    """--policy, --preset."""
     from goodgain.ranking.policy import CHOICES, PRESETS
 
-    group = parser.add_argument_group("evaluation")
     choices = "; ".join(f"{name}={'|'.join(values)}" for name, values in CHOICES.items())
     group.add_argument(
         "--policy",
@@ -302,9 +339,19 @@ def add_evaluation(parser: Any) -> Any:
         "--preset", default="default", metavar="NAME",
         help=f"conventions of another tool: {', '.join(PRESETS)}",
     )  # fmt: skip
-    add_threads(group)
-    add_columns(group)
-    return group
+
+
+def add_spans(parser: Any) -> None:
+    """--cover and --tokenizer."""
+    parser.add_argument(
+        "--cover", type=float, default=0.5, metavar="SHARE",
+        help=_help("judged spans: the share of a span that chunks must cover", 0.5),
+    )  # fmt: skip
+    parser.add_argument(
+        "--tokenizer", metavar="NAME",
+        help="what counts as a token in @Ntokens and, if given, in SpanRecall and the like: words, "
+        "characters, tiktoken[:ENCODING]",
+    )  # fmt: skip
 
 
 def add_engine(parser: Any) -> None:
@@ -315,14 +362,16 @@ def add_engine(parser: Any) -> None:
         help=_help("spark also reads URLs, FORMAT:URL and table:NAME", "local"),
     )  # fmt: skip
     group.add_argument(
-        "--master", metavar="URL", help="Spark master: local[2], spark://HOST:7077, yarn, k8s://..."
+        "--master",
+        metavar="URL",
+        help="Spark master: local[2], spark://HOST:7077, yarn, k8s://..., sc://HOST (Connect)",
     )
     group.add_argument(
         "--conf", metavar="KEY=VALUE", action="append", default=[], help="Spark setting"
     )
     group.add_argument(
         "--partitions", type=int, metavar="N",
-        help=_help("Spark shuffle partitions", "chosen by Spark"),
+        help=_help("at most so many Spark shuffle partitions", "chosen by Spark"),
     )  # fmt: skip
 
 

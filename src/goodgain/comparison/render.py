@@ -221,10 +221,12 @@ def _groups(c: Comparison, measure: Measure) -> Block:
         f"{header(measure)}: difference within each {c.settings.by} (number of {unit_nouns(measure)[1]})",
         ["system", *(f"{group or '(no group)'} ({n:,})" for group, n in sizes.items())],
     )
-    several = len(c.baselines) > 1
+    several, names = len(c.baselines) > 1, without_shared_prefix(c.systems)
     cells = {(p.system, p.baseline, p.group or ""): p for p in own}
     for system, baseline in dict.fromkeys((p.system, p.baseline) for p in own):
-        row: list[str | Cell] = [f"{system} - {baseline}" if several else system]
+        row: list[str | Cell] = [
+            f"{names[system]} - {names[baseline]}" if several else names[system]
+        ]
         for group in sizes:
             pair = cells.get((system, baseline, group))
             row.append(
@@ -271,10 +273,10 @@ def _differences(title: str, c: Comparison, pairs: Sequence[Pair], *, tested: bo
         ["system", *(["against"] if several else []), "measure", "difference", "change", level, "p",
          *corrected, *marks, "d_z", "win/tie/loss", "GSB", "detectable", *margin, *seeds, "n", *notes],
     )  # fmt: skip
-    alpha = c.settings.alpha
+    alpha, names = c.settings.alpha, without_shared_prefix(c.systems)
     for p in pairs:
         span = None if p.low is None or p.high is None else (p.low, p.high)
-        row: list[str | Cell] = [p.system, *([p.baseline] if several else [])]
+        row: list[str | Cell] = [names[p.system], *([names[p.baseline]] if several else [])]
         row += [header(p.measure), signed(p.difference), percent(p.relative)]
         row += [interval(span), p_text(p.p if p.is_tested else None, alpha)]
         row += [p_text(p.p_corrected if p.is_tested else None, alpha) for _ in corrected]
@@ -381,7 +383,7 @@ def legend(c: Comparison) -> list[str]:
     if any(p.p_these_seeds is not None for p in c.pairs):
         own = f"{c.factor}s"
         lines.append(f"p, these {own}: over queries only; it says nothing about other {own}.")
-    if len(c.pairs) == 1 and not c.pairs[0].seeds:
+    if len(c.pairs) == 1 and not c.pairs[0].seeds and c.pairs[0].is_tested:
         lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")

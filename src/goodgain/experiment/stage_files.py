@@ -6,7 +6,6 @@ process left in `ADDRESS.part` is there for the next one to continue.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -19,6 +18,7 @@ from uuid import uuid4
 from goodgain.errors import InputError
 from goodgain.experiment.locking import try_lock
 from goodgain.io.atomic import write_texts
+from goodgain.io.sources import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ class StageFiles:
             raise DamagedStageError(f"{RECORD} cannot be read") from None
         for name, digest in expected.items():
             path = place / name
-            if not path.is_file() or _digest(path) != digest:
+            if sha256_of(str(path)) != digest:
                 raise DamagedStageError(f"{name} has changed")
         os.utime(place / RECORD)  # used last now
         return {**record, "seconds": seconds}
@@ -88,7 +88,7 @@ class StageFiles:
     def complete(self, part: Path, place: Path, record: dict[str, Any]) -> None:
         """Move a stage into place."""
         files = {
-            path.relative_to(part).as_posix(): _digest(path)
+            path.relative_to(part).as_posix(): sha256_of(str(path))
             for path in sorted(part.rglob("*"))
             if path.is_file()
         }
@@ -157,11 +157,6 @@ def _lock(path: Path) -> IO[str] | None:
         pass
     file.close()
     return None
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _last_use(path: Path) -> float:

@@ -247,6 +247,6 @@ def hash_texts(*groups: Mapping[str, str]) -> str:
     digest = sha256()
     for texts in groups:
         for key, text in texts.items():
-            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogateescape"))
+            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogatepass"))
         digest.update(b"\0")
     return digest.hexdigest()

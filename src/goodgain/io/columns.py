@@ -225,6 +225,22 @@ TABLES: dict[str, Layout] = {
         },
         "columns={'query': ..., 'doc': ..., 'text': ...} (--columns query=...,doc=...)",
     ),
+    "result lengths": Layout(  # how long the results of a run are
+        {
+            "query": _QUERY,
+            "doc": _DOCUMENT,
+            "tokens": Role(
+                "number of tokens",
+                _ordered("tokens", "token_count", "num_tokens", "n_tokens"),
+                required=False,
+            ),
+            "text": Role(
+                "text of a result",
+                _ordered("text", "content", "chunk", "page_content", "passage", "contents"),
+                required=False,
+            ),
+        },
+    ),
     "published": Layout(  # values as printed, by run and measure; wide or long
         {
             "system": Role(

@@ -12,24 +12,25 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
 
-def open_decompressed(path: str) -> IO[bytes]:
-    """A stream of a file's bytes, decompressed if its suffix says so."""
+def open_decompressed(path: str, data: IO[bytes] | None = None) -> IO[bytes]:
+    """A stream of a file's bytes, decompressed if its suffix says so; `data` is the file if it is open."""
+    file = data or path
     match compression_of(path):
         case "gzip":
             import gzip
 
-            return gzip.open(path)  # type: ignore[return-value]
+            return gzip.open(file)  # type: ignore[return-value]
         case "bz2":
             import bz2
 
-            return bz2.open(path)
+            return bz2.open(file)
         case "lzma":
             import lzma
 
-            return lzma.open(path)
+            return lzma.open(file)
         case "zstd":
-            return _zstd().open(path)  # type: ignore[no-any-return]
-    return open(path, "rb")
+            return _zstd().open(file)  # type: ignore[no-any-return]
+    return data or open(path, "rb")
 
 
 def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:

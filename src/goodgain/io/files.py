@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goodgain.io.columns import TableKind
 
 _BLOCK = 1 << 20
-_HEAD = 1 << 16
+HEAD = 1 << 16
 _CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
@@ -40,8 +40,8 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     """Open a text file (`-` for standard input), decompressed, and detect the format of its lines."""
     fd = plain_descriptor(path)
     try:
-        head = os.pread(fd, _HEAD, 0)
-        form = _line_format(path, head, table, columns)
+        head = os.pread(fd, HEAD, 0)
+        form = line_format(path, head, table, columns)
         return TextFile(fd, display_name(path), form, form.pop("by_rank", False))
     except BaseException:
         os.close(fd)
@@ -53,12 +53,12 @@ def read_head(path: str) -> str:
     if is_stream(path):
         fd = plain_descriptor(path)
         try:
-            head = os.pread(fd, _HEAD, 0)
+            head = os.pread(fd, HEAD, 0)
         finally:
             os.close(fd)
         return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     with _read_errors(path), open_decompressed(path) as stream:
-        return stream.read(_HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        return stream.read(HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def is_text(path: str) -> bool:
@@ -86,6 +86,15 @@ def plain_descriptor(path: str) -> int:
             return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         with open_decompressed(path) as stream:
             return _spool(stream)
+
+
+def decompressed(data: bytes | IO[bytes], path: str, size: int = -1) -> bytes:
+    """The plain bytes of a file that is open or in memory, or the first `size` of them."""
+    import io
+
+    source = io.BytesIO(data) if isinstance(data, bytes) else data
+    with _read_errors(path):
+        return open_decompressed(path, source).read(size)
 
 
 @contextmanager
@@ -151,11 +160,16 @@ def _spool(stream: IO[bytes]) -> int:
         return os.dup(file.fileno())
 
 
-def _line_format(
-    path: str, head: bytes, table: TableKind, columns: Mapping[str, str] | None
+def line_format(
+    path: str,
+    head: bytes,
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    form: str | None = None,
 ) -> dict[str, Any]:
+    """The core's format of the lines of a text file, from its first bytes and its name, or `form`."""
     where = display_name(path)
-    form = format_of(path)
+    form = form or format_of(path)
     mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     first = head[mark:].split(b"\n", 1)[0]
     if form == "jsonl" or (form is None and first[:1] == b"{"):
@@ -202,7 +216,7 @@ def _trec_columns(
 def _is_marco(head: bytes) -> bool:
     """Lines of query, document and rank, separated by tabs, as MS MARCO submits runs: ranks count from 1."""
     lines = head.split(b"\n")[:1000]
-    rows = [line.rstrip(b"\r").split(b"\t") for line in lines[: len(lines) - (len(head) >= _HEAD)]]
+    rows = [line.rstrip(b"\r").split(b"\t") for line in lines[: len(lines) - (len(head) >= HEAD)]]
     rows = [row for row in rows if row != [b""]]
     if not rows or any(len(row) != 3 or not row[2].isdigit() for row in rows):
         return False
@@ -271,7 +285,7 @@ def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None
         file.seek(0)
         for number, line in enumerate(file, 1):
             if line.strip():
-                rows.append(parse_json(line, f"{display_name(path)}:{number}"))
+                rows.append(parse_json(line, f"{display_name(path)}:{number}", unique=True))
     return rows if rows and is_query_row(rows[0], columns) else None
 
 
@@ -279,15 +293,31 @@ def read_json(path: str) -> Any:
     """The content of a JSON file."""
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)
-        return parse_json(file.read(), path)
+        return parse_json(file.read(), path, unique=True)
 
 
-def parse_json(data: bytes, where: str) -> Any:
-    """The content of a JSON text; a syntax error names its line."""
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two members of one name the first would be lost."""
+    value = dict(members)
+    if len(value) < len(members):
+        names: set[str] = set()
+        twice = next(name for name, _ in members if name in names or names.add(name))  # type: ignore[func-returns-value]
+        raise InputError(
+            f"duplicate key '{twice:.80}' in a JSON object",
+            hint="each query, and each document of a query, must occur once",
+        )
+    return value
+
+
+def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
+    """The content of a JSON text; a syntax error names its line. `unique` refuses repeated names."""
     import json
 
     try:
-        return json.loads(data.removeprefix(BYTE_ORDER_MARK))
+        text = data.removeprefix(BYTE_ORDER_MARK)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
+    except InputError as error:
+        raise InputError(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
         raise InputError("the file is not UTF-8 text", where=where) from None
     except RecursionError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
@@ -12,10 +13,11 @@ from goodgain.io.tables import Table, load_pairs, load_table
 
 
 class Texts(NamedTuple):
-    """Texts by id, and the other columns of their table by id."""
+    """Texts by id, and the other columns of their table by id, as text and as they are."""
 
     texts: dict[str, str]
     columns: dict[str, dict[str, str]]
+    values: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 def read_texts(source: Any, kind: str) -> Texts:
@@ -81,8 +83,12 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         texts[str(key)] = f"{title}\n{body}" if title else body
         ids.append(str(key))
     others = {
-        name: {key: "" if v is None else str(v) for key, v in zip(ids, values, strict=True)}
+        name: dict(zip(ids, values, strict=True))
         for name, values in table.columns.items()
         if name not in (roles["id"], roles["text"])
     }
-    return Texts(texts, others)
+    columns = {
+        name: {key: "" if v is None else str(v) for key, v in values.items()}
+        for name, values in others.items()
+    }
+    return Texts(texts, columns, others)

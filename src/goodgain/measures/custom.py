@@ -48,6 +48,15 @@ def register(
             hint="one (the ranked gains) or two (also the judged gains)",
         )
     call: Any = function if count == 2 else lambda gains, judged: function(gains)  # type: ignore[call-arg]
+
+    def value(gains: Gains, judged: Gains) -> float:
+        try:
+            return float(call(gains, judged))
+        except Exception as error:
+            raise MeasureError(
+                f"the measure '{name}' failed: {type(error).__name__}: {error}"
+            ) from error
+
     definition = Definition(
         name=name,
         namespace="custom",
@@ -63,7 +72,7 @@ def register(
         formula="a Python function",
         edge_cases="As the function defines them.",
         citation=citation,
-        function=call,
+        function=value,
     )
     registry.add(definition)
     return make(definition, {}, None)
@@ -182,5 +191,5 @@ def saved_measure(data: dict[str, Any] | str, lower_is_better: bool | None = Non
         from dataclasses import replace
 
         definition = replace(definition, aggregate=data["aggregate"])
-    measure = make(definition, data["params"], data["cutoff"], data["label"])
+    measure = make(definition, data["params"], data["cutoff"], data["label"], data.get("budget"))
     return measure.with_direction(data["stated"]) if data["stated"] else measure

@@ -80,6 +80,10 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         """The preset behind the numbers."""
         return self._preset
 
+    def with_runs(self, runs: dict[str, RunScores], measures: tuple[Measure, ...]) -> Evaluation:
+        """The same judgments and policies with other values."""
+        return Evaluation(runs, measures, self._policy, self._qrels, self._saved, self._preset)
+
     @property
     def runs(self) -> tuple[RunScores, ...]:
         """The runs, in the order of the call."""
@@ -248,7 +252,12 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             if c.bad_rows:
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
                 messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
-            messages += (f"{run.name}: {note}" for note in _rank_notes(c, self.policy.ties))
+            notes = [*c.notes, *_rank_notes(c, self.policy.ties)]
+            if c.is_suspicious:
+                from goodgain.ranking.mismatch import mismatch_notes
+
+                notes += mismatch_notes(run)
+            messages += (f"{run.name}: {note}" for note in notes)
             for m in run.measures if run.has_bounds else ():
                 if m.definition.column is None and (lost := run.unbounded(m)):
                     messages.append(
@@ -370,7 +379,7 @@ class _SavedValues(ValuesInMemory):
         facts = dict(self._run["coverage"])
         if facts["judged_at_10"] is None:
             facts["judged_at_10"] = math.nan
-        return Coverage(**facts)
+        return Coverage(**{**facts, "notes": tuple(facts.get("notes", ()))})
 
 
 def _provenance(source: Source | None, hashed: bool) -> dict[str, Any]:

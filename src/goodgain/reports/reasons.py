@@ -216,20 +216,19 @@ def _shifts(contents: PageContents, card: Card, units: list[str]) -> dict[str, t
     two = [lists.get(s) for s in (card.pair.system, card.pair.baseline)]
     if None in two or not units:
         return {}
-    counts: dict[str, tuple[list[dict[str, int]], str, bool]] = {
-        "moved": (
-            [_relevant(own) for own in two if own is not None],
-            "relevant documents in the first ten",
-            True,
-        )
-    }
-    if contents.documents:
+    counts: dict[str, tuple[list[dict[str, int]], str, bool]] = {}
+    if contents.documents:  # first: what they leave free is why other documents move up
         ids = contents.lists.ids
         counts["duplicates"] = (
             [_duplicates(own, ids, contents.documents) for own in two if own is not None],
             "repeated texts in the first ten",
             False,
         )
+    counts["moved"] = (
+        [_relevant(own) for own in two if own is not None],
+        "relevant documents in the first ten",
+        True,
+    )
     shifts = {}
     for key, ((system, baseline), words, more_is_better) in counts.items():
         columns = [

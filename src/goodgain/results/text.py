@@ -95,10 +95,12 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     sizes = _shrunk(
         sizes, [_is_prose(row[i] for row in cells) for i in range(len(sizes))], screen.width
     )
+    keys = _key_columns(head)
+    longest = max(sizes[keys:], default=0)
+    sizes[:keys] = _narrowed(sizes[:keys], screen.width - 2 - longest)
     cells = [[_cut(t, size) for t, size in zip(row, sizes, strict=True)] for row in cells]
     pieces = [
-        _aligned(head, cells, sizes, right, piece)
-        for piece in _pieces(sizes, screen.width, _key_columns(head))
+        _aligned(head, cells, sizes, right, piece) for piece in _pieces(sizes, screen.width, keys)
     ]
     return painted("\n".join(pieces))
 
@@ -166,6 +168,14 @@ def _shrunk(sizes: Sequence[int], is_prose: Sequence[bool], limit: int) -> list[
             break
         shrunk[widest] -= 1
     return shrunk
+
+
+def _narrowed(sizes: Sequence[int], limit: int) -> list[int]:
+    """The sizes of the columns that every piece repeats, so that another one fits beside them."""
+    narrowed = list(sizes)
+    while sum(narrowed) + 2 * (len(narrowed) - 1) > max(limit, 8 * len(narrowed)):
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
 
 
 def _key_columns(head: Sequence[str]) -> int:

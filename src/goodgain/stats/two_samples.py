@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from goodgain.stats.distributions import normal_sf, t_sf
-from goodgain.stats.paired import midranks
+from goodgain.stats.paired import is_constant, midranks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 
 def welch_p(a: Floats, b: Floats) -> float:
-    """Two-sided p of Welch's t-test; 1 if there are fewer than two values, or none vary."""
+    """Two-sided p of Welch's t-test; 1 if there are fewer than two values in a sample.
+
+    Samples that do not vary have the smallest p that any division of so many values can give.
+    """
     if min(len(a), len(b)) < 2:
         return 1.0
+    if is_constant(a) and is_constant(b):
+        apart = abs(float(a[0]) - float(b[0])) > 1e-12 * max(abs(float(a[0])), abs(float(b[0])))
+        return min(1.0, 2 / math.comb(len(a) + len(b), len(a))) if apart else 1.0
     errors = [float(x.var(ddof=1)) / len(x) for x in (a, b)]
     error = sum(errors)
-    if error <= 0:
-        return 1.0
     freedom = error**2 / sum(e**2 / (len(x) - 1) for e, x in zip(errors, (a, b), strict=True))
     t = (float(a.mean()) - float(b.mean())) / math.sqrt(error)
     return min(1.0, 2 * t_sf(abs(t), freedom))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from goodgain.agentic.evidence import FUNNEL, EvidenceTable
 from goodgain.agentic.ledgers import ledger_of
@@ -14,21 +15,25 @@ from goodgain.agentic.runs import COUNTED, Runs
 from goodgain.agentic.settings import GainSettings
 from goodgain.agentic.system import SystemGain
 from goodgain.data.qrels import Qrels
+from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import ShippedQrels, stream_of
-from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, scored
-from goodgain.engines.spark.session import arrow_only, is_frame, persisted
-from goodgain.errors import InputError, UsageError, from_report, keyword_hint
+from goodgain.engines.spark.failures import cluster_errors, same_version
+from goodgain.engines.spark.frames import current, read
+from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, scored, value_sum
+from goodgain.engines.spark.session import arrow_only, is_frame, shuffle_partitions
+from goodgain.errors import GoodgainError, InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
 from goodgain.io.naming import format_of, system_name
 from goodgain.io.sources import Source
 from goodgain.traces.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _FIELDS = ("conversation", "system", "repeat", "turns", "metadata")
 _JSON_COLUMNS = ("trace", "json", "value", "conversation_json")
 _SETTINGS = {field.name for field in fields(GainSettings)} - {"unit"}
+_FETCHED = 100_000  # iterations that are fetched at once; more stay where they are
 _READING = {"by", "format", "search_tools"}  # options for files in other trace formats
 
 
@@ -37,18 +42,23 @@ class SparkGoodGain:
     """Good Gain on the cluster, and on demand as a local object.
 
     `per_iteration` has the columns system, conversation, repeat and iteration, and one column per
-    measure (three where labels are missing or searches unread); it stays cached on the cluster until
-    `release`. A conversation without a search has iteration 0.
+    measure (three where labels are missing or searches unread), in the order of the traces if there are
+    few; more are computed again when they are used, unless the call says keep=True: then they stay cached
+    on the cluster until `release`. A conversation without a search has iteration 0.
     """
 
-    per_iteration: Any
-    cached: Any
+    scored: Scored
     settings: GainSettings
     inputs: list[tuple[str, Source]]
     facts: dict[str, Any]
     ledger: Ledger
     bounded: bool
     default: str
+
+    @cached_property
+    def per_iteration(self) -> Any:
+        """A row per iteration."""
+        return _measure_columns(self.scored.frame(), self.bounded, self.default)
 
     @cached_property
     def good_gain(self) -> GoodGain:
@@ -68,9 +78,7 @@ class SparkGoodGain:
         from goodgain._core import gain_columns
 
         columns = gain_columns()
-        with arrow_only():
-            rows = self.cached.where("report is null").drop("report").toArrow()
-        rows = rows.sort_by([("place", "ascending"), ("iteration", "ascending")])
+        rows = self.scored.table()
         named = pc.if_else(pc.equal(rows.column("system"), ""), self.default, rows.column("system"))
         for name in pc.unique(named).to_pylist():
             own = rows.filter(pc.equal(named, name))
@@ -102,8 +110,8 @@ class SparkGoodGain:
             )
 
     def release(self) -> None:
-        """Free the cached rows on the cluster; values already fetched stay available."""
-        self.cached.unpersist()
+        """Free what keep=True has cached on the cluster; values already fetched stay available."""
+        self.scored.release()
 
 
 def good_gain(
@@ -114,6 +122,7 @@ def good_gain(
     identity: Any = None,
     skip_bad: bool = False,
     column: str | None = None,
+    keep: bool = False,
     **options: Any,
 ) -> SparkGoodGain:
     """Score traces; see `goodgain.spark.good_gain`."""
@@ -128,23 +137,19 @@ def good_gain(
     settings = GainSettings(**counting, unit=rules.unit)
     lines, name, default = conversations(spark, traces, column, **reading)
     qrels = _labels(labels)
-    job = GainJob(rules, settings, _shipped(qrels), name)
-    with arrow_only():
-        by_conversation = (
-            lines.mapInArrow(keyed, KEYED)
-            .repartition("conversation")
-            .sortWithinPartitions("conversation", "place")
-        )
-        cached = persisted(
-            spark, by_conversation.mapInArrow(lambda batches: scored(batches, job), SCORED)
-        )
-    facts, ledger, bounded = _facts(cached, name, skip_bad)
+    job = GainJob(rules, settings, _shipped(qrels), name, uuid4().hex)
+    rows = Scored(spark, partial(_scored_rows, lines, job), keep)
+    reports = rows.run(name)
+    try:
+        facts, ledger, bounded = _facts(reports, name, skip_bad)
+    except GoodgainError:
+        rows.release()
+        raise
     inputs = [("traces", Source("rows", None, default))]
     if qrels is not None:
         inputs.append(("labels", qrels.source))
     return SparkGoodGain(
-        per_iteration=_measure_columns(cached, bounded, default),
-        cached=cached,
+        scored=rows,
         settings=settings,
         inputs=inputs,
         facts=facts,
@@ -152,6 +157,79 @@ def good_gain(
         bounded=bounded,
         default=default,
     )
+
+
+def _scored_rows(lines: Any, job: GainJob) -> Any:
+    """A row per iteration, and a report per task."""
+    with arrow_only():
+        by_conversation = (
+            lines.mapInArrow(same_version(keyed), KEYED)
+            .repartition("conversation")
+            .sortWithinPartitions("conversation", "place")
+        )
+        return by_conversation.mapInArrow(
+            same_version(lambda batches: scored(batches, job)), SCORED
+        )
+
+
+class Scored:
+    """The scored rows: fetched if there are few, cached if that was asked for, or computed again."""
+
+    def __init__(self, spark: Any, build: Callable[[], Any], keep: bool) -> None:
+        self.spark, self._build, self._keep = spark, build, keep
+        self._cached: Any = None
+        self._table: Any = None
+        self._totals: tuple[int, ExactSum] = (0, ExactSum())
+
+    def run(self, name: str) -> list[dict[str, Any]]:
+        """Score everything; the reports of the tasks."""
+        with shuffle_partitions(self.spark, None), arrow_only(), cluster_errors(name):
+            self._cached = self._build().persist()
+            try:
+                listed = self._cached.where("report is not null").select("report").collect()
+                reports = [json.loads(row.report) for row in listed]
+                total = ExactSum()
+                for report in reports:
+                    total.join(ExactSum.from_list(report["sum"]))
+                self._totals = sum(report["rows"] for report in reports), total
+                if self._totals[0] <= _FETCHED:
+                    self._table = _sorted_rows(self._cached)
+            finally:
+                if not self._keep:
+                    self.release()
+        return reports
+
+    def frame(self) -> Any:
+        """The rows as a DataFrame."""
+        if self._table is not None:
+            with arrow_only():
+                return self.spark.createDataFrame(self._table)
+        rows = self._build() if self._cached is None else self._cached
+        return rows.where("report is null").drop("report")
+
+    def table(self) -> Any:
+        """The rows on the driver, in the order of the traces."""
+        if self._table is None:
+            with arrow_only(), cluster_errors():
+                rows = _sorted_rows(self._build() if self._cached is None else self._cached)
+            if (len(rows), value_sum(rows.column("value"))) != self._totals:
+                raise InputError(
+                    "the traces have changed since they were scored",
+                    hint="keep=True keeps the values per iteration on the cluster",
+                )
+            self._table = rows
+        return self._table
+
+    def release(self) -> None:
+        """Free the cached rows."""
+        if self._cached is not None:
+            self._cached.unpersist()
+            self._cached = None
+
+
+def _sorted_rows(rows: Any) -> Any:
+    table = rows.where("report is null").drop("report").toArrow()
+    return table.sort_by([("place", "ascending"), ("iteration", "ascending")])
 
 
 def conversations(
@@ -162,24 +240,19 @@ def conversations(
 
     name = default = "traces"
     if is_frame(traces):
-        data, default = traces, "agent"
+        data, default = current(traces, name), "agent"
     elif isinstance(traces, str) and _is_lines(traces):
-        data, name = spark.read.text(traces), traces
+        with cluster_errors(traces):
+            data, name = spark.read.text(traces, lineSep="\n"), traces
         default = system_name(traces)
     elif isinstance(traces, str) and ":" in traces:
-        from goodgain.engines.spark.frames import read
-
-        data, name, default = read(spark, traces, "run"), traces, "agent"
+        data, name, default = read(spark, traces), traces, "agent"
     else:
         return _from_driver(spark, traces, **reading)
     text = _json_column(data, column, name)
-    return (
-        data.select(
-            sql.concat(sql.translate(text, "\r\n", "  "), sql.lit("\n")).alias("line")
-        ).where(sql.trim(text) != ""),
-        name,
-        default,
-    )
+    # A missing conversation is a bad one, not an empty line.
+    line = sql.coalesce(text, sql.lit("null")).cast("binary").alias("line")
+    return data.select(line), name, default
 
 
 def _is_lines(path: str) -> bool:
@@ -193,7 +266,7 @@ def _from_driver(spark: Any, traces: Any, **reading: Any) -> tuple[Any, str, str
     from goodgain.agentic.scorer import canonical_lines
 
     lines, name, default = canonical_lines(traces, **reading)
-    table = pa.table({"line": pa.array([line.decode("utf-8", "replace") + "\n" for line in lines])})
+    table = pa.table({"line": pa.array(lines, pa.binary())})
     with arrow_only():
         return spark.createDataFrame(table), name, default
 
@@ -232,8 +305,9 @@ def _labels(labels: Any) -> Qrels | None:
     """Labels in any form; a DataFrame is fetched, because labels go to every executor."""
     if labels is None:
         return None
-    with arrow_only():
-        return Qrels.of(labels.toArrow() if is_frame(labels) else labels)
+    with arrow_only(), cluster_errors("labels"):
+        table = labels.toArrow() if is_frame(labels) else labels
+    return Qrels.of(table)
 
 
 def _shipped(labels: Qrels | None) -> ShippedQrels | None:
@@ -250,19 +324,20 @@ def _shipped(labels: Qrels | None) -> ShippedQrels | None:
     )
 
 
-def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], Ledger, bool]:
+def _facts(
+    reports: list[dict[str, Any]], source: str, skip_bad: bool
+) -> tuple[dict[str, Any], Ledger, bool]:
     """The counts and the ledger of all tasks; bad conversations are an error unless they may be skipped."""
     facts: dict[str, Any] = {"skipped": 0, "skipped_examples": [], "notes": []}
     ledger, bounded = Ledger(), False
-    for row in cached.where("report is not null").select("report").collect():
-        report = json.loads(row.report)
+    for report in reports:
         if "error" in report:
             raise from_report(tuple(report["error"]))
         for name, count in report["totals"].items():
             facts[name] = facts.get(name, 0) + count
         bounded |= report["bounded"]
-        for calls, read, skipped in report["ledgers"]:
-            ledger.merge(ledger_of(calls, read, skipped))
+        for calls, by_format, skipped in report["ledgers"]:
+            ledger.merge(ledger_of(calls, by_format, skipped))
         facts["skipped_examples"] = [*facts["skipped_examples"], *report["examples"]][:3]
     if facts["skipped"] and not skip_bad:
         raise InputError(
@@ -274,7 +349,7 @@ def _facts(cached: Any, source: str, skip_bad: bool) -> tuple[dict[str, Any], Le
     return facts, ledger, bounded
 
 
-def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:
+def _measure_columns(rows: Any, bounded: bool, default: str) -> Any:
     """The values per iteration, in columns named after the measures."""
     from pyspark.sql import functions as sql
 
@@ -286,6 +361,4 @@ def _measure_columns(cached: Any, bounded: bool, default: str) -> Any:
         if bounded:
             columns += [sql.col(b)[i].alias(f"{measure}:{b}") for b in ("lower", "upper")]
     system = sql.when(sql.col("system") == "", default).otherwise(sql.col("system")).alias("system")
-    return cached.where("report is null").select(
-        system, "conversation", "repeat", "iteration", *columns
-    )
+    return rows.select(system, "conversation", "repeat", "iteration", *columns)

@@ -100,18 +100,17 @@ class Files:
             stored = [
                 _match_column(column.stored, file.schema_arrow.names) for column in self.columns
             ]
+            if None in stored:  # null, or the table's default: Spark knows
+                raise OSError(f"'{split.path}' does not have all columns")
             groups = [
                 group
                 for group in range(file.metadata.num_row_groups)
                 if split.begin <= _offset(file.metadata.row_group(group)) < split.end
             ]
-            present = list(dict.fromkeys(name for name in stored if name is not None))
             for batch in file.iter_batches(
-                _BATCH, row_groups=groups, columns=present, use_threads=False
+                _BATCH, row_groups=groups, columns=list(dict.fromkeys(stored)), use_threads=False
             ):
-                arrays = [
-                    batch.column(name) if name else pa.nulls(batch.num_rows) for name in stored
-                ]
+                arrays = [batch.column(name) for name in stored]
                 yield pa.RecordBatch.from_arrays(list(map(_as, arrays, types)), names)
 
 

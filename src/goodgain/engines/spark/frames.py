@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodgain.engines.spark.failures import same_version
 from goodgain.engines.spark.files import Files, files_of
 from goodgain.engines.spark.session import arrow_only, is_frame
-from goodgain.engines.spark.worker import PACKED, packed
-from goodgain.errors import InputError
+from goodgain.engines.spark.texts import (
+    TEXTS,
+    Lines,
+    form_by_content,
+    lines_of,
+    text_array,
+)
+from goodgain.engines.spark.worker import PACKED, PackTask, packed
+from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
+from goodgain.io.files import query_rows
 from goodgain.io.naming import format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from goodgain.engines.spark.worker import Job
     from goodgain.io.columns import TableKind
@@ -23,12 +33,7 @@ if TYPE_CHECKING:
     from goodgain.io.sources import Source
 
 _FORMATS = ("parquet", "delta", "iceberg", "orc", "avro", "csv", "tsv", "json", "trec", "table")
-_UNTYPED = ("csv", "tsv", "trec")  # 1 may be a number or text
 _DRIVER_FORMATS = ("json", "arrow")  # read on the driver: not splittable
-_TREC = {
-    "run": (6, {"query": 0, "doc": 2, "score": 4}),
-    "qrels": (4, {"query": 0, "aspect": 1, "doc": 2, "gain": 3}),
-}
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -42,6 +47,7 @@ class Frame:
     files: Files | None = None  # set if tasks can read its rows without Spark
     kinds: Mapping[str, str] | None = None  # of ids, by role, if column types do not tell
     by_rank: bool = False  # a run without scores
+    lines: Lines | None = None  # set if the rows are lines of text, which the core reads
 
     def kind(self, role: str) -> str | None:
         """Whether the ids of a role are text or integers; None for untyped files."""
@@ -54,6 +60,13 @@ class Frame:
         """The same, with files opened by Spark instead of the tasks."""
         return replace(self, files=None)
 
+    def read_whole(self) -> Frame:
+        """The same text, file by file instead of line by line."""
+        if self.lines is None:
+            return self
+        whole = replace(self.lines, whole=True)
+        return replace(self, lines=whole, data=whole.data(self.data.sparkSession))
+
 
 def frame_of(
     spark: Any,
@@ -64,13 +77,18 @@ def frame_of(
     kinds: Mapping[str, str] | None = None,
 ) -> Frame:
     """Turn a source into a frame: a DataFrame, a path or URL that Spark reads, or local data."""
-    from_file = False
     if is_frame(source):
-        data, name = source, name or table
+        data, name = current(source, name or table), name or table
     elif isinstance(source, str | os.PathLike) and format_of(source) not in _DRIVER_FORMATS:
         path = os.fspath(source)
-        data, name, from_file = read(spark, path, table), name or path, True
-        kinds = {} if _format(path)[0] in _UNTYPED else None
+        name = name or path
+        form, _ = format_and_place(path)
+        if form == "arrow" or (table == "run" and _holds_lists(path, form, columns)):
+            data, columns = _from_driver(spark, source, table, columns), None
+        elif form is None or form in TEXTS:
+            return _text_frame(spark, path, table, columns, name)
+        else:
+            data = read(spark, path)
     else:
         data, name = _from_driver(spark, source, table, columns), name or table
         columns = None
@@ -79,8 +97,42 @@ def frame_of(
     roles, by_rank = core_columns(find_columns(data.columns, table, name, columns))
     types = {column: kind for column, kind in data.dtypes if column in roles.values()}
     files = files_of(data, types, roles["query"]) if types[roles["value"]] != "string" else None
-    selected = _select(data, roles, from_file)
-    return Frame(selected, roles, name, files, kinds, by_rank)
+    return Frame(_select(data, roles), roles, name, files, kinds, by_rank)
+
+
+def current(data: Any, name: str) -> Any:
+    """The DataFrame, of the files as they are now; a stream has no end, so it cannot be evaluated."""
+    if data.isStreaming:
+        raise UsageError(
+            f"the {name} is a streaming DataFrame, which has no end",
+            hint="evaluate its batches: stream.writeStream.foreachBatch(...)",
+        )
+    if hasattr(data, "_jdf"):
+        data._jdf.queryExecution().analyzed().refresh()  # files may have been rewritten since
+    return data
+
+
+def _text_frame(
+    spark: Any, path: str, table: TableKind, columns: Mapping[str, str] | None, name: str
+) -> Frame:
+    """A run in lines of text, which the core reads in the tasks."""
+    form, place = format_and_place(path)
+    _require_path(spark, path, place)
+    lines, by_rank = lines_of(spark, path, form, place, table, columns)
+    roles = {"query": "query", "doc": "doc", "value": "score"}
+    return Frame(lines.data(spark), roles, name, None, {}, by_rank, lines)
+
+
+def _require_path(spark: Any, path: str, place: str) -> None:
+    with _spark_errors(path):
+        spark.read.text(place).schema  # noqa: B018 - analysed now, so that a missing path is an error here
+
+
+def _holds_lists(path: str, form: str | None, columns: Mapping[str, str] | None) -> bool:
+    """Whether the lines of a local file are JSON objects that hold the results of a query each."""
+    return (
+        form in ("jsonl", None) and Path(path).is_file() and query_rows(path, columns) is not None
+    )
 
 
 def _exploded(data: Any, name: str) -> Any:
@@ -125,41 +177,45 @@ def same_kinds(qrels: Frame, run: Frame) -> None:
             )
 
 
-def read(spark: Any, path: str, table: TableKind) -> Any:
+def read(spark: Any, path: str) -> Any:
     """Read a path or URL; `FORMAT:PATH` and `table:NAME` override the suffix."""
-    form, place = _format(path)
-    if form != "table" and Path(place).exists():  # Spark may have started in another folder
-        place = Path(place).absolute().as_uri()
-    from pyspark.errors import AnalysisException
+    form, place = format_and_place(path)
+    with _spark_errors(path):
+        if form == "table":
+            spark.catalog.refreshTable(place)  # its files may have been rewritten since
+            return spark.table(place)
+        return spark.read.format("json" if form == "jsonl" else form or "text").load(place)
+
+
+@contextmanager
+def _spark_errors(path: str) -> Iterator[None]:
+    """One sentence for what Spark says of a path that it cannot read."""
+    from pyspark.errors import PySparkException
 
     try:
-        if form == "table":
-            return spark.table(place)
-        if form == "trec":
-            return _trec(spark.read.text(place), table)
-        if form in ("csv", "tsv"):
-            separator = "\t" if form == "tsv" else ","
-            return spark.read.csv(place, header=True, sep=separator, quote='"', escape='"')
-        return spark.read.format(form).load(place)
-    except AnalysisException as error:
+        yield
+    except PySparkException as error:
         raise InputError(
             f"Spark cannot read '{path}': {str(error).splitlines()[0]}",
             hint=f"to name the format, write FORMAT:PATH with one of: {', '.join(_FORMATS)}",
         ) from None
 
 
-def is_trec(path: str) -> bool:
-    """Whether a path is that of a TREC file."""
-    return _format(path)[0] == "trec"
+def is_text(path: str) -> bool:
+    """Whether a path is that of lines of text."""
+    form, _ = format_and_place(path)
+    return form is None or form in TEXTS
 
 
-def _format(path: str) -> tuple[str, str]:
-    """The format of a path, and the path without its prefix."""
+def format_and_place(path: str) -> tuple[str | None, str]:
+    """The format of a path (None for text of any kind), and the path without its prefix, as a URL."""
     prefix, colon, rest = path.partition(":")
-    if colon and prefix in _FORMATS:
-        return prefix, rest
-    form = format_of(path) or "parquet"
-    return {"jsonl": "json"}.get(form, form), path
+    form, place = (prefix, rest) if colon and prefix in _FORMATS else (format_of(path), path)
+    if form != "table" and Path(place).exists():  # Spark may have started in another folder
+        place = Path(place).absolute().as_uri()
+    if form is None:
+        form = form_by_content(place)
+    return {"json": "jsonl"}.get(form or "", form), place
 
 
 def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:
@@ -167,28 +223,28 @@ def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:
     import pyarrow as pa
 
     value = "score" if table == "run" else "gain"
-    text = pa.string()
     columns = {
-        "query": pa.array(rows.query, text),
-        "doc": pa.array(rows.doc, text),
+        "query": text_array(rows.query),
+        "doc": text_array(rows.doc),
         value: pa.array(rows.value, pa.float64()),
     }
     if table == "qrels":
         for role in ("target", "aspect"):
             if any(v is not None for v in getattr(rows, role)):
-                columns[role] = pa.array(getattr(rows, role), text)
+                columns[role] = text_array(getattr(rows, role))
     with arrow_only():
         return spark.createDataFrame(pa.table(columns))
 
 
-def pieces_of(frame: Frame, *, is_run: bool, here: Job | None = None) -> Any:
-    """The rows of a table as pieces; tasks read files themselves where possible."""
-    columns, name, files = frame.columns, frame.name, frame.files
-    source = files.numbers(frame.data.sparkSession) if files else frame.data
+def pieces_of(frame: Frame, *, is_run: bool, here: Job | None = None, number: int = 0) -> Any:
+    """The rows of a table as pieces of a run; tasks read files themselves where possible."""
+    task = PackTask(
+        columns=frame.columns, is_run=is_run, name=frame.name, number=number, files=frame.files,
+        lines=frame.lines, here=here,
+    )  # fmt: skip
+    source = frame.files.numbers(frame.data.sparkSession) if frame.files else frame.data
     with arrow_only():
-        return source.mapInArrow(
-            lambda batches: packed(batches, columns, is_run, name, files, here), PACKED
-        )
+        return source.mapInArrow(same_version(lambda batches: packed(batches, task)), PACKED)
 
 
 def provenance(frame: Frame) -> Source:
@@ -198,17 +254,16 @@ def provenance(frame: Frame) -> Source:
     return Source("arrow", None, frame.name)
 
 
-def _select(data: Any, columns: Mapping[str, str], from_file: bool) -> Any:
-    """Only the relevant columns, with decimals and numbers in text files as doubles."""
+def _select(data: Any, columns: Mapping[str, str]) -> Any:
+    """Only the relevant columns, with decimals as doubles."""
     from pyspark.sql import functions as sql
 
     types = dict(data.dtypes)
     selected = []
     for name in dict.fromkeys(columns.values()):
         column = sql.col(f"`{name}`")
-        is_text = from_file and types[name] == "string" and name == columns["value"]
-        if types[name].startswith("decimal") or is_text:
-            column = column.try_cast("double").alias(name)  # an invalid number makes a bad row
+        if types[name].startswith("decimal"):
+            column = column.cast("double").alias(name)
         selected.append(column)
     return data.select(*selected)
 
@@ -220,28 +275,29 @@ def _from_driver(
     from goodgain.io.sources import resolve
 
     if hasattr(source, "__arrow_c_stream__"):
-        import pyarrow as pa
-
         with arrow_only():
-            return spark.createDataFrame(pa.table(source))
+            return spark.createDataFrame(_plain_table(source, table, columns))
     return from_rows(spark, rows_of(resolve(source, table, columns), table), table)
 
 
-def _trec(lines: Any, table: TableKind) -> Any:
-    """Parse lines of `query Q0 doc rank score tag` or `query iteration doc gain`; others get no value."""
-    from pyspark.sql import functions as sql
+def _plain_table(source: Any, table: TableKind, columns: Mapping[str, str] | None) -> Any:
+    """The relevant columns of Arrow data, in types that Spark has: no views or dictionaries."""
+    import pyarrow as pa
 
-    count, places = _TREC[table]
-    text = lines.where("trim(value) != '' and not startswith(value, '#')")
-    tokens = sql.split(sql.trim(sql.col("value")), r"[ \t]+")
-    complete = sql.size(tokens) == count
-    return text.select(
-        *(
-            (
-                sql.when(complete, tokens[at].try_cast("double"))
-                if role in ("score", "gain")
-                else tokens[at]
-            ).alias(role)
-            for role, at in places.items()
-        )
-    )
+    data = pa.table(source)
+    roles = find_columns(data.column_names, table, table, columns)
+    data = data.select(list(dict.fromkeys(roles.values())))
+    types = pa.types
+    fields = []
+    for column in data.schema:
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if types.is_string_view(kind) or types.is_large_string(kind):
+            kind = pa.string()
+        elif types.is_binary_view(kind) or types.is_large_binary(kind):
+            kind = pa.binary()
+        elif types.is_unsigned_integer(kind):
+            kind = pa.int64()
+        elif types.is_float16(kind):
+            kind = pa.float32()
+        fields.append(column.with_type(kind))
+    return data.cast(pa.schema(fields))

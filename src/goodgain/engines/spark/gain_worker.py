@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from goodgain._core import CoreError, conversation_ids
 from goodgain.agentic.evidence import FUNNEL
 from goodgain.agentic.runs import COUNTED
+from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import first_place
+from goodgain.engines.spark.texts import text_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.identity import Identity
 
-KEYED = "line string, place bigint, conversation string"
+KEYED = "line binary, place bigint, conversation string"
 SCORED = (
     "place bigint, system string, conversation string, repeat string, iteration int, "
     "counted array<bigint>, funnel array<bigint>, evidence string, value array<double>, "
     "lower array<double>, upper array<double>, report string"
 )
+_SPACES = bytes.maketrans(b"\r\n", b"  ")
 _BATCH = 16 << 20  # bytes of lines that are scored together; a conversation is never split
 
 
@@ -36,6 +39,7 @@ class GainJob:
     settings: GainSettings
     labels: ShippedQrels | None
     name: str
+    call: str  # a name of its own: Spark reuses what it has cached for an equal plan
 
 
 def keyed(batches: Iterator[Any]) -> Iterator[Any]:
@@ -44,13 +48,12 @@ def keyed(batches: Iterator[Any]) -> Iterator[Any]:
 
     place = first_place()
     for batch in batches:
-        lines = batch.column(0)
-        ids = conversation_ids(
-            [line.encode("utf-8", "surrogateescape") for line in lines.to_pylist()]
-        )
+        texts = (line.translate(_SPACES) for line in batch.column(0).to_pylist())
+        lines = [line + b"\n" for line in texts if line.strip()]
         places = pa.array(range(place, place + len(lines)), pa.int64())
+        ids = text_array(conversation_ids(lines))
         yield pa.RecordBatch.from_arrays(
-            [lines, places, pa.array(ids, pa.string())], names=["line", "place", "conversation"]
+            [pa.array(lines, pa.binary()), places, ids], names=["line", "place", "conversation"]
         )
         place += len(lines)
 
@@ -64,7 +67,14 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
 
     options = job.settings.for_core(skip_bad=True)
     labels, rules = job.labels.open() if job.labels else None, job.rules.core
-    report: dict[str, Any] = {"totals": {}, "ledgers": [], "examples": [], "bounded": False}
+    report: dict[str, Any] = {
+        "totals": {},
+        "ledgers": [],
+        "examples": [],
+        "bounded": False,
+        "rows": 0,
+    }
+    total = ExactSum()
     for lines, places in _groups(batches):
         text = b"".join(lines)
         try:
@@ -78,22 +88,38 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
         report["ledgers"].append([scores.calls, scores.read, scores.totals["skipped"]])
         for message, where, _ in scores.skipped_examples[: 3 - len(report["examples"])]:
             report["examples"].append(f"{message} ({_place(job.name, where, text)})")
-        yield _rows(scores, lines, places)
+        rows = _rows(scores, lines, places)
+        report["rows"] += len(rows)
+        total.join(value_sum(rows.column("value")))
+        yield rows
+    report["sum"] = total.to_list()
     empty = [pa.nulls(1, field.type) for field in _schema() if field.name != "report"]
     yield pa.RecordBatch.from_arrays([*empty, pa.array([json.dumps(report)])], schema=_schema())
 
 
+def value_sum(values: Any) -> ExactSum:
+    """The sum of all values, to tell whether rows that are computed again are the same."""
+    import pyarrow.compute as pc
+
+    total = ExactSum()
+    total.add(pc.list_flatten(values).to_numpy(zero_copy_only=False))
+    return total
+
+
 def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[bytes], list[int]]]:
     """Lines and their places in batches that hold all lines of each of their conversations."""
+    import pyarrow as pa
+
     lines: list[bytes] = []
     places: list[int] = []
     size, last = 0, None
     for batch in batches:
-        for line, place, conversation in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+        columns = [batch.column(0), batch.column(1), batch.column(2).cast(pa.binary())]
+        for line, place, conversation in zip(*(c.to_pylist() for c in columns), strict=True):
             if size >= _BATCH and conversation != last:
                 yield lines, places
                 lines, places, size = [], [], 0
-            lines.append(line.encode("utf-8", "surrogateescape"))
+            lines.append(line)
             places.append(place)
             size += len(lines[-1])
             last = conversation
@@ -161,7 +187,7 @@ def _rows(scores: TraceScores, lines: list[bytes], places: list[int]) -> Any:
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(matrix.reshape(-1)))
 
     def repeated(names: list[str]) -> Any:
-        return pa.array(names, pa.string()).take(pa.array(owner))
+        return text_array(names).take(pa.array(owner))
 
     values = listed(scores.matrix("value"))
     bounds = [

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.data.qrels import Qrels
 from goodgain.engines.spark.broadcasts import ShippedQrels
+from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import (
     Frame,
+    format_and_place,
     frame_of,
     from_rows,
     id_kinds,
-    is_trec,
+    is_text,
     pieces_of,
     provenance,
 )
 from goodgain.engines.spark.session import arrow_only, is_frame
+from goodgain.engines.spark.texts import fetched, text_array
 from goodgain.engines.spark.worker import JUDGMENTS, STREAMED, streamed
 from goodgain.errors import InputError, core_errors
 from goodgain.io.rows import Rows, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from goodgain.io.sources import Source
 
@@ -56,12 +60,18 @@ class Judgments:
     frame: Frame
     source: Source
     small: ShippedQrels | None = None
-    marks: Any = None  # a DataFrame of the judged queries, if the judgments are small
+    queries: tuple[str, ...] | None = None  # those judged, if the judgments are small
 
-    @property
-    def pieces(self) -> Any:
-        """The pieces for the shuffle: marks of the judged queries, or the judgments themselves."""
-        return self.marks if self.small else pieces_of(self.frame, is_run=False)
+    def pieces(self, runs: Sequence[int]) -> Any:
+        """The pieces for each run: marks of the judged queries, or the judgments themselves."""
+        if self.queries is not None:
+            return _marks(self.frame.data.sparkSession, self.queries, runs)
+        from pyspark.sql import functions as sql
+
+        numbers = sql.explode(sql.array(*(sql.lit(run) for run in runs))).alias("run")
+        return pieces_of(self.frame, is_run=False).select(
+            numbers, "query", "kind", "place", "piece"
+        )
 
     @cached_property
     def rows(self) -> int:
@@ -112,9 +122,10 @@ def judgments_of(
         table = Qrels.of(qrels, columns)
         frame = _local_frame(spark, table, aspects, duplicates)
         return replace(_small(frame), source=table.source)
+    if isinstance(qrels, str) and is_text(qrels):
+        frame = _fetched_frame(spark, qrels, columns, aspects, duplicates)
+        return _small(frame)
     frame = frame_of(spark, qrels, "qrels", columns)
-    if _may_be_iterations(qrels, columns) and not (aspects and _look_like_subtopics(frame)):
-        frame = replace(frame, columns={r: c for r, c in frame.columns.items() if r != "aspect"})
     judged = Judgments(frame, provenance(frame))
     if not judged.rows:
         raise InputError("the table contains no judgments", where=frame.name)
@@ -126,17 +137,19 @@ def _is_remote(qrels: Any) -> bool:
     return isinstance(qrels, str) and ":" in qrels
 
 
-def _may_be_iterations(qrels: Any, columns: Mapping[str, str] | None) -> bool:
-    """Whether the aspects are the second column of a TREC file, and nobody asked for them."""
-    return isinstance(qrels, str) and is_trec(qrels) and "aspect" not in (columns or {})
-
-
-def _look_like_subtopics(frame: Frame) -> bool:
-    """Whole numbers or names; 0.5 or -1 is the round in which something was judged."""
-    from pyspark.sql import functions as sql
-
-    number = sql.col(f"`{frame.columns['aspect']}`").cast("double")
-    return bool(frame.data.filter((number < 0) | (number != sql.floor(number))).isEmpty())
+def _fetched_frame(
+    spark: Any, path: str, columns: Mapping[str, str] | None, aspects: bool, duplicates: str
+) -> Frame:
+    """Judgments in text that only Spark can reach, read on the driver by the rules of local files."""
+    form, place = format_and_place(path)
+    with tempfile.TemporaryDirectory(prefix="goodgain-qrels-") as folder:
+        copy = fetched(spark, place, form, folder)
+        try:
+            frame = _local_frame(spark, Qrels(copy, columns=columns), aspects, duplicates)
+        except InputError as error:
+            where = error.where.replace(copy, path)
+            raise type(error)(error.message, where=where, hint=error.hint) from None
+    return replace(frame, name=path)
 
 
 def _local_frame(spark: Any, table: Qrels, aspects: bool, duplicates: str) -> Frame:
@@ -168,7 +181,8 @@ def _facts(frame: Frame) -> Facts:
         sql.max(aspect).alias("last_aspect"),
         sql.min(columns["query"]).alias("query"),
     )
-    row = aggregates.collect()[0]
+    with cluster_errors(frame.name):
+        row = aggregates.collect()[0]
     return Facts(
         row["rows"],
         max(0.0, float(row["max_gain"])) if row["max_gain"] is not None else 0.0,
@@ -182,8 +196,8 @@ def _shipped(frame: Frame) -> ShippedQrels:
     """All rows in the order of the table, in a form for every task."""
     if frame.files:
         return ShippedQrels.of_files(frame.files, frame.columns, frame.name)
-    with arrow_only():
-        streams = frame.data.mapInArrow(streamed, STREAMED).collect()
+    with arrow_only(), cluster_errors(frame.name):
+        streams = frame.data.mapInArrow(same_version(streamed), STREAMED).collect()
     return ShippedQrels.of((bytes(row.stream) for row in streams), frame.columns, frame.name)
 
 
@@ -199,15 +213,24 @@ def _small(frame: Frame) -> Judgments:
         if not frame.files:
             raise
         return _small(frame.read_by_spark())
-    queries = core.queries()
+    return Judgments(frame, provenance(frame), shipped, tuple(core.queries()))
+
+
+def _marks(spark: Any, queries: Sequence[str], runs: Sequence[int]) -> Any:
+    """A DataFrame that names the judged queries of each run, in their order."""
+    import numpy as np
+    import pyarrow as pa
+
+    names, times = text_array(queries), len(runs)
+    count = len(names) * times
     marks = pa.table(
         {
-            "query": pa.array(queries, pa.string()),
-            "kind": pa.repeat(pa.scalar(JUDGMENTS, pa.int8()), len(queries)),
-            "place": pa.array(range(len(queries)), pa.int64()),
-            "piece": pa.repeat(pa.scalar(b"", pa.binary()), len(queries)),
+            "run": pa.array(np.repeat(np.array(runs, np.int32), len(names))),
+            "query": pa.concat_arrays([names] * times),
+            "kind": pa.repeat(pa.scalar(JUDGMENTS, pa.int8()), count),
+            "place": pa.array(np.tile(np.arange(len(names)), times)),
+            "piece": pa.repeat(pa.scalar(b"", pa.binary()), count),
         }
     )
     with arrow_only():
-        pieces = frame.data.sparkSession.createDataFrame(marks)
-    return Judgments(frame, provenance(frame), shipped, pieces)
+        return spark.createDataFrame(marks)

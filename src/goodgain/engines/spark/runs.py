@@ -1,16 +1,19 @@
-"""Runs on a cluster: rows are packed where they are read and joined by query in one shuffle."""
+"""Runs on a cluster, evaluated against judgments."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from goodgain.data.run import Run
-from goodgain.engines.spark.frames import frame_of, id_kinds, pieces_of, provenance, same_kinds
+from goodgain.engines.spark.failures import cluster_errors
+from goodgain.engines.spark.frames import frame_of, id_kinds, provenance, same_kinds
+from goodgain.engines.spark.jobs import Measured, Measurement
 from goodgain.engines.spark.judgments import SMALL, Judgments, judgments_of
-from goodgain.engines.spark.session import arrow_only, is_frame, persisted
+from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.values import SparkValues
-from goodgain.engines.spark.worker import UNREAD, Job, Report, measured, measured_schema
 from goodgain.errors import InputError, from_report
 from goodgain.io.columns import columns_of
 from goodgain.io.naming import system_name, unique_names
@@ -22,28 +25,53 @@ from goodgain.ranking.scores import RunScores
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.frames import Frame
-    from goodgain.measures.definition import Measure
-    from goodgain.ranking.evaluator import Measures, Recipe
+    from goodgain.engines.spark.worker import Report
+    from goodgain.ranking.evaluator import Measures
     from goodgain.ranking.policy import Policy
 
 
-class SparkEvaluation(NamedTuple):
+@dataclass(frozen=True)
+class SparkEvaluation:
     """The result of `goodgain.evaluate`, and its values per query as a DataFrame.
 
-    `per_query` has the columns run and query, and one column per measure (three with bounds); it stays
-    cached on the cluster until `release`.
+    `per_query` has the columns run and query, and one column per measure (three with bounds), in the
+    order of the judgments if there are few values; more are computed again when they are used, unless the
+    call says keep=True: then they stay cached on the cluster until `release`.
     """
 
     evaluation: Evaluation
-    per_query: Any
-    cached: tuple[Any, ...]
+    measurement: Measurement
+    measured: Measured
+
+    @cached_property
+    def per_query(self) -> Any:
+        """A row per run and query."""
+        frames = [
+            self._per_query(number, name) for number, name in enumerate(self.evaluation.names)
+        ]
+        rows = frames[0]
+        for more in frames[1:]:
+            rows = rows.unionByName(more)
+        return rows
+
+    def _per_query(self, number: int, name: str) -> Any:
+        if number in self.measured.tables:
+            table = self.measured.tables[number].sort_by("place").drop_columns(["place"])
+            with arrow_only():
+                rows = self.measurement.spark.createDataFrame(table)
+        else:
+            rows = self.measured.frames[number]
+        return _measure_columns(rows, name, self.measurement)
+
+    def write(self, url: str) -> None:
+        """Write `per_query` to a folder as Parquet, from the cluster itself."""
+        with cluster_errors(url):
+            self.per_query.write.parquet(url)
 
     def release(self) -> None:
-        """Free the cached rows on the cluster; values already fetched stay available."""
-        for frame in self.cached:
-            frame.unpersist()
+        """Free what keep=True has cached on the cluster; values already fetched stay available."""
+        self.measured.release()
 
 
 def evaluate(
@@ -58,6 +86,7 @@ def evaluate(
     skip_bad: bool = False,
     partitions: int | None = None,
     small_qrels: int = SMALL,
+    keep: bool = False,
     **policies: str,
 ) -> SparkEvaluation:
     """Evaluate runs against judgments; see `goodgain.spark.evaluate`."""
@@ -70,26 +99,32 @@ def evaluate(
         aspects=by_aspect(recipe.measures),
         duplicates=chosen.duplicates,
     )
-    results: dict[str, RunScores] = {}
-    frames, cached = [], []
-    for name, run in _runs_by_name(runs):
+    listed = _runs_by_name(runs)
+    frames = {}
+    for number, (name, run) in enumerate(listed):
         kinds = id_kinds(run.source) if isinstance(run, Run) else None
         frame = frame_of(spark, _rows_of(run), "run", columns_of("run", columns), name, kinds)
         same_kinds(judgments.frame, frame)
-        rows, report = _measure(spark, frame, judgments, recipe, partitions)
-        cached.append(rows)
-        _check(report, frame, judgments, skip_bad)
-        queries = rows.where("query is not null").drop("report")
+        frames[number] = frame
+    measurement = Measurement(spark, recipe, partitions, keep)
+    measured = measurement.run(frames, judgments)
+    results: dict[str, RunScores] = {}
+    for number, (name, run) in enumerate(listed):
+        report = measured.reports[number]
+        try:
+            _check(report, frames[number], judgments, skip_bad)
+        except InputError:
+            measured.release()
+            raise
         values = SparkValues(
-            frame=queries,
+            fetch=partial(measured.table, number, measurement.logarithms),
             report=report,
             places=recipe.places,
             has_bounds=chosen.has_bounds,
-            source=provenance(frame),
+            source=provenance(frames[number]),
             run_columns={column: getattr(run, column, None) for column in ("latency", "cost")},
         )
         results[name] = RunScores(name, recipe.measures, values)
-        frames.append(_measure_columns(queries, name, recipe, chosen.has_bounds))
     evaluation = Evaluation(
         runs=results,
         measures=recipe.measures,
@@ -97,10 +132,7 @@ def evaluate(
         qrels=judgments.source,
         preset=preset,
     )
-    per_query = frames[0]
-    for more in frames[1:]:
-        per_query = per_query.unionByName(more)
-    return SparkEvaluation(evaluation, per_query, tuple(cached))
+    return SparkEvaluation(evaluation, measurement, measured)
 
 
 def _runs_by_name(runs: Any) -> list[tuple[str, Any]]:
@@ -125,85 +157,6 @@ def _is_spark_source(run: Any) -> bool:
     return is_frame(run) or isinstance(run, str | os.PathLike)
 
 
-def _measure(
-    spark: Any, run: Frame, judgments: Judgments, recipe: Recipe, partitions: int | None
-) -> tuple[Any, Report]:
-    """A row per judged query, cached on the cluster, and the sum of the tasks' reports.
-
-    Tasks that read files themselves first try to measure contiguous queries on the spot. If the rows of a
-    query turn out to be scattered, or only Spark can read a file, everything is read again and shuffled.
-    """
-    scattered = False
-    while True:
-        qrels = judgments.shipped if run.files else judgments.small
-        job = _job(run, judgments, recipe, qrels)
-        here = job if run.files and qrels and not scattered else None
-        pieces = pieces_of(run, is_run=True, here=here).union(judgments.pieces)
-        rows = persisted(spark, _joined(pieces, job, partitions))
-        report = _total_report(rows)
-        if not report.retry:
-            return rows, report
-        rows.unpersist()
-        scattered = True
-        if report.retry == UNREAD:
-            run, judgments = run.read_by_spark(), judgments.read_by_spark()
-
-
-def _job(run: Frame, judgments: Judgments, recipe: Recipe, qrels: ShippedQrels | None) -> Job:
-    return Job(
-        request=recipe.request.by_rank() if run.by_rank else recipe.request,
-        name=run.name,
-        width=_width(recipe),
-        skips_missing=recipe.missing == "skip",
-        logarithms=_geometric(recipe),
-        qrels=qrels,
-        facts=None if qrels else judgments.facts.for_tasks,
-    )
-
-
-def _joined(pieces: Any, job: Job, partitions: int | None) -> Any:
-    """Shuffle once, by query, so that no query is split."""
-    by_query = pieces.repartition(*(() if partitions is None else (partitions,)), "query")
-    ordered = by_query.sortWithinPartitions("query", "kind", "place")
-    with arrow_only():
-        return ordered.mapInArrow(
-            lambda batches: measured(batches, job), measured_schema(job.width)
-        )
-
-
-def _width(recipe: Recipe) -> int:
-    """The number of values per query: one per measure of the core, three with bounds."""
-    has_bounds = "bounds" in (recipe.request.policy["ties"], recipe.request.policy["unjudged"])
-    return len(_core_measures(recipe)) * (3 if has_bounds else 1)
-
-
-def _core_measures(recipe: Recipe) -> list[Measure]:
-    return [m for m in recipe.measures if m.definition.column is None]
-
-
-def _geometric(recipe: Recipe) -> frozenset[int]:
-    """The columns of values whose logarithms are summed."""
-    measures = len(_core_measures(recipe))
-    places = [
-        place
-        for m in recipe.measures
-        if m.definition.aggregate == "geometric"
-        and isinstance(place := recipe.places[m.label], int)
-    ]
-    bounds = (
-        [measures + 2 * p + i for p in places for i in (0, 1)] if _width(recipe) > measures else []
-    )
-    return frozenset((*places, *bounds))
-
-
-def _total_report(rows: Any) -> Report:
-    """The sum of the reports of all tasks."""
-    report = Report()
-    for row in rows.where("report is not null").select("report").collect():
-        report.join(Report.from_json(row.report))
-    return report
-
-
 def _check(report: Report, run: Frame, judgments: Judgments, skip_bad: bool) -> None:
     """Raise the errors of the tasks, as the local engine would."""
     if report.bad[0] and not skip_bad:
@@ -226,15 +179,15 @@ def _check(report: Report, run: Frame, judgments: Judgments, skip_bad: bool) -> 
         )
 
 
-def _measure_columns(queries: Any, name: str, recipe: Recipe, has_bounds: bool) -> Any:
+def _measure_columns(rows: Any, name: str, measurement: Measurement) -> Any:
     """The values per query, in columns named after the measures."""
     from pyspark.sql import functions as sql
 
-    core = _core_measures(recipe)
+    core = measurement.core_measures
     columns = []
     for i, m in enumerate(core):
         columns.append(sql.col(f"v{i}").alias(m.label))
-        if has_bounds:
+        if measurement.width > len(core):
             for j, bound in enumerate(("lower", "upper")):
                 columns.append(sql.col(f"v{len(core) + 2 * i + j}").alias(f"{m.label}:{bound}"))
-    return queries.select(sql.lit(name).alias("run"), "query", *columns)
+    return rows.select(sql.lit(name).alias("run"), "query", *columns)

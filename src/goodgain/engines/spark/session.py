@@ -30,33 +30,60 @@ def arrow_only() -> Iterator[None]:
         yield
 
 
-def persisted(spark: Any, frame: Any) -> Any:
-    """The frame, to be cached on the cluster; Spark may merge its small partitions."""
-    name = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # read by persist()
-    before = spark.conf.get(name)
-    spark.conf.set(name, "true")
+@contextmanager
+def shuffle_partitions(spark: Any, count: int | None) -> Iterator[None]:
+    """At most `count` partitions after a shuffle that is planned here; Spark merges small ones.
+
+    A number in `repartition` itself would be exact, and every one of many small tasks would cost.
+    """
+    settings = {
+        "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
+        **({} if count is None else {"spark.sql.shuffle.partitions": str(count)}),
+    }
+    before = {name: spark.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
     try:
-        return frame.persist()
+        yield
     finally:
-        spark.conf.set(name, before)
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def session_of(*values: Any) -> Any:
+    """The session of the first DataFrame among values or in lists and dictionaries; else the active one."""
+    for value in values:
+        listed = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list | tuple)
+            else [value]
+        )
+        for item in listed:
+            if is_frame(item):
+                return item.sparkSession
+    return start()
 
 
 def start(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
     """Return the active session, or start one on `master` (by default that of `spark-submit`).
 
-    Executors on this machine use this Python, those of a cluster PYSPARK_PYTHON. Settings of the
-    cluster and of `spark-submit` take precedence over goodgain's own.
+    `sc://HOST:15002` connects to a Spark Connect server. Executors on this machine use this Python,
+    those of a cluster PYSPARK_PYTHON. Settings of the cluster and of `spark-submit` take precedence over
+    goodgain's own.
     """
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
         raise MissingExtraError.for_package("pyspark", "spark", "the Spark engine") from None
+    remote = (master or "").startswith("sc://")
     if (master or "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     active = SparkSession.getActiveSession()
     builder = SparkSession.builder.appName("goodgain")
     if master:
-        builder = builder.master(master)
+        builder = builder.remote(master) if remote else builder.master(master)
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     try:
@@ -66,9 +93,11 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
         raise UsageError(
             f"cannot start a Spark session on '{master or 'the default master'}': "
             f"{reason[0] if reason else type(error).__name__}",
-            hint="Spark needs Java 17 or later (JAVA_HOME) and a reachable master",
+            hint="Spark Connect needs a reachable server, and pip install 'pyspark[connect]'"
+            if remote
+            else "Spark needs Java 17 or later (JAVA_HOME) and a reachable master",
         ) from None
-    if active is None:
+    if active is None and not remote and hasattr(session, "_jsparkSession"):
         conf = session.sparkContext.getConf()
         for key in (key for key in SETTINGS if not conf.contains(key)):
             session.conf.set(key, SETTINGS[key])

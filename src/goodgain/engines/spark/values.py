@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from goodgain.engines.spark.session import arrow_only
+from goodgain.engines.spark.texts import texts_of
 from goodgain.errors import InputError
 from goodgain.ranking.scores import RANK_FACTS, Coverage, aggregate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from goodgain.engines.spark.worker import Report
     from goodgain.io.sources import Source
@@ -21,8 +21,8 @@ class SparkValues:
     """Values for `RunScores`. Means need no data on the driver; `queries` and `column` fetch everything."""
 
     __slots__ = (
+        "_fetch",
         "_fetched",
-        "_frame",
         "_places",
         "_report",
         "_run_columns",
@@ -34,14 +34,14 @@ class SparkValues:
     def __init__(
         self,
         *,
-        frame: Any,
+        fetch: Callable[[], Any],
         report: Report,
         places: Mapping[str, int | str],
         has_bounds: bool,
         source: Source,
         run_columns: Mapping[str, Mapping[str, float] | None],
     ) -> None:
-        self._frame = frame
+        self._fetch = fetch
         self._report = report
         self._places = places
         self._width = len(report.sums)
@@ -56,7 +56,7 @@ class SparkValues:
 
     def queries(self) -> list[str]:
         """The queries in the order of the judgments."""
-        return list(self._rows().column("query").to_pylist())
+        return texts_of(self._rows().column("query"))
 
     def column(self, label: str, bound: str) -> list[float]:
         """The values of a measure, parallel to the queries."""
@@ -93,7 +93,7 @@ class SparkValues:
 
     def coverage(self) -> Coverage:
         """How well judgments and run match."""
-        totals = self._report.totals
+        totals: dict[str, Any] = dict(self._report.totals)
         return Coverage(
             judged_queries=totals["judged"],
             missing_queries=totals["judged"] - totals["in_run"],
@@ -112,6 +112,5 @@ class SparkValues:
     def _rows(self) -> Any:
         """All rows, fetched once, in the order of the judgments."""
         if self._fetched is None:
-            with arrow_only():
-                self._fetched = self._frame.toArrow().sort_by("place")
+            self._fetched = self._fetch().sort_by("place")
         return self._fetched

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goodgain._core import ArrowTable, CoreError, PackedEvaluation, Packer
 from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import first_place, stream_of
+from goodgain.errors import GoodgainError, to_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,13 +26,15 @@ if TYPE_CHECKING:
     from goodgain._core import Texts
     from goodgain.engines.spark.broadcasts import ShippedQrels
     from goodgain.engines.spark.files import Files
+    from goodgain.engines.spark.texts import Lines
     from goodgain.ranking.evaluator import CoreRequest
 
 STREAMED = "stream binary"
-PACKED = "query string, kind tinyint, place bigint, piece binary"
-JUDGMENTS, REPORT = 0, 3  # kinds of pieces; the core defines the others
+PACKED = "run int, query string, kind tinyint, place bigint, piece binary"
+JUDGMENTS, MEASURED, REPORT = 0, 2, 3  # kinds of pieces; the core defines them and one for rows
 SCATTERED = "scattered"  # the rows of a query are not contiguous
 UNREAD = "unread"  # a file that only Spark can read
+BROKEN = "broken"  # quoted fields with line breaks, so that lines must not be divided
 _WAITING = 20_000  # measured queries per batch of output
 
 
@@ -43,7 +47,7 @@ class Report:
     bad: tuple[int, str] = (0, "")
     error: tuple[str, ...] | None = None
     unjudged_example: str = ""
-    retry: str = ""  # SCATTERED or UNREAD: the reason to retry the slower way
+    retry: str = ""  # SCATTERED, UNREAD or BROKEN: the reason to retry the slower way
 
     def join(self, other: Report) -> None:
         """Add the report of another task."""
@@ -91,55 +95,84 @@ class Report:
 # --- packing rows into pieces, where they are read ---
 
 
-def packed(
-    batches: Iterator[Any],
-    columns: Mapping[str, str],
-    is_run: bool,
-    name: str,
-    files: Files | None = None,
-    here: Job | None = None,
-) -> Iterator[Any]:
-    """Pack the rows of a partition into pieces, one per query within a window of rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackTask:
+    """What an executor packs.
 
-    With `files` the batches only name the files to read. With `here` contiguous queries are measured
-    at once, and their values replace their rows.
+    With `files` its batches only name the files to read; with `here` contiguous queries are measured at
+    once, and their values replace their rows.
     """
+
+    columns: Mapping[str, str]
+    is_run: bool
+    name: str
+    number: int  # of the run
+    files: Files | None
+    lines: Lines | None
+    here: Job | None
+
+
+def packed(batches: Iterator[Any], task: PackTask) -> Iterator[Any]:
+    """Pack the rows of a partition into pieces, one per query within a window of rows."""
     import pyarrow as pa
 
     first = first_place()
-    packer = Packer(dict(columns), is_run, first)
+    packer = Packer(dict(task.columns), task.is_run, first)
     report = Report()
+    last: list[Any] = []
     try:
-        evaluation = here.evaluation() if here else None
-        for batch in files.rows(batches) if files else batches:
-            packer.add(ArrowTable.of(pa.Table.from_batches([batch]), name))
+        evaluation = task.here.evaluation() if task.here else None
+        for batch in task.files.rows(batches) if task.files else batches:
+            if task.lines:
+                task.lines.pack(batch, packer, task.name, last)
+            else:
+                packer.add(ArrowTable.of(pa.Table.from_batches([batch]), task.name))
             if packer.full:
-                yield _pieces(packer, evaluation)
-            if packer.scattered:
+                yield _pieces(packer, task.number, evaluation)
+            if packer.scattered or packer.broken:
                 break
-        yield _pieces(packer, evaluation)
-    except CoreError as error:
-        report.error = error.args
+        yield _pieces(packer, task.number, evaluation)
+    except (CoreError, GoodgainError) as error:
+        report.error = error_fields(error)
     except (OSError, pa.ArrowException):
-        if not files and not here:
+        if not task.files and not task.here:
             raise
         report.retry = UNREAD
     _drain(batches)
+    if packer.broken and not (task.lines and task.lines.whole):
+        report.retry = BROKEN
     if packer.scattered:
         report.retry = report.retry or SCATTERED
-    if is_run:
+    if task.is_run:
         report.bad = packer.bad
     elif packer.bad[0]:  # judgments are never skipped
         report.error = report.error or ("input", packer.bad[1], "", "")
     if report.bad[0] or report.error or report.retry:
-        yield _piece_batch([""], [REPORT], [first], [report.to_json().encode()])
+        yield _piece_batch(task.number, [""], [REPORT], [first], [report.to_json().encode()])
 
 
-def _pieces(packer: Packer, evaluation: PackedEvaluation | None) -> Any:
+def counted(batches: Iterator[Any], number: int) -> Iterator[Any]:
+    """A piece for each unjudged query, of which only the number of rows matters."""
+    import pyarrow as pa
+
+    place = first_place()
+    for batch in batches:
+        counts = batch.column("count").to_numpy().astype("<u8")
+        pieces = pa.Array.from_buffers(
+            pa.binary(8), len(counts), [None, pa.py_buffer(counts.tobytes())]
+        )
+        kinds = pa.repeat(pa.scalar(MEASURED, pa.int8()), len(counts))
+        places = pa.array(range(place, place + len(counts)), pa.int64())
+        place += len(counts)
+        yield _piece_batch(number, batch.column("query"), kinds, places, pieces.cast(pa.binary()))
+
+
+def _pieces(packer: Packer, number: int, evaluation: PackedEvaluation | None) -> Any:
     import pyarrow as pa
 
     queries, kinds, places, pieces = packer.take(evaluation)
     return _piece_batch(
+        number,
         _text_array(queries, pa.string()),
         pa.array(kinds),
         pa.array(places),
@@ -147,7 +180,7 @@ def _pieces(packer: Packer, evaluation: PackedEvaluation | None) -> Any:
     )
 
 
-def _piece_batch(queries: Any, kinds: Any, places: Any, pieces: Any) -> Any:
+def _piece_batch(number: int, queries: Any, kinds: Any, places: Any, pieces: Any) -> Any:
     import pyarrow as pa
 
     types = (pa.string(), pa.int8(), pa.int64(), pa.binary())
@@ -155,7 +188,8 @@ def _piece_batch(queries: Any, kinds: Any, places: Any, pieces: Any) -> Any:
         values if isinstance(values, pa.Array) else pa.array(values, kind)
         for values, kind in zip((queries, kinds, places, pieces), types, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(arrays, ["query", "kind", "place", "piece"])
+    runs = pa.repeat(pa.scalar(number, pa.int32()), len(arrays[0]))
+    return pa.RecordBatch.from_arrays([runs, *arrays], ["run", "query", "kind", "place", "piece"])
 
 
 def _text_array(texts: Texts, kind: Any) -> Any:
@@ -191,6 +225,7 @@ class Job:
     logarithms: frozenset[int]  # columns whose logarithms are summed, for geometric means
     qrels: ShippedQrels | None  # small judgments; others come with the pieces
     facts: tuple[float, bool, bool] | None  # of the others: largest gain, has targets, has aspects
+    call: str  # a name of its own: Spark reuses what it has cached for an equal plan
 
     def evaluation(self) -> PackedEvaluation:
         """The core's evaluation of pieces, in this process."""
@@ -202,46 +237,102 @@ class Job:
         )
 
 
-def measured(batches: Iterator[Any], job: Job) -> Iterator[Any]:
-    """A row per judged query of a partition, and a report. Pieces must be sorted by query and kind."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def measured(batches: Iterator[Any], jobs: Mapping[int, Job]) -> Iterator[Any]:
+    """A row per run and judged query of a partition, and a report per run.
 
-    report = Report()
-    try:
-        evaluation = job.evaluation()
-    except (CoreError, OSError, pa.ArrowException) as error:  # invalid or unreadable judgments
-        if not isinstance(error, CoreError) and not (job.qrels and job.qrels.files):
-            raise
-        _drain(batches)
-        is_bad = isinstance(error, CoreError)
-        yield _report_row(Report(error=error.args) if is_bad else Report(retry=UNREAD), job.width)
-        return
-    report.sums = [ExactSum() for _ in range(job.width)]
-    try:
-        for batch in batches:
-            is_report = pc.equal(batch.column("kind"), REPORT)
-            if pc.any(is_report).as_py():
-                for piece in batch.column("piece").filter(is_report).to_pylist():
-                    report.join(Report.from_json(piece))
-                batch = batch.filter(pc.invert(is_report))
-            evaluation.add(ArrowTable.of(pa.Table.from_batches([batch]), job.name))
-            if evaluation.waiting >= _WAITING:
-                yield _rows(evaluation, job, report)
-        evaluation.finish()
-    except CoreError as error:
-        report.error = report.error or error.args
-        _drain(batches)
-    yield _rows(evaluation, job, report)
-    if evaluation.scattered:
-        report.retry = report.retry or SCATTERED
-    counts = Report(
-        totals=evaluation.totals(),
-        bad=evaluation.bad,
-        unjudged_example=evaluation.unjudged_example,
-    )
-    report.join(counts)
-    yield _report_row(report, job.width)
+    Pieces must be sorted by run, query and kind.
+    """
+    task: _Measuring | None = None
+    for number, batch in _by_run(batches):
+        if task is None or task.number != number:
+            if task is not None:
+                yield from task.finish()
+            task = _Measuring(number, jobs[number])
+        yield from task.add(batch)
+    if task is not None:
+        yield from task.finish()
+
+
+def _by_run(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    """Batches with the pieces of one run each."""
+    import numpy as np
+
+    for batch in batches:
+        runs = batch.column("run").to_numpy()
+        begins = [0, *(np.flatnonzero(np.diff(runs)) + 1).tolist(), len(runs)]
+        for begin, end in pairwise(begins):
+            if end > begin:
+                yield int(runs[begin]), batch.slice(begin, end - begin)
+
+
+class _Measuring:
+    """Measures the pieces of one run in a partition."""
+
+    def __init__(self, number: int, job: Job) -> None:
+        import pyarrow as pa
+
+        self.number, self.job = number, job
+        self.report = Report(sums=[ExactSum() for _ in range(job.width)])
+        self.evaluation: PackedEvaluation | None = None
+        try:
+            self.evaluation = job.evaluation()
+        except (CoreError, GoodgainError) as error:  # invalid judgments
+            self.report.error = error_fields(error)
+        except (OSError, pa.ArrowException):
+            if not (job.qrels and job.qrels.files):
+                raise
+            self.report.retry = UNREAD
+
+    def add(self, batch: Any) -> Iterator[Any]:
+        """Measure more pieces; after an error they are only read."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        is_report = pc.equal(batch.column("kind"), REPORT)
+        if pc.any(is_report).as_py():
+            for piece in batch.column("piece").filter(is_report).to_pylist():
+                self.report.join(Report.from_json(piece))
+            batch = batch.filter(pc.invert(is_report))
+        if self.evaluation is None:
+            return
+        try:
+            self.evaluation.add(ArrowTable.of(pa.Table.from_batches([batch]), self.job.name))
+        except (CoreError, GoodgainError) as error:
+            self._stop(error)
+            return
+        if self.evaluation.waiting >= _WAITING:
+            yield _rows(self.evaluation, self.number, self.job, self.report)
+
+    def finish(self) -> Iterator[Any]:
+        """The remaining rows, and the report."""
+        if self.evaluation is not None:
+            try:
+                self.evaluation.finish()
+            except (CoreError, GoodgainError) as error:
+                self._stop(error)
+        if (evaluation := self.evaluation) is not None:
+            yield _rows(evaluation, self.number, self.job, self.report)
+            if evaluation.scattered:
+                self.report.retry = self.report.retry or SCATTERED
+            self.report.join(
+                Report(
+                    totals=evaluation.totals(),
+                    bad=evaluation.bad,
+                    unjudged_example=evaluation.unjudged_example,
+                )
+            )
+        yield _report_row(self.number, self.report, self.job.width)
+
+    def _stop(self, error: Exception) -> None:
+        self.report.error = self.report.error or error_fields(error)
+        self.evaluation = None
+
+
+def error_fields(error: Exception) -> tuple[str, ...]:
+    """An error as plain data, for `from_report` on the driver."""
+    if isinstance(error, GoodgainError):
+        return to_report(error)
+    return tuple(error.args)
 
 
 def _drain(batches: Iterator[Any]) -> None:
@@ -253,10 +344,10 @@ def _drain(batches: Iterator[Any]) -> None:
 def measured_schema(width: int) -> str:
     """The schema of the batches of `measured`."""
     values = "".join(f", v{i} double" for i in range(width))
-    return f"query string, place bigint{values}, report string"
+    return f"run int, query string, place bigint{values}, report string"
 
 
-def _rows(evaluation: PackedEvaluation, job: Job, report: Report) -> Any:
+def _rows(evaluation: PackedEvaluation, number: int, job: Job, report: Report) -> Any:
     import numpy as np
     import pyarrow as pa
 
@@ -269,9 +360,10 @@ def _rows(evaluation: PackedEvaluation, job: Job, report: Report) -> Any:
     report.totals["rows"] = report.totals.get("rows", 0) + len(places)
     for i, total in enumerate(report.sums):
         column = values[:, i]
-        total.add(_logarithms(column) if i in job.logarithms else column)
+        total.add(logarithms(column) if i in job.logarithms else column)
     no_report = pa.nulls(len(places), pa.string())
     arrays = [
+        pa.repeat(pa.scalar(number, pa.int32()), len(places)),
         ids,
         pa.array(places),
         *(pa.array(np.ascontiguousarray(c)) for c in values.T),
@@ -280,17 +372,18 @@ def _rows(evaluation: PackedEvaluation, job: Job, report: Report) -> Any:
     return pa.RecordBatch.from_arrays(arrays, _names(width))
 
 
-def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithms as in `ranking.scores.aggregate`: by the same function, hence bit-identical."""
     import numpy as np
 
     return np.array([v if v != v else math.log(max(v, 0.00001)) for v in values.tolist()])
 
 
-def _report_row(report: Report, width: int) -> Any:
+def _report_row(number: int, report: Report, width: int) -> Any:
     import pyarrow as pa
 
     empty = [
+        pa.array([number], pa.int32()),
         pa.nulls(1, pa.string()),
         pa.nulls(1, pa.int64()),
         *(pa.nulls(1, pa.float64()),) * width,
@@ -299,4 +392,4 @@ def _report_row(report: Report, width: int) -> Any:
 
 
 def _names(width: int) -> list[str]:
-    return ["query", "place", *(f"v{i}" for i in range(width)), "report"]
+    return ["run", "query", "place", *(f"v{i}" for i in range(width)), "report"]

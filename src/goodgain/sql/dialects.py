@@ -1,0 +1,130 @@
+"""What differs between databases: types, quotes, ordered sums, errors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """A database's SQL; templates are filled with `str.format`."""
+
+    name: str
+    title: str
+    text: str  # the types
+    double: str
+    single: str | None  # 32-bit numbers, if it has them
+    quote: str
+    finite: str  # whether the number {0} is one
+    fail: str  # an error with the text {0}
+    ordered_sum: (
+        str | None
+    )  # of {0} in the order of {1}, over the rows with {2}; None: in any order
+    log2: str
+    keeps_case: bool = False  # quoted names are case-sensitive, others are not
+    any_label: bool = True  # whether a column may have any name
+    names_first_row: bool = True  # an inline table by VALUES with names after it
+
+    def identifier(self, name: str) -> str:
+        """A name of the user's: parts between dots are quoted where they have to be."""
+        return ".".join(self._part(part) for part in name.split("."))
+
+    def _part(self, name: str) -> str:
+        if self.keeps_case and _PLAIN.fullmatch(name):
+            return name
+        return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
+
+    def label(self, name: str) -> str:
+        """The name of a measure as that of a column."""
+        if not self.any_label:
+            name = re.sub(r"\W+", "_", name).strip("_")
+        return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
+
+    def number(self, value: float) -> str:
+        """A 64-bit number that is read back to the last bit."""
+        return f"CAST('{value!r}' AS {self.double})"
+
+    def as_double(self, expression: str) -> str:
+        """A number as a 64-bit one."""
+        return f"CAST({expression} AS {self.double})"
+
+    def sum(self, term: str, order: str, condition: str) -> str:
+        """The sum of `term` over the rows with `condition`, in the core's order where that is possible."""
+        if self.ordered_sum is not None:
+            return self.ordered_sum.format(term, order, condition)
+        zero = self.number(0.0)
+        return f"COALESCE(SUM(CASE WHEN {condition} THEN {term} END), {zero})"
+
+    def table(self, columns: Sequence[str], rows: Sequence[tuple[int, float]]) -> str:
+        """A query for a table of a number and a double per row."""
+        if self.names_first_row:
+            listed = ", ".join(f"({n}, {self.number(v)})" for n, v in rows)
+            return f"SELECT * FROM (VALUES {listed}) AS t({', '.join(columns)})"
+        listed = ", ".join(
+            f"STRUCT({n} AS {columns[0]}, {self.number(v)} AS {columns[1]})" for n, v in rows
+        )
+        return f"SELECT * FROM UNNEST([{listed}])"
+
+
+_DUCKDB = Dialect(
+    name="duckdb",
+    title="DuckDB",
+    text="VARCHAR",
+    double="DOUBLE",
+    single="FLOAT",
+    quote='"',
+    finite="isfinite({0})",
+    fail="error('{0}')",
+    ordered_sum="COALESCE(list_sum(list({0} ORDER BY {1}) FILTER (WHERE {2})), CAST('0.0' AS DOUBLE))",
+    log2="log2({0})",
+)
+_SPARK = Dialect(
+    name="spark",
+    title="Spark",
+    text="STRING",
+    double="DOUBLE",
+    single="FLOAT",
+    quote="`",
+    finite="NOT (isnan({0}) OR abs({0}) = CAST('Infinity' AS DOUBLE))",
+    fail="raise_error('{0}')",
+    ordered_sum=(
+        "aggregate(array_sort(collect_list(struct({1} AS place, {0} AS term)) FILTER (WHERE {2})), "
+        "CAST('0.0' AS DOUBLE), (total, each) -> total + each.term)"
+    ),
+    log2="log2({0})",
+)
+_BIGQUERY = Dialect(
+    name="bigquery",
+    title="BigQuery",
+    text="STRING",
+    double="FLOAT64",
+    single=None,
+    quote="`",
+    finite="NOT (IS_NAN({0}) OR IS_INF({0}))",
+    fail="ERROR('{0}')",
+    ordered_sum=None,
+    log2="LOG({0}, 2)",
+    any_label=False,
+    names_first_row=False,
+)
+_SNOWFLAKE = Dialect(
+    name="snowflake",
+    title="Snowflake",
+    text="VARCHAR",
+    double="DOUBLE",
+    single=None,
+    quote='"',
+    finite="{0} NOT IN (CAST('NaN' AS DOUBLE), CAST('inf' AS DOUBLE), CAST('-inf' AS DOUBLE))",
+    fail="CAST('{0}' AS INTEGER)",  # not a number: the error quotes it
+    ordered_sum=None,
+    log2="LOG(2, {0})",
+    keeps_case=True,
+)
+DIALECTS = {d.name: d for d in (_DUCKDB, _SPARK, _BIGQUERY, _SNOWFLAKE)}

@@ -1,0 +1,191 @@
+"""SQL that `goodgain sql` prints gives the core's values, to the last bit where its sums are ordered."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from sql_values import EXACT, POLICIES, collection, same_bits, values
+
+import goodgain as gg
+from goodgain.cli import run
+from goodgain.errors import UsageError
+from goodgain.sql import DIALECTS, Tables, compile_sql
+from goodgain.sql.kernels import KERNELS
+
+duckdb = pytest.importorskip("duckdb")
+
+
+def connection(judged, ranked):
+    db = duckdb.connect()
+    db.execute("CREATE TABLE qrels (query VARCHAR, doc VARCHAR, gain DOUBLE)")
+    db.execute("CREATE TABLE run (query VARCHAR, doc VARCHAR, score DOUBLE)")
+    db.executemany("INSERT INTO qrels VALUES (?, ?, ?)", judged)
+    db.executemany("INSERT INTO run VALUES (?, ?, ?)", ranked)
+    return db
+
+
+def same_means(local, names, row, queries):
+    """The mean is a plain sum: of n values it is right to n units in the last place."""
+    for name, value in zip(names[2:], row[2:], strict=True):
+        expected = local[name]
+        assert math.isclose(value, expected, rel_tol=(queries + 2) * 2**-52, abs_tol=0), name
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_duckdb(seed, policies):
+    judged, ranked = collection(seed, twice=policies == {"duplicates": "best"})
+    db = connection(judged, ranked)
+    local = gg.evaluate(gg.Qrels(judged), ranked, EXACT, **policies)
+    rows = db.execute(compile_sql(EXACT, "duckdb", per_query=True, **policies))
+    names = [column[0] for column in db.description]
+    same_bits(local, values(names, rows.fetchall()))
+    (means,) = db.execute(compile_sql(EXACT, "duckdb", **policies)).fetchall()
+    assert means[1] == len(local.runs[0].queries)
+    same_means(local, names[:2] + names[2:], means, means[1])
+
+
+@pytest.mark.parametrize("preset", ["trec_eval", "trec_eval9", "beir"])
+def test_presets(preset):
+    judged, ranked = collection(11)
+    measures = (
+        "nDCG@10 P@5 R@10" if preset == "beir" else "nDCG@10 AP RR P@5 R@10 Rprec IPrec@0.3 NumRel"
+    )
+    local = gg.evaluate(gg.Qrels(judged), ranked, measures, preset=preset)
+    db = connection(judged, ranked)
+    rows = db.execute(compile_sql(measures, "duckdb", per_query=True, preset=preset))
+    same_bits(local, values([column[0] for column in db.description], rows.fetchall()))
+
+
+def test_graded_gains_that_are_no_whole_numbers():
+    """Powers of two with fractions, and discounts beyond the listed ranks, may differ in the last place."""
+    judged, ranked = collection(5, gains=(0.1, 0.25, 0.7, 1.3, 2.9))
+    measures = "nDCG@10 nDCG nDCG(gain=exp)@10 RBP CG"
+    local = gg.evaluate(gg.Qrels(judged), ranked, measures).runs[0]
+    db = connection(judged, ranked)
+    rows = db.execute(compile_sql(measures, "duckdb", per_query=True))
+    computed = values([column[0] for column in db.description], rows.fetchall())
+    for measure in local.measures:
+        for query, value in zip(local.queries, local.column(measure.label), strict=True):
+            assert math.isclose(
+                computed[query][measure.label], value, rel_tol=64 * 2**-53, abs_tol=1e-300
+            )
+
+
+def test_several_runs_other_names_and_numbers_as_ids():
+    db = duckdb.connect()
+    db.execute('CREATE SCHEMA "my lake"')
+    db.execute(
+        'CREATE TABLE "my lake".judged AS SELECT 1 AS topic, 10 AS "doc id", 2 AS rel '
+        "UNION ALL SELECT 2, 9, 1"
+    )
+    db.execute(
+        "CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 1, 10, 1.0), ('a', 1, 9, 1.0), ('b', 1, 9, 1.0), "
+        "('b', 2, 9, 3.0)) AS t(model, topic, \"doc id\", sim)"
+    )
+    tables = Tables(
+        qrels="my lake.judged",
+        run="runs",
+        query="topic",
+        doc="doc id",
+        gain="rel",
+        score="sim",
+        system="model",
+    )
+    rows = db.execute(compile_sql("RR P@1", "duckdb", tables=tables)).fetchall()
+    # As text "9" is larger than "10", so it stands first among equal scores.
+    assert rows == [("a", 2, 0.25, 0.0), ("b", 2, 0.5, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "says"),
+    [
+        ("run", ("q1", "a", 1.0), "a document twice for one query of a run"),
+        ("run", ("q9", None, 1.0), "a row of a run without an id or a finite score"),
+        ("run", ("q9", "x", math.nan), "a row of a run without an id or a finite score"),
+        ("run", ("q9", "x", None), "a row of a run without an id or a finite score"),
+        ("qrels", ("q1", "a", 1.0), "a document judged twice"),
+        ("qrels", ("q1", "z", math.inf), "a judgment without an id or a finite gain"),
+    ],
+)
+def test_rows_that_goodgain_refuses_fail_the_query(table, row, says):
+    db = connection([("q1", "a", 1.0)], [("q1", "a", 1.0)])
+    db.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", row)
+    with pytest.raises(duckdb.Error, match=says):
+        db.execute(compile_sql("AP", "duckdb")).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("measures", "options", "says"),
+    [
+        ("ERR@10", {}, "ERR@10 cannot be compiled to SQL: it multiplies chances along the ranking"),
+        ("alpha_nDCG@10", {}, "alpha_nDCG@10 cannot be compiled to SQL: "),
+        ("Latency", {}, "Latency cannot be compiled to SQL: it is not computed from judgments"),
+        (
+            "AP",
+            {"ties": "average"},
+            "ties=average cannot be compiled to SQL: it is the mean over all orders",
+        ),
+        ("AP", {"ties": "input"}, "ties=input cannot be compiled to SQL: a table has no order"),
+        ("AP", {"unjudged": "bounds"}, "unjudged=bounds cannot be compiled to SQL"),
+        (
+            "AP",
+            {"duplicates": "first"},
+            "duplicates=first cannot be compiled to SQL: a table has no order",
+        ),
+    ],
+)
+def test_what_is_refused(measures, options, says):
+    with pytest.raises(UsageError) as caught:
+        compile_sql(measures, "duckdb", **options)
+    assert str(caught.value).startswith(says)
+
+
+def test_single_precision_needs_a_type():
+    for dialect in ("bigquery", "snowflake"):
+        with pytest.raises(UsageError, match="it has no 32-bit numbers"):
+            compile_sql("AP", dialect, scores="single")
+
+
+def test_every_kernel_is_certified():
+    from goodgain.ranking.evaluator import recipe
+
+    _, planned = recipe(EXACT, None, "default", False)
+    assert {options["kernel"] for options in planned.request.measures} == set(KERNELS)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("per_query", [False, True])
+def test_a_parser_of_the_dialect_reads_it(dialect, per_query):
+    """BigQuery and Snowflake cannot be run here: their queries differ from DuckDB's in functions only."""
+    sqlglot = pytest.importorskip("sqlglot")
+    for policies in POLICIES:
+        if policies == {"scores": "single"} and DIALECTS[dialect].single is None:
+            continue
+        text = compile_sql(EXACT, dialect, per_query=per_query, **policies)
+        (query,) = sqlglot.parse(text, dialect=dialect, error_level=sqlglot.ErrorLevel.RAISE)
+        names = [column.alias for column in query.selects]
+        assert len(names) == len(set(names)) == 2 + len(EXACT.split())
+        ctes = {cte.alias for cte in query.find_all(sqlglot.exp.CTE)}
+        known = ctes | {"qrels", "run"}
+        assert {table.name for table in query.find_all(sqlglot.exp.Table) if table.name} <= known
+
+
+def test_the_command(capsys, tmp_path):
+    assert run(["sql", "--dialect", "duckdb", "--measures", "nDCG@10 AP"]) == 0
+    text = capsys.readouterr().out
+    assert text == compile_sql("nDCG@10 AP", "duckdb")
+    db = connection([("q", "a", 1.0), ("q", "b", 2.0)], [("q", "a", 2.0), ("q", "b", 1.0)])
+    assert db.execute(text).fetchall()[0][3] == 1.0
+    path = tmp_path / "query.sql"
+    names = ["--columns", "query=topic,system=model", "--policy", "missing=skip", "--per-query"]
+    assert (
+        run(["sql", "--dialect", "snowflake", "lake.qrels", "lake.runs", *names, "-o", str(path)])
+        == 0
+    )
+    assert "FROM lake.runs" in path.read_text()
+    assert run(["sql", "--dialect", "oracle"]) == 2
+    assert "unknown dialect 'oracle'\nhint: one of: duckdb, spark" in capsys.readouterr().err
+    assert run(["sql", "--dialect", "duckdb", "--columns", "topic=x"]) == 2
+    assert "unknown column role 'topic'" in capsys.readouterr().err
