@@ -18,6 +18,7 @@ from goodgain.comparison.render import (
 from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
+from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def experiment_html(result: ExperimentResult) -> str:
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
     card = None if result.comparison is None else result.comparison.card()
-    return scores + blocks_html(_blocks(result), _legend(result), card)
+    tables = scores + blocks_html(_blocks(result), _legend(result), card)
+    return tables + ("" if alone else warnings_html(result.warnings()))
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
