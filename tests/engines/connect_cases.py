@@ -8,7 +8,7 @@ from hard_rows import collection, frames, same
 import goodgain as gg
 import goodgain.spark
 from goodgain.cli import run
-from goodgain.engines.spark.session import is_frame, start
+from goodgain.engines.spark.session import arrow_only, is_frame, start
 from goodgain.errors import UsageError
 
 JUDGED, RANKED = collection(40)
@@ -52,7 +52,8 @@ def test_errors_are_sentences(connect):
         raise OSError("the disk is gone")
         yield
 
-    frame = connect.range(1).mapInArrow(fails, "query string, doc string, score double")
+    with arrow_only():
+        frame = connect.range(1).mapInArrow(fails, "query string, doc string, score double")
     with pytest.raises(gg.GoodgainError, match="the disk is gone") as caught:
         goodgain.spark.evaluate({"q": {"a": 1}}, frame, "AP")
     assert len(str(caught.value).splitlines()) == 1
