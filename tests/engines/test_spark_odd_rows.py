@@ -138,12 +138,12 @@ def test_texts(spark, tmp_path, skip_bad, monkeypatch):
         else:
             frames[name] = str(path)
     assert set(TEXTS) - set(frames) == UNREADABLE
-    together = goodgain.spark.evaluate(
+    several = goodgain.spark.evaluate(
         QRELS, frames, MEASURES, skip_bad=skip_bad, session=spark
     ).evaluation
     for name, path in frames.items():
         try:
-            equal(local[name], problems[name] or _Alone(together[name]), path)
+            equal(local[name], problems[name] or _Alone(several[name]), path)
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from None
 
