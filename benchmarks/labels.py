@@ -210,11 +210,13 @@ def _plan(count: int) -> dict[str, float]:
                 row = {"query_id": query, "doc_id": doc, "question": question, "text": text[-200:]}
                 file.write(json.dumps(row) + "\n")
         times = [time.perf_counter()]
-        labels = label(pairs, judge, store, concurrency=CONCURRENCY, progress=show)
+        labels = label(
+            pairs, judge, store, name="benchmark", concurrency=CONCURRENCY, progress=show
+        )
         assert labels.summary.statuses == {"ok": count}
         times.append(time.perf_counter())
         labels.store.close()
-        assert label(pairs, judge, store).summary.stored == count
+        assert label(pairs, judge, store, name="benchmark").summary.stored == count
         times.append(time.perf_counter())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {

@@ -110,7 +110,7 @@ def postgres_server(tmp_path_factory):
             stdout=log, stderr=log, cwd="/",
         )  # fmt: skip
     dsn = f"host={home} user=test dbname=postgres"
-    for _ in range(100):
+    for _ in range(600):  # a busy machine takes its time
         try:
             psycopg.connect(dsn).close()
             break

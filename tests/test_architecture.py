@@ -21,6 +21,7 @@ STAGES = (
     "io",
     "results",
     "data",
+    "spans",
     "traces",
     "live",
     "identity",

@@ -1,5 +1,7 @@
 #include "bind_lists.hpp"
 
+#include <algorithm>
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -41,6 +43,52 @@ struct ListColumns {
   }
 };
 
+/// The relevant documents of every query, best first, and the rank of each in the run; 0 if it was not retrieved.
+struct RelevantColumns {
+  std::vector<uint32_t> totals, counts, docs, ranks;
+  std::vector<double> gains;
+
+  /// At most `most` documents of a query, with those of the highest gains; `totals` counts all.
+  RelevantColumns(const TopLists& lists, const Qrels& qrels, IdTable& ids, size_t most) {
+    std::vector<uint32_t> order, rank_of;
+    for (size_t q = 0; q < lists.size(); ++q) {
+      const QueryJudgments& query = qrels[q];
+      order.clear();
+      rank_of.assign(query.docs.size(), 0);
+      for (uint32_t j = 0; j < query.docs.size(); ++j)
+        if (query.gains[j] > 0) order.push_back(j);
+      std::stable_sort(order.begin(), order.end(),
+                       [&query](uint32_t a, uint32_t b) { return query.gains[a] > query.gains[b]; });
+      const TopList& list = lists[q];
+      for (size_t h = 0; h < list.ranks.size(); ++h) rank_of[list.judgments[h]] = list.ranks[h];
+      for (const Hit& hit : list.later) rank_of[hit.judgment] = hit.rank;
+      totals.push_back(static_cast<uint32_t>(order.size()));
+      order.resize(std::min(order.size(), most));
+      counts.push_back(static_cast<uint32_t>(order.size()));
+      for (const uint32_t j : order) {
+        docs.push_back(ids.add(query.docs[j]));
+        gains.push_back(query.gains[j]);
+        ranks.push_back(rank_of[j]);
+      }
+    }
+  }
+};
+
+nb::dict relevant_of(const TopLists& lists, const Qrels& qrels, IdTable& ids, size_t most) {
+  std::unique_ptr<RelevantColumns> columns;
+  {
+    const nb::gil_scoped_release release;
+    columns = std::make_unique<RelevantColumns>(lists, qrels, ids, most);
+  }
+  nb::dict arrays;
+  arrays["totals"] = numpy_array(std::move(columns->totals));
+  arrays["counts"] = numpy_array(std::move(columns->counts));
+  arrays["docs"] = numpy_array(std::move(columns->docs));
+  arrays["gains"] = numpy_array(std::move(columns->gains));
+  arrays["ranks"] = numpy_array(std::move(columns->ranks));
+  return arrays;
+}
+
 nb::dict columns_of(const TopLists& lists, IdTable& ids) {
   std::unique_ptr<ListColumns> columns;
   {
@@ -77,7 +125,8 @@ void bind_lists(nb::module_& m) {
       .def(nb::new_([](const Qrels& qrels, size_t measures, uint32_t depth) {
         return std::make_shared<TopLists>(qrels.size(), measures, depth);
       }))
-      .def("columns", &columns_of);
+      .def("columns", &columns_of)
+      .def("relevant", &relevant_of);
 }
 
 }  // namespace gg

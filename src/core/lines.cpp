@@ -273,6 +273,7 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
 
   Line row{};
   Bytes value;
+  unsigned seen = 0;  // one bit for each of them
   for (auto member : object) {
     std::string_view key;
     simdjson::ondemand::value held;
@@ -291,6 +292,13 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
                      "a run has scores in all lines or in none"});
       continue;
     }
+    const auto bit = static_cast<unsigned>(1) << (place == &value        ? 0
+                                                  : place == &row.query  ? 1
+                                                  : place == &row.doc    ? 2
+                                                  : place == &row.target ? 3
+                                                                         : 4);
+    if (seen & bit) return fail({"field " + in_quotes(key) + " occurs twice", ""});
+    seen |= bit;
     simdjson::ondemand::json_type type;
     if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
     std::string_view content;

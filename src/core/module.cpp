@@ -10,6 +10,7 @@
 #include "arrow.hpp"
 #include "bind_compat.hpp"
 #include "bind_json.hpp"
+#include "bind_keywords.hpp"
 #include "bind_lists.hpp"
 #include "bind_packed.hpp"
 #include "bind_stats.hpp"
@@ -303,6 +304,7 @@ NB_MODULE(_core, m) {
 
   bind_compat(m);
   bind_json(m);
+  bind_keywords(m);
   bind_lists(m);
 
   // One list of gains, best rank first, measured as if it were everything judged.

@@ -15,7 +15,10 @@ TopList TopLists::begin(const Ranked& ranked, const std::vector<Row>& rows, std:
     list.scores.push_back(rows[i].score);
   }
   for (const Hit& hit : ranked.hits) {
-    if (hit.rank > depth_) break;
+    if (hit.rank > depth_) {
+      list.later.push_back(hit);
+      continue;
+    }
     list.ranks.push_back(hit.rank);
     list.judgments.push_back(hit.judgment);
     list.gains.push_back(gain_of(ranked, hit));

@@ -20,6 +20,7 @@ struct TopList {
   std::vector<double> gains;          // parallel to ranks
   std::vector<double> contributions;  // measures x ranks; NaN if a measure is not a sum over ranks
   std::vector<double> bases;          // per measure: the value if nothing is judged
+  std::vector<Hit> later;             // judged documents below the listed ranks
 };
 
 /// Filled while a run is measured, from any thread; a query comes twice if it is scattered over a file.

@@ -14,11 +14,12 @@ Interrupted (a KeyboardInterrupt) is Ctrl-C after the work so far was saved.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from re import Pattern
     from typing import ParamSpec, TypeVar
 
     P = ParamSpec("P")
@@ -29,9 +30,37 @@ def plain(text: str) -> str:
     """Text that cannot move the cursor or reorder a line: control characters are shown, not sent."""
     if text.isprintable():
         return text
+    joiners = (
+        {match.start() for match in _joiners().finditer(text)}
+        if "\u200c" in text or "\u200d" in text
+        else ()
+    )
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii", "replace")
-        for c in text
+        c
+        if c.isprintable() or i in joiners
+        else c.encode("unicode_escape").decode("ascii", "replace")
+        for i, c in enumerate(text)
+    )
+
+
+@lru_cache
+def _joiners() -> Pattern[str]:
+    """Joiners that are part of the spelling: after a letter of a script that joins, between two emoji.
+
+    Elsewhere they would make two names look alike. Pages use the same rule (assets/dom.js).
+    """
+    import re
+
+    joining = (
+        "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+        "\U00010a00-\U00010aff\U00010d00-\U00010fff\U00011000-\U00011fff"
+    )
+    emoji = (
+        "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f"
+        "\u2b00-\u2bff\U0001f000-\U0001faff"
+    )
+    return re.compile(
+        f"(?<=[{joining}])[\u200c\u200d](?![\u200c\u200d])|(?<=[{emoji}\ufe0f])\u200d(?=[{emoji}])"
     )
 
 

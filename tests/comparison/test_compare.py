@@ -442,14 +442,14 @@ def test_exports(tmp_path: Path) -> None:
     assert r"\toprule" in latex
     assert r"b\&d" in latex
     assert r"\textbf{0." in latex
-    assert "$^{***}$" in latex
+    assert r"$^{\dagger \dagger \dagger }$" in latex
     assert r"A\_P" in latex
     markdown = found.render("markdown")
     assert "| base (baseline) | **0." in markdown
-    assert r"\*\*\*" in markdown
+    assert "| ††† 0." in markdown
     rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
     assert list(rows[0]) == list(LONG_COLUMNS)
-    assert rows[0]["stars"] == "***"
+    assert rows[0]["stars"] == "†††"
     assert float(rows[0]["p"]) > 0
     assert json.loads(found.render("json"))[0]["system"] == "b&d"
     assert "<table>" in found._repr_html_()

@@ -38,7 +38,7 @@ def test_the_model_is_what_its_makers_published():
     assert near == pytest.approx(np.array(expected), abs=1e-4)
 
 
-@pytest.mark.parametrize("method", ["exact", "usearch"])
+@pytest.mark.parametrize("method", ["exact", "clusters"])
 def test_knn_finds_by_meaning(method):
     ours = make("knn", {"embed": minilm.embed, "method": method})
     ours.index(DOCUMENTS)

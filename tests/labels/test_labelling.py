@@ -160,8 +160,12 @@ def test_errors_are_always_retried(tmp_path: Path) -> None:
         return 1
 
     path = tmp_path / "l.db"
-    assert label(pairs(1), flaky, path, limits=Limits(tries=1)).statuses == {"error": 1}
-    assert label(pairs(1), flaky, path, limits=Limits(tries=5, wait=0.01)).statuses == {"ok": 1}
+    assert label(pairs(1), flaky, path, name="flaky", limits=Limits(tries=1)).statuses == {
+        "error": 1
+    }
+    assert label(
+        pairs(1), flaky, path, name="flaky", limits=Limits(tries=5, wait=0.01)
+    ).statuses == {"ok": 1}
 
 
 def test_the_budget_covers_the_store_and_is_never_exceeded(tmp_path: Path) -> None:

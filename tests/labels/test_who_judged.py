@@ -40,6 +40,21 @@ def test_two_lambdas_never_share_labels(tmp_path: Path) -> None:
     assert [label(PAIRS, j, path).to_dict()["q"]["d"] for j in judges] == [0, 1, 2, 3, 4]
 
 
+def test_a_judge_that_changes_its_own_data_is_reported(tmp_path: Path) -> None:
+    calls = []
+
+    def counting(request: Any) -> int:
+        calls.append(request)
+        return 2
+
+    path = tmp_path / "l.db"
+    with pytest.warns(UserWarning, match="has changed data .* name the judge"):
+        label(PAIRS, counting, path)
+    label(PAIRS, counting, path, name="counting-1")
+    assert label(PAIRS, counting, path, name="counting-1").summary.stored == 1
+    assert len(calls) == 2
+
+
 def make(gain: Any) -> Callable[[Any], Any]:
     return lambda request: gain
 

@@ -10,7 +10,7 @@ import goodgain
 from goodgain import Evaluation, Run
 from goodgain.errors import InputError
 from goodgain.ranking.explain import explain
-from goodgain.ranking.top_lists import ranked_lists
+from goodgain.ranking.top_lists import MOST_RELEVANT, ranked_lists, unjudged_bounds
 
 DEPTH = 7
 MEASURES = (
@@ -125,3 +125,52 @@ def test_a_saved_evaluation_finds_its_files_again(tmp_path):
     loaded = Evaluation.from_dict(goodgain.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).to_dict())
     with pytest.raises(InputError, match="records no file for its judgments"):
         ranked_lists({"a": loaded.runs[0]}, DEPTH)
+
+
+@pytest.mark.parametrize("policy", [{}, {"unjudged": "remove"}])
+def test_relevant_documents_with_their_ranks(policy):
+    qrels, run = tables()
+    del run["q3"]  # a query that the run lacks
+    result = goodgain.evaluate(qrels, Run(run, name="a"), "nDCG@10", **policy)
+    ids, found = ranked_lists({"a": result.runs[0]}, DEPTH)
+    relevant, at, deep, missed = found["a"].relevant, 0, 0, 0
+    for i, query in enumerate(found["a"].queries):
+        n = int(relevant.counts[i])
+        expected = {d: g for d, g in qrels[query].items() if g > 0}
+        assert n == relevant.totals[i] == len(expected)
+        part = slice(at, at + n)
+        assert {
+            ids[d]: g for d, g in zip(relevant.docs[part], relevant.gains[part], strict=True)
+        } == expected
+        assert list(relevant.gains[part]) == sorted(expected.values(), reverse=True)
+        terms = explain(qrels, run, "nDCG@10", query, **policy).terms if query in run else ()
+        ranks = {t.doc: t.rank for t in terms}
+        for doc, rank in zip(relevant.docs[part], relevant.ranks[part], strict=True):
+            assert rank == ranks.get(ids[doc], 0)
+            deep += rank > DEPTH
+            missed += rank == 0
+        at += n
+    assert (deep > 3 or policy) and missed > 3  # condensed lists are short
+
+
+def test_only_the_best_relevant_documents_are_listed_and_all_are_counted():
+    gains = {f"d{i}": 1 + i % 3 for i in range(MOST_RELEVANT + 30)}
+    result = goodgain.evaluate({"q": gains}, {"q": {"d0": 1.0}}, "AP")
+    _, found = ranked_lists({"a": result.runs[0]}, DEPTH)
+    relevant = found["a"].relevant
+    assert (relevant.totals[0], relevant.counts[0]) == (len(gains), MOST_RELEVANT)
+    assert list(relevant.gains) == sorted(gains.values(), reverse=True)[:MOST_RELEVANT]
+
+
+def test_what_unjudged_documents_could_change():
+    qrels, run = tables()
+    result = goodgain.evaluate(qrels, Run(run, name="a"), MEASURES)
+    queries, bounds = unjudged_bounds(result.runs[0])
+    exact = goodgain.evaluate(qrels, Run(run, name="a"), "nDCG@10 AP RR", unjudged="bounds").runs[0]
+    assert {"nDCG@10", "AP", "RR"} <= set(bounds) and "nDCG(ideal=retrieved)@5" not in bounds
+    assert queries == exact.queries
+    for label in ("nDCG@10", "AP", "RR"):
+        assert bounds[label][0].tolist() == exact.column(label, "lower")
+        assert bounds[label][1].tolist() == exact.column(label, "upper")
+    condensed = goodgain.evaluate(qrels, Run(run, name="a"), "AP", unjudged="remove")
+    assert unjudged_bounds(condensed.runs[0]) == ([], {})

@@ -35,6 +35,11 @@ class Opened:
         if getattr(message, "type", "") in ("error", "warning"):
             self.problems.append(f"console: {getattr(message, 'text', '')}")
 
+    def unfold(self) -> None:
+        """Open every section, as the button does."""
+        for fold in self.page.locator("main details.fold:not([open])").all():
+            fold.evaluate("e => { e.open = true; }")
+
     def draw_charts(self) -> None:
         """Every chart, by scrolling to it; after that nothing moves below the pointer."""
         for canvas in self.page.locator(".canvas").all():
@@ -51,16 +56,23 @@ class Opened:
 
 @pytest.fixture
 def look(browser: Browser) -> Iterator[Callable[..., Opened]]:
-    """Opens a page: `look(path)`, `look(path, dark=True, width=390)`; at the end all must be well."""
+    """Opens a page: `look(path)`, `look(path, dark=True, width=390)`; at the end all must be well.
+
+    Sections are unfolded, unless a test is about folds: `look(path, folded=True)`.
+    """
     opened: list[tuple[object, Opened]] = []
 
-    def open_page(path: Path, *, dark: bool = False, width: int = 1280) -> Opened:
+    def open_page(
+        path: Path, *, dark: bool = False, width: int = 1280, folded: bool = False
+    ) -> Opened:
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
             accept_downloads=True,
         )
         page = Opened(context.new_page(), path)
+        if not folded:
+            page.unfold()
         opened.append((context, page))
         return page
 

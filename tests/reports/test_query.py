@@ -23,7 +23,7 @@ def path(tmp_path_factory):
 
 def opened(page, query: str):
     page.get_by_label("Search: All queries").fill(query)
-    page.locator("#table-queries .open", has_text=query).first.press("Enter")
+    page.get_by_role("button", name=query, exact=True).press("Enter")
     dialog = page.locator("dialog[open]")
     expect(dialog.locator("h2")).to_have_text(f"Query {query}")
     return dialog
@@ -120,10 +120,11 @@ def test_next_previous_and_the_address(path, look):
     expect(dialog.get_by_label("Previous query")).to_be_disabled()
     dialog.get_by_label("Next query").click()
     expect(dialog.locator("h2")).to_have_text(f"Query {order[1]}")
-    address = f"{path.as_uri()}#query={order[1]}"
+    table = f"{path.as_uri()}#sort=-change%3Ahybrid"
+    address = f"{table}&query={order[1]}"
     expect(page).to_have_url(address)
     dialog.locator(".close").click()
-    expect(page).to_have_url(path.as_uri())
+    expect(page).to_have_url(table)
     page.goto("about:blank")
     page.goto(address)
     expect(dialog.locator("h2")).to_have_text(f"Query {order[1]}")

@@ -76,7 +76,8 @@ def test_from_the_inputs_of_a_comparison(files):
     command = ["compare", "qrels.txt", *RUNS, "--by", "kind", "--queries", "queries.tsv",
                "--report", "page.html", "--save", "saved.json", "-q", "-o", "x.txt"]  # fmt: skip
     assert run(command) == 0
-    assert sections(files / "page.html") == ["summary", "queries", "groups", "labels", "provenance"]
+    keys = ["summary", "differences", "queries", "groups", "labels", "provenance"]
+    assert sections(files / "page.html") == keys
     page = blocks((files / "page.html").read_text())
     assert page["queries"]["group"]["name"] == "kind" and page["lists"] is not None
     assert page["queries"]["texts"][0] == "question 0"
@@ -147,7 +148,9 @@ def test_calibrate_and_trace(files):
     assert run(["report", "t.json", "-q", "-o", "again.html"]) == 0
     calibration().save("c.json")
     assert run(["report", "c.json", "t.json", "-q", "-o", "both.html"]) == 0
-    assert {"summary", "labels", "provenance"} <= set(sections(files / "both.html"))
+    assert {"agentic", "labels", "provenance"} <= set(sections(files / "both.html"))
+    opening = (files / "both.html").read_text().partition('<section id="opening"')[2]
+    assert "a mean good gain of" in opening and "The judge agrees with people" in opening
 
 
 def test_an_experiment_and_its_folder(files):
@@ -171,7 +174,7 @@ def test_an_experiment_and_its_folder(files):
     command = ["experiment", "experiment.toml", "--report", "page.html", "-q", "-o", "x.txt"]
     assert run(command) == 0
     keys = sections(files / "page.html")
-    assert keys == ["summary", "queries", "tradeoffs", "labels", "provenance"]
+    assert keys == ["summary", "differences", "queries", "tradeoffs", "labels", "provenance"]
     page = blocks((files / "page.html").read_text())
     assert page["queries"]["texts"][0] == "apple pie"
     assert any("apple pie number" in title for title in page["lists"]["titles"])

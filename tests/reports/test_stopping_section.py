@@ -8,14 +8,13 @@ from test_accessible import serious
 
 import goodgain as gg
 from goodgain.cli import run
+from goodgain.reports.card import opening
 from goodgain.reports.contents import gather_contents
-from goodgain.reports.headline import headlines
 from goodgain.reports.sections import stopping
 
 
 def headline(*results):
-    spans = [span for line in headlines(gather_contents(results)) for span in line]
-    return "".join(span if isinstance(span, str) else span.text for span in spans)
+    return opening(gather_contents(results)).text
 
 
 def section(*results):

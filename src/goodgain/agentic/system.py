@@ -343,11 +343,17 @@ class SystemGain(Frozen):
 
     def final(self, measure: str | Measure) -> dict[str, float]:
         """{conversation: the value after its last iteration}, over repeats their mean."""
-        return self._final(self.values, measure)
+        values = self.values[self._last_rows, self.column(measure)]
+        return self._by_conversation(self._over_repeats(values, None))
 
     def final_bounds(self, measure: str | Measure) -> dict[str, tuple[float, float]]:
         """{conversation: (lower, upper)} after its last iteration, over what is not known of it."""
-        low, high = (self._final(matrix, measure) for matrix in (self.lower, self.upper))
+        column = self.column(measure)
+        values, lower, upper = (
+            matrix[self._last_rows, column] for matrix in (self.values, self.lower, self.upper)
+        )
+        bounds = self._bounds_over_repeats(values, lower, upper, None)
+        low, high = map(self._by_conversation, bounds)
         return {unit: (low[unit], high[unit]) for unit in low if unit in high}
 
     def final_of_repeats(self, measure: str | Measure) -> list[dict[str, float]]:
@@ -380,12 +386,11 @@ class SystemGain(Frozen):
                 listed[place][conversation] = value
         return listed
 
-    def _final(self, matrix: Matrix, measure: str | Measure) -> dict[str, float]:
-        values = matrix[self._last_rows, self.column(measure)]
-        means = self._over_repeats(values, None).tolist()
+    def _by_conversation(self, values: Matrix) -> dict[str, float]:
+        """Values by conversation; undefined ones only of conversations that searched."""
         return {
             conversation: value
-            for conversation, value in zip(self.conversations, means, strict=True)
+            for conversation, value in zip(self.conversations, values.tolist(), strict=True)
             if value == value or conversation in self._searching
         }
 
@@ -395,14 +400,32 @@ class SystemGain(Frozen):
 
         if not self.is_repeated:
             return values
-        owners = self.owners if runs is None else self.owners[runs]
-        groups: dict[int, list[float]] = {}
-        for owner, value in zip(owners.tolist(), values.tolist(), strict=True):
-            group = groups.setdefault(owner, [])
-            if value == value:
-                group.append(value)
-        means = [math.fsum(g) / len(g) if g else math.nan for g in groups.values()]
+        means = []
+        for places in self._runs_by_conversation(runs):
+            defined = [v for v in values[places].tolist() if v == v]
+            means.append(math.fsum(defined) / len(defined) if defined else math.nan)
         return np.array(means, dtype=np.float64)
+
+    def _bounds_over_repeats(
+        self, values: Matrix, lower: Matrix, upper: Matrix, runs: Numbers | None
+    ) -> tuple[Matrix, Matrix]:
+        """The bounds of these means: a run whose value is undefined could join its mean or not."""
+        import numpy as np
+
+        if not self.is_repeated:
+            return lower, upper
+        groups = self._runs_by_conversation(runs)
+        pairs = [mean_bounds(values[g], lower[g], upper[g]) for g in groups]
+        low, high = np.array(pairs, dtype=np.float64).reshape(len(groups), 2).T
+        return low, high
+
+    def _runs_by_conversation(self, runs: Numbers | None) -> list[list[int]]:
+        """The places of each conversation's runs among these, in order of appearance."""
+        owners = self.owners if runs is None else self.owners[runs]
+        places: dict[int, list[int]] = {}
+        for place, owner in enumerate(owners.tolist()):
+            places.setdefault(owner, []).append(place)
+        return list(places.values())
 
     def figure(
         self, measure: str | Measure, iteration: int | None = None, align: Align = "active"
@@ -424,11 +447,13 @@ class SystemGain(Frozen):
         columns = []
         for matrix in (self.values, self.lower, self.upper) if self.bounded else (self.values,):
             values = matrix[rows, column]
-            if ended is not None and not stays:
-                values = np.where(ended, 0, values)
-            columns.append(self._over_repeats(values, runs))
-        mean, low, high, n = mean_interval(columns[0])
-        bounds = mean_bounds(*columns) if self.bounded else (mean, mean)
+            columns.append(values if ended is None or stays else np.where(ended, 0, values))
+        means = self._over_repeats(columns[0], runs)
+        mean, low, high, n = mean_interval(means)
+        bounds = (mean, mean)
+        if self.bounded:
+            values, lower, upper = columns
+            bounds = mean_bounds(means, *self._bounds_over_repeats(values, lower, upper, runs))
         return Figure(value=mean, n=n, low=low, high=high, lower=bounds[0], upper=bounds[1])
 
     @cached_property

@@ -133,8 +133,13 @@ class GainTables:
         """Whether any result has a label."""
         return any(s.counts()["coverage"] > 0 for s in self.systems)
 
-    def table(self, measures: Sequence[str] | None = None) -> tuple[list[str], list[list[Any]]]:
-        """A row per system and iteration for people; without labels only what needs none."""
+    def table(
+        self, measures: Sequence[str] | None = None, most: int | None = None
+    ) -> tuple[list[str], list[list[Any]]]:
+        """A row per system and iteration for people; without labels only what needs none.
+
+        `most` limits the iterations of each system: the first, the last, and some between.
+        """
         measures = measures or (ROW if self.labelled else UNLABELLED_ROW)
         listed = [
             m for m in measures if any(not math.isnan(s.figure(m).value) for s in self.systems)
@@ -142,7 +147,7 @@ class GainTables:
         several = ["system"] if len(self._systems) > 1 else []
         rows = []
         for s in self.systems:
-            for i in range(1, s.iterations + 1):
+            for i in some_iterations(s.iterations, most):
                 figures = {m: s.figure(m, i, self.settings.align) for m in listed}
                 n = s.figure("R@i", i, self.settings.align).n
                 rows.append(
@@ -237,7 +242,10 @@ class GainTables:
             return render(format, *self.rows(per_conversation))
         if per_conversation:
             return render(format, *self._conversation_rows())
-        tables = [render(format, *self.table()), render(format, *self.summary())]
+        tables = [
+            render(format, *self.table(most=MOST_ITERATIONS)) + self._left_out(format),
+            render(format, *self.summary()),
+        ]
         if self.funnel.is_checked:
             tables.insert(0, self.funnel.render(format, evidence))
         elif self.funnel.recorded and self.labelled:
@@ -279,6 +287,14 @@ class GainTables:
                 tables.append(render(format, columns, cells))
         return "\n".join(tables)
 
+    def _left_out(self, format: str) -> str:  # noqa: A002
+        """What the table of iterations leaves out."""
+        longest = max((s.iterations for s in self.systems), default=0)
+        if longest <= MOST_ITERATIONS:
+            return ""
+        text = f"{MOST_ITERATIONS} of {longest:,} iterations; all of them: --format csv"
+        return f"% {text}\n" if format == "latex" else f"{text}\n"
+
     def _conversation_rows(self) -> tuple[list[str], list[list[Any]]]:
         """A row per iteration of each conversation, for people."""
         listed = [
@@ -315,6 +331,18 @@ class GainTables:
             for s in self.systems
         }
         return curves(series, f"{measure} by iteration")
+
+
+MOST_ITERATIONS = 10  # of a system, in a table for people
+
+
+def some_iterations(count: int, most: int | None) -> list[int]:
+    """At most so many of 1..count: the first ones, the last, and ever fewer between them."""
+    if most is None or count <= most:
+        return list(range(1, count + 1))
+    steps = range(most)
+    spread = [round(count ** (i / (most - 1))) for i in steps]
+    return [max(i + 1, min(spread[i], count - (most - 1 - i))) for i in steps]
 
 
 def _places(s: SystemGain) -> list[tuple[str, str, int]]:

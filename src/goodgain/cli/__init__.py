@@ -36,6 +36,7 @@ GROUPS = {
     },
     "experiments": {
         "experiment": "run, time and compare retrievers",
+        "optimise": "find the best setting under a latency or cost budget",
         "fuse": "fuse runs into one, and tune the fusion",
         "demo": "compare five retrievers and an agent on built-in data",
     },
@@ -76,7 +77,7 @@ def run(arguments: list[str]) -> int:
         args = module.parser().parse_args(rest)
         args.arguments = arguments
         _refuse_overwriting(args)
-        return int(module.run(args))
+        return _run_on_screen(module, args)
     except GoodgainError as error:
         print(f"goodgain: {error}", file=sys.stderr)
         return 2
@@ -93,6 +94,18 @@ def run(arguments: list[str]) -> int:
         from goodgain.cli.crash import report_crash
 
         return report_crash(error, arguments)
+
+
+def _run_on_screen(module: Any, args: Any) -> int:
+    """Run a command; its tables fit the terminal, if that is where they go."""
+    from goodgain.results import screen
+
+    to_file = getattr(args, "output", None) not in (None, "-")
+    token = screen.use(screen.Screen() if to_file else screen.of_stream())
+    try:
+        return int(module.run(args))
+    finally:
+        screen.leave(token)
 
 
 def _refuse_overwriting(args: Any) -> None:

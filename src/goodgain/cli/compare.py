@@ -15,11 +15,13 @@ from goodgain.cli.options import (
     add_margin,
     add_measures,
     add_output,
+    add_primary,
     add_qrels,
     add_report,
     add_save,
     add_seed,
     add_seeds,
+    add_spans,
     add_test,
     add_unpaired,
     listing,
@@ -87,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     add_baseline(group, "the first", action="append")
     add_test(group, TESTS, "t")
     add_correction(group, CORRECTIONS, "holm")
+    add_primary(group, "all")
     add_alpha(group)
     add_confidence(group)
     add_margin(group)
@@ -110,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"bootstrap samples (default: {BOOTSTRAPS:,})",
     )  # fmt: skip
     add_seed(group)
-    add_evaluation(p)
+    add_spans(add_evaluation(p))
     add_report(p)
     add_output(p, per_query=False)
     return p
@@ -162,6 +165,7 @@ def run(args: argparse.Namespace) -> int:
         baseline="all" if args.baseline == ["all"] else args.baseline,
         test=args.test,
         correction=args.correction,
+        primary=args.primary,
         alpha=args.alpha,
         confidence=args.confidence,
         margin=parse_margins(args.margin),
@@ -180,7 +184,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if inputs:
         result = replace(result, inputs=tuple(inputs))
-    texts = {"queries": _queries_with_texts(args.queries)} if args.report else {}
+    texts = {"queries": _queries_with_texts(args)} if args.report else {}
     write(args, result.render(args.format), side_files(args, result, *evaluations, **texts))
     warnings = [warning for evaluation in evaluations for warning in evaluation.warnings()]
     warn(args, [*warnings, *result.warnings()])
@@ -274,18 +278,12 @@ def measured_sources(args: argparse.Namespace) -> list[Any]:
     return []
 
 
-def _queries_with_texts(path: str | None) -> str | None:
-    """The table of queries if it has texts; one that only has groups is enough for --by."""
-    from goodgain.errors import InputError
-    from goodgain.io.texts import read_texts
+def _queries_with_texts(args: argparse.Namespace) -> str | None:
+    """The table of queries for the page; one that only has groups is enough for --by."""
+    from goodgain.io.texts import has_texts
 
-    if path is None:
-        return None
-    try:
-        read_texts(path, "query")
-    except InputError:
-        return None
-    return path
+    path: str | None = args.queries
+    return None if path is None or (args.by and not has_texts(path)) else path
 
 
 def _run_sources(
@@ -302,7 +300,8 @@ def _run_sources(
     for name, files in group_by_system(args.runs).items():
         systems[name] = [Run(f, name=name[1:]) if name.startswith("=") else f for f in files]
     runs = [run for seeds in systems.values() for run in seeds]
-    evaluation = evaluate_runs(args, runs, args.measures or DEFAULT_MEASURES)
+    measures = [*(args.primary or ()), *(args.measures or [DEFAULT_MEASURES])]
+    evaluation = evaluate_runs(args, runs, measures)
     evaluations.append(evaluation)
     if args.save:  # large files are hashed only when the hashes are saved
         data = evaluation.to_dict()

@@ -11,6 +11,7 @@ from goodgain.cli.options import (
     add_report,
     add_save,
     add_skip_bad,
+    add_spans,
     is_url,
 )
 from goodgain.cli.output import side_files, warn, write
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     add_measures(p, DEFAULT_MEASURES)
     add_save(p)
     add_skip_bad(p)
-    add_evaluation(p)
+    add_spans(add_evaluation(p))
     add_report(p)
     add_engine(p)
     add_output(p)

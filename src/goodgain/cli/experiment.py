@@ -12,6 +12,7 @@ from goodgain.cli.options import (
     add_folder,
     add_measures,
     add_output,
+    add_primary,
     add_report,
     add_test,
     listing,
@@ -29,6 +30,7 @@ example of FILE.toml:
   queries = "queries.tsv"      # id, text, and columns to group by
   qrels = "qrels.txt"
   baseline = "keyword"
+  primary = ["MRR", "DR@20"]   # tested and corrected for; other measures are exploratory
   by = "targets"               # simple (up to 3), medium (4-6), complex; or a column of the queries
   seeds = [0, 1, 2]            # for systems that depend on a seed
   repeats = 3                  # of every call, to measure its latency
@@ -71,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
     add_baseline(group, "that of the experiment")
     add_test(group, TESTS)
     add_correction(group, CORRECTIONS)
+    add_primary(group, "those of the experiment")
     group.add_argument(
         "--details", action="store_true",
         help="show every difference with its interval and p-value",
@@ -87,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.file)
     plan = {
         "measures": " ".join(args.measures) if args.measures else None,
+        "primary": " ".join(args.primary) if args.primary else None,
         "baseline": args.baseline, "test": args.test, "correction": args.correction,
     }  # fmt: skip
     result = None

@@ -9,6 +9,7 @@ from goodgain.cli.conversations import add_trace_sources
 from goodgain.cli.options import (
     add_alpha,
     add_baseline,
+    add_documents,
     add_evaluation,
     add_margin,
     add_measures,
@@ -16,6 +17,7 @@ from goodgain.cli.options import (
     add_qrels,
     add_seed,
     add_seeds,
+    add_spans,
     add_summary,
     add_test,
     add_unpaired,
@@ -77,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
     add_seeds(group, SEEDS, "random")
     add_seed(group)
     add_summary(group)
-    add_evaluation(p)
+    group = add_evaluation(p)
+    add_spans(group)
+    add_documents(group)
     add_output(p, per_query=False)
     return p
 

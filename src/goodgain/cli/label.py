@@ -26,6 +26,7 @@ from goodgain.cli.options import (
 )
 from goodgain.cli.output import warn, write
 from goodgain.cli.parser import command_parser
+from goodgain.results.screen import status_line
 
 if TYPE_CHECKING:
     import argparse
@@ -342,7 +343,8 @@ class Bar:
         if not self._live and not progress.done and not progress.planning:
             return
         text = line(progress)
-        self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
+        live = f"\r\x1b[K{status_line(text, self._stream)}" if self._live else ""
+        self._stream.write(live or f"{text}\n")
         self._stream.flush()
         self._drawn = True
 

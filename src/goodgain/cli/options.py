@@ -152,6 +152,30 @@ def add_margin(parser: Any, default: str | None = None) -> None:
     )  # fmt: skip
 
 
+def add_max_latency(parser: Any) -> None:
+    """--max-latency."""
+    parser.add_argument(
+        "--max-latency", metavar="[pN=]TIME",
+        help="budget of latency at a percentile of calls: 50ms (at p95), p99=1.5s",
+    )  # fmt: skip
+
+
+def add_max_cost(parser: Any) -> None:
+    """--max-cost."""
+    parser.add_argument(
+        "--max-cost", metavar="[pN=]AMOUNT",
+        help="budget of the cost of a call, in the unit that retrievers report: 0.002, p50=0.001",
+    )  # fmt: skip
+
+
+def add_held_out(parser: Any, default: float) -> None:
+    """--held-out."""
+    parser.add_argument(
+        "--held-out", type=float, default=default, metavar="SHARE",
+        help=_help("share of the queries that measure the best and do not choose it", default),
+    )  # fmt: skip
+
+
 def add_depth(parser: Any, default: str | None = None) -> None:
     """--depth."""
     parser.add_argument(
@@ -188,6 +212,14 @@ def add_summary(parser: Any) -> None:
 def add_test(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
     """--test."""
     _add_listed(parser, "--test", "significance test", choices, default)
+
+
+def add_primary(parser: Any, default: str | None = None) -> None:
+    """--primary."""
+    parser.add_argument(
+        "--primary", action="append", metavar="MEASURES",
+        help=_help("measures to test and correct for; the others are exploratory", default),
+    )  # fmt: skip
 
 
 def add_correction(parser: Any, choices: Iterable[str], default: str | None = None) -> None:
@@ -306,6 +338,19 @@ def add_conventions(group: Any) -> None:
     group.add_argument(
         "--preset", default="default", metavar="NAME",
         help=f"conventions of another tool: {', '.join(PRESETS)}",
+    )  # fmt: skip
+
+
+def add_spans(parser: Any) -> None:
+    """--cover and --tokenizer."""
+    parser.add_argument(
+        "--cover", type=float, default=0.5, metavar="SHARE",
+        help=_help("judged spans: the share of a span that chunks must cover", 0.5),
+    )  # fmt: skip
+    parser.add_argument(
+        "--tokenizer", metavar="NAME",
+        help="what counts as a token in @Ntokens and, if given, in SpanRecall and the like: words, "
+        "characters, tiktoken[:ENCODING]",
     )  # fmt: skip
 
 

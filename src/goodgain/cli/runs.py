@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goodgain.cli.options import choose_engine, parse_pairs
+from goodgain.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +18,21 @@ def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) 
     """Evaluate runs with --policy, --preset, --threads, --columns and, where a command has it, --engine."""
     from goodgain.engines.local import LocalEngine
     from goodgain.io.span_tables import is_span_table
+    from goodgain.ranking.evaluator import has_budget
 
-    if is_span_table(args.qrels):
+    if is_span_table(args.qrels) or has_budget(measures):
         from goodgain.ranking import evaluate
 
+        if getattr(args, "engine", "local") != "local":
+            raise UsageError(
+                "judged spans and budgets of tokens are not available with --engine spark",
+                hint="leave --engine out",
+            )
         return evaluate(
             args.qrels, list(runs), measures, documents=getattr(args, "documents", None),
-            policy=parse_pairs(args.policy, "--policy"), preset=args.preset,
-            columns=parse_pairs([args.columns], "--columns"),
+            policy=parse_pairs(args.policy, "--policy"), preset=args.preset, cover=args.cover,
+            tokenizer=args.tokenizer, columns=parse_pairs([args.columns], "--columns"),
+            skip_bad=getattr(args, "skip_bad", False), threads=args.threads,
         )  # fmt: skip
     engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
     evaluation: Evaluation = engine.evaluate(

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison import groups
-from goodgain.comparison.comparison import Comparison, Pair, Price, Settings
+from goodgain.comparison.comparison import Comparison, Pair, Settings
 from goodgain.comparison.design import describe
+from goodgain.comparison.equivalence import is_tied, usual_margin
 from goodgain.comparison.pairing import (
     RESAMPLED,
     Column,
@@ -18,10 +19,14 @@ from goodgain.comparison.pairing import (
     direction_notes,
     missing_labels,
     open_reason,
+    primary_columns,
+    primary_first,
 )
+from goodgain.comparison.prices import front, price_table
 from goodgain.comparison.replicates import require_test
 from goodgain.comparison.score_table import read_groups
 from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.standings import Standings, stand
 from goodgain.comparison.sugar import evaluated_sources
 from goodgain.cores import thread_count
 from goodgain.errors import InputError, UsageError, suggest_keywords
@@ -29,7 +34,6 @@ from goodgain.stats import effect, paired
 from goodgain.stats.corrections import CORRECTIONS, correct
 from goodgain.stats.margin import Margin
 from goodgain.stats.paired import TESTS, Outcome, Resampling
-from goodgain.stats.pareto import TradeOff, pareto_front, percentiles
 from goodgain.stats.seeds import SeedSpread, seed_spread
 from goodgain.stats.tukey import Tukey
 
@@ -52,6 +56,7 @@ def compare(
     baseline: str | Iterable[str] | None = None,
     test: str = "t",
     correction: str = "holm",
+    primary: str | Measure | Iterable[str | Measure] | None = None,
     alpha: float = 0.05,
     confidence: float = 0.95,
     margin: float | str | Mapping[str, float | str] | None = None,
@@ -81,6 +86,7 @@ def compare(
     non-inferiority and equivalence; `by` (a column, or {query: group}) adds a table for each group; the
     column is in the scores or in the table `queries`. `seeds="random"` tests for new queries and new
     seeds where scores depend on a seed; "fixed" averages over these seeds and tests over queries.
+    `primary` chooses the measures that are tested, and corrected for; the others are exploratory.
     `columns` names columns of tables by role; several that together identify a query are a list.
     """
     if test not in TESTS:
@@ -94,7 +100,9 @@ def compare(
             raise UsageError(f"{name} must be between 0 and 1, got {value}")
     if not tie >= 0:
         raise UsageError(f"tie must not be negative, got {tie}")
-    sources, measures = evaluated_sources(sources, measures, DEFAULT_MEASURES, qrels, runs)
+    sources, measures = evaluated_sources(
+        sources, measures, DEFAULT_MEASURES, qrels, runs, primary=primary
+    )
     scores = ScoreSet()
     group_column = by if isinstance(by, str) else None
     first: list[int] = []
@@ -107,6 +115,7 @@ def compare(
         group_column, scores.groups["group"] = "group", {str(q): str(g) for q, g in by.items()}
     scores.state_directions(lower_is_better, higher_is_better)
     limits = Margin.of(margin)
+    chosen = primary_columns(scores, primary)
     settings = Settings(
         test=test,
         correction=correction,
@@ -120,6 +129,7 @@ def compare(
         bootstraps=bootstraps,
         seed=seed,
         by=group_column,
+        primary=tuple(column.label for column in chosen),
     )
     names = list(scores.systems)
     defaults = [names[index] for index in (first if len(sources) > 1 else first[:1])]
@@ -127,7 +137,7 @@ def compare(
     return compare_scores(
         scores,
         baselines,
-        choose_columns(scores, measures),
+        primary_first(chosen, choose_columns(scores, measures)),
         settings,
         limits,
         Resampling(permutations, bootstraps, seed, thread_count(threads)),
@@ -184,7 +194,7 @@ def compare_scores(
     spreads = _seed_spreads(scores, columns)
     require_test(settings.test, [(cell.system, cell.replicates) for cell in cells])
     tester = _Tester(settings, resampling, margin, errors)
-    prices = _prices(scores, columns)
+    prices = price_table(scores, columns)
     means = {
         s: {column.label: _level(column, _defined(scores, s, column.key)) for column in columns}
         for s in scores.systems
@@ -207,7 +217,7 @@ def compare_scores(
             if (subset := cell.only(group, members))
         ]
         group_pairs = tester.pairs(subsets)
-        interactions = groups.interactions(cells, members, settings.correction)
+        interactions = groups.interactions(cells, members, settings.correction, tester.is_tested)
         notes += groups.notes(members, cells)
     return Comparison(
         settings=settings,
@@ -222,12 +232,35 @@ def compare_scores(
         factor=scores.factor,
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
-        trade_off=_trade_off(columns, means, prices),
+        trade_off=front(columns, means, prices),
+        standings=_standings(scores, columns, means, pairing, settings, pairs),
         notes=tuple(notes),
         inputs=tuple(scores.inputs),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         version=__version__,
         scores=scores,
+    )
+
+
+def _standings(
+    scores: ScoreSet,
+    columns: list[Column],
+    means: Mapping[str, Mapping[str, float]],
+    pairing: Pairing,
+    settings: Settings,
+    pairs: Sequence[Pair],
+) -> Standings | None:
+    """All pairs of systems by the first measure of quality."""
+    quality = next((column for column in columns if not column.measure.is_cost), None)
+    if quality is None:
+        return None
+    return stand(
+        scores=scores,
+        column=quality,
+        means=means,
+        pairing=pairing,
+        settings=settings,
+        pairs=pairs,
     )
 
 
@@ -252,7 +285,7 @@ def _open_notes(pairs: Iterable[Pair]) -> list[str]:
         f"{p.system} against {p.baseline}, {p.measure}: {_open_reason(p)} leave the verdict open "
         f"(the difference could be {p.bound_low:+.4g} to {p.bound_high:+.4g})"
         for p in pairs
-        if not p.settled
+        if not p.settled and not p.exploratory
     ]
 
 
@@ -268,12 +301,22 @@ class _Tester:
         self._margin = margin
         self._tukeys = tukeys
 
+    def is_tested(self, cell: Paired) -> bool:
+        """Whether a cell belongs to the tests that are corrected: its measure is primary."""
+        return not self._settings.primary or cell.column.label in self._settings.primary
+
     def pairs(self, cells: list[Paired]) -> tuple[Pair, ...]:
-        """All cells tested; quality and time or cost are corrected apart."""
+        """All cells tested; quality and time or cost are corrected apart, exploratory ones not at all."""
         outcomes = self._outcomes(cells)
-        corrected: dict[int, tuple[float, int]] = {}
+        corrected: dict[int, tuple[float | None, int]] = {
+            i: (None, 1) for i, cell in enumerate(cells) if not self.is_tested(cell)
+        }
         for is_cost in (False, True):
-            family = [i for i, cell in enumerate(cells) if cell.measure.is_cost == is_cost]
+            family = [
+                i
+                for i, cell in enumerate(cells)
+                if cell.measure.is_cost == is_cost and i not in corrected
+            ]
             hypotheses, p_values = self._corrected([cells[i] for i in family],
                                                    [outcomes[i][0].p for i in family])  # fmt: skip
             corrected |= {i: (p, hypotheses) for i, p in zip(family, p_values, strict=True)}
@@ -376,7 +419,7 @@ class _Tester:
         cell: Paired,
         outcome: Outcome,
         span: tuple[float, float] | None,
-        p_corrected: float,
+        p_corrected: float | None,
         hypotheses: int,
     ) -> Pair:
         column, settings = cell.column, self._settings
@@ -402,10 +445,14 @@ class _Tester:
             by_queries = paired.run_test("t", d).p
         wins = int((improvements > settings.tie).sum())
         losses = int((improvements < -settings.tie).sum())
-        detectable = None
+        level, detectable = settings.alpha / max(1, hypotheses), None
         if is_mean:
-            detectable = self._detectable(cell, settings.alpha / max(1, hypotheses))
-        bounds = self._bounds(cell, p_corrected, hypotheses) if is_mean else None
+            detectable = self._detectable(cell, level)
+        p = outcome.p if p_corrected is None else p_corrected
+        bounds = self._bounds(cell, p, hypotheses) if is_mean else None
+        within = margin
+        if within is None and is_mean:
+            within = usual_margin(column.measure, before)
         return Pair(
             system=cell.system,
             baseline=cell.baseline,
@@ -438,6 +485,10 @@ class _Tester:
             bound_low=None if bounds is None else bounds[0],
             bound_high=None if bounds is None else bounds[1],
             settled=bounds is None or bounds[2],
+            tests=hypotheses,
+            tied=bool(within) and is_tied(cell, within or 0.0, level, self._resampling),
+            tied_within=within,
+            exploratory=not self.is_tested(cell),
         )
 
     def _detectable(self, cell: Paired, level: float) -> float | None:
@@ -521,35 +572,3 @@ def _seed_spreads(
             table = table[~np.isnan(table).all(1)] if units else table
             spreads[system, column.key] = seed_spread(system, column.label, table)
     return spreads
-
-
-def _prices(scores: ScoreSet, columns: list[Column]) -> tuple[Price, ...]:
-    """mean, p50, p95 and p99 of every column of time or cost, once each."""
-    prices = []
-    for key in dict.fromkeys(column.key for column in columns if column.measure.is_cost):
-        for system in scores.systems:
-            values = _defined(scores, system, key)
-            if values:
-                measure = scores.measures[key]
-                prices.append(
-                    Price(
-                        system=system, measure=measure, **percentiles(values), queries=len(values)
-                    )
-                )
-    return tuple(prices)
-
-
-def _trade_off(
-    columns: list[Column], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
-) -> tuple[TradeOff, ...]:
-    """The first measure of quality against the first of time or cost, if there are both."""
-    quality = next((column.measure for column in columns if not column.measure.is_cost), None)
-    if quality is None or not prices:
-        return ()
-    price = prices[0].measure
-    return pareto_front(
-        {s: values[quality.label] for s, values in means.items()},
-        {p.system: p.mean for p in prices if p.measure == price},
-        quality.lower_is_better,
-        price.lower_is_better,
-    )

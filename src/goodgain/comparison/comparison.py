@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from goodgain.comparison.standings import Standings
 from goodgain.measures.custom import saved_measure
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import different_judges, judge_notes
-from goodgain.results.numbers import stars
+from goodgain.results.numbers import NOT_SIGNIFICANT, stars
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, render
 from goodgain.results.views import Reportable
@@ -18,12 +19,13 @@ from goodgain.stats.seeds import SeedSpread
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goodgain.comparison.card import Card
     from goodgain.comparison.gsb import GSB
     from goodgain.comparison.scores import ScoreSet
     from goodgain.measures.definition import Measure
 
 
-Verdict = Literal["better", "worse", "not shown", "open"]
+Verdict = Literal["better", "worse", "tied", "not shown", "open", "exploratory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class Settings:
     bootstraps: int = 10_000
     seed: int = 0
     by: str | None = None
+    primary: tuple[str, ...] = ()  # the measures that are tested; empty if all are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,8 @@ class Pair:
     """One system against one baseline on one measure.
 
     `difference` is system minus baseline; `improvement` is positive if the system is better. A field
-    without a value is None. `bound_low` and `bound_high` say what missing labels could make of the
-    difference.
+    without a value is None, such as the corrected p of an `exploratory` pair, whose measure is not
+    primary. `bound_low` and `bound_high` say what missing labels could make of the difference.
     """
 
     system: str
@@ -65,7 +68,7 @@ class Pair:
     test: str
     statistic: float | None
     p: float
-    p_corrected: float
+    p_corrected: float | None
     d_z: float | None
     d_z_low: float | None
     d_z_high: float | None
@@ -84,6 +87,10 @@ class Pair:
     bound_low: float | None = None
     bound_high: float | None = None
     settled: bool = True  # the verdict is the same whatever the missing labels are
+    tests: int = 0  # corrected together; 0 if not recorded
+    tied: bool = False  # shown to differ by less than `tied_within`
+    tied_within: float | None = None  # the margin, or 1 % of the measure's range
+    exploratory: bool = False
 
     @property
     def lower_is_better(self) -> bool:
@@ -92,8 +99,18 @@ class Pair:
 
     @property
     def stars(self) -> str:
-        """*** < 0.001, ** < 0.01, * < 0.05, else ns; of the corrected p."""
-        return stars(self.p_corrected)
+        """Marks for the corrected p, * if better and † if worse; ns, or nothing if exploratory."""
+        return stars(self.p_corrected, self.improvement)
+
+    @property
+    def mark(self) -> str:
+        """The stars beside a number, where a difference that is not significant has none."""
+        return "" if self.stars == NOT_SIGNIFICANT else self.stars
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there is a p-value to report; one query, for example, has none."""
+        return self.statistic is not None or self.p != 1
 
     @property
     def improvement(self) -> float:
@@ -101,11 +118,16 @@ class Pair:
         return self.measure.sign * self.difference
 
     def verdict(self, alpha: float = 0.05) -> Verdict:
-        """What the test shows; "open" if missing labels allow another verdict."""
+        """What the tests show; "open" if missing labels allow another verdict.
+
+        Tied is shown, by two one-sided tests; a difference that is only not significant is "not shown".
+        """
+        if self.p_corrected is None:
+            return "exploratory"
         if not self.settled:
             return "open"
         if not self.p_corrected < alpha or self.improvement == 0:
-            return "not shown"
+            return "tied" if self.tied else "not shown"
         return "better" if self.improvement > 0 else "worse"
 
     @property
@@ -178,7 +200,7 @@ LONG_COLUMNS = (
     "stars", "relative", "low", "high", "test", "statistic", "d_z", "d_z_low", "d_z_high", "wins",
     "ties", "losses", "gsb", "minimum_detectable", "queries", "margin", "p_noninferior",
     "p_equivalent", "seeds", "p_these_seeds", "group", "note", "bound_low", "bound_high", "settled",
-    "lower_is_better",
+    "lower_is_better", "exploratory", "tied_within", "verdict",
 )  # fmt: skip
 
 
@@ -204,6 +226,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     seeds: tuple[SeedSpread, ...] = ()
     prices: tuple[Price, ...] = ()
     trade_off: tuple[TradeOff, ...] = ()
+    standings: Standings | None = None  # by the first measure of quality
     notes: tuple[str, ...] = ()
     inputs: tuple[dict[str, Any], ...] = ()  # files with their hashes, policies of evaluations
     created: str = ""
@@ -238,6 +261,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
             return tuple((p.system, p.measure.label, p.baseline) for p in self.pairs)
         return tuple((p.system, p.measure.label) for p in self.pairs)
 
+    @property
+    def primary(self) -> tuple[Measure, ...]:
+        """The measures whose tests are corrected and can show something; all, unless some were chosen."""
+        chosen = self.settings.primary
+        return tuple(m for m in self.measures if not chosen or m.label in chosen)
+
+    @property
+    def exploratory(self) -> tuple[Measure, ...]:
+        """The other measures: their p-values are not corrected and confirm nothing."""
+        return tuple(m for m in self.measures if m not in self.primary)
+
     def measure(self, label: str) -> Measure:
         """The compared measure that is printed like this."""
         return next(m for m in self.measures if m.label == label)
@@ -245,6 +279,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     def verdict(self, pair: Pair) -> Verdict:
         """What the test of a pair shows at the level of this comparison."""
         return pair.verdict(self.settings.alpha)
+
+    @property
+    def quality(self) -> Measure | None:
+        """The first measure that is neither time nor cost: what the verdict is about."""
+        return next((m for m in self.measures if not m.is_cost), None)
+
+    def card(self) -> Card | None:
+        """The verdict: who is better, by how much, at what cost, next; None without a quality measure."""
+        from goodgain.comparison.card import verdict_card
+
+        return verdict_card(self)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -261,7 +306,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         """Column names and long rows, groups after the whole."""
         rows = []
         for pair in (*self.pairs, *self.group_pairs):
-            values = pair.to_dict()
+            values = pair.to_dict() | {"verdict": self.verdict(pair)}
             rows.append([values[column] for column in LONG_COLUMNS])
         return list(LONG_COLUMNS), rows
 
@@ -284,7 +329,7 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         from goodgain.comparison.render import blocks, blocks_html, legend
 
-        return blocks_html(blocks(self), legend(self))
+        return blocks_html(blocks(self), legend(self), self.card())
 
     # --- as data of other libraries ---
 
@@ -297,6 +342,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
         data["measures"] = [measure.to_dict() for measure in self.measures]
         for name in _RECORDS:
             data[name] = [record.to_dict() for record in getattr(self, name)]
+        data["standings"] = None if self.standings is None else self.standings.to_dict()
+        data["verdict"] = None if (card := self.card()) is None else card.to_dict()
         return {"goodgain": self.KIND, "format": self.FORMAT, **data}
 
     def _frame_rows(self) -> tuple[list[str], list[list[Any]]]:
@@ -310,7 +357,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The reverse of `to_dict`."""
-        settings = Settings(**data["settings"])
+        saved = data["settings"]
+        settings = Settings(**{**saved, "primary": tuple(saved.get("primary", ()))})
         # Version 0.1 recorded the direction with the pairs, and only labels of measures.
         lower = {pair["measure"]: pair.get("lower_is_better") for pair in data["pairs"]}
         measures = [
@@ -328,10 +376,12 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
             if own.name not in values and own.name != "scores":
                 value = data.get(own.name, own.default) if own.name in _LATER else data[own.name]
                 values[own.name] = tuple(value) if isinstance(value, list) else value
+        if values["standings"] is not None:
+            values["standings"] = Standings.from_dict(values["standings"])
         return cls(**values)
 
 
-_LATER = ("design", "factor")  # fields that version 0.1 did not save
+_LATER = ("design", "factor", "standings")  # fields that version 0.1 did not save
 
 # The fields of a comparison that hold records, and their class.
 _RECORDS: dict[str, Any] = {

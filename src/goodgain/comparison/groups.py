@@ -10,7 +10,7 @@ from goodgain.stats.anova import one_way, one_way_over_seeds
 from goodgain.stats.corrections import correct
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -64,9 +64,15 @@ def _interaction(cell: Paired, labels: Sequence[str]) -> tuple[float | None, flo
 
 
 def interactions(
-    cells: Sequence[Paired], groups: Mapping[str, str], correction: str
+    cells: Sequence[Paired],
+    groups: Mapping[str, str],
+    correction: str,
+    is_tested: Callable[[Paired], bool],
 ) -> tuple[Interaction, ...]:
-    """Test for each pair of systems and measure whether the mean difference varies between groups."""
+    """Test for each pair of systems and measure whether the mean difference varies between groups.
+
+    Those that are not tested are exploratory: their p-values are not corrected.
+    """
     rows = []
     for cell in cells:
         if cell.column.kind != "mean":
@@ -74,8 +80,9 @@ def interactions(
         labels = [groups.get(unit, "") for unit in cell.units]
         f, p, note = _interaction(cell, labels)
         rows.append((cell, len(set(labels)), f, p, note))
-    tested = [p for *_, p, _ in rows if p is not None]
-    corrected = iter(correct(tested, correction))
+    tested = [i for i, (cell, *_, p, _) in enumerate(rows) if p is not None and is_tested(cell)]
+    p_values = [p for *_, p, _ in (rows[i] for i in tested) if p is not None]
+    corrected = dict(zip(tested, correct(p_values, correction), strict=True))
     return tuple(
         Interaction(
             system=cell.system,
@@ -84,8 +91,8 @@ def interactions(
             groups=count,
             f=f,
             p=p,
-            p_corrected=None if p is None else next(corrected),
+            p_corrected=corrected.get(i),
             note=note,
         )
-        for cell, count, f, p, note in rows
+        for i, (cell, count, f, p, note) in enumerate(rows)
     )

@@ -274,6 +274,25 @@ def choose_columns(
     return columns
 
 
+def primary_columns(
+    scores: ScoreSet, primary: str | Measure | Iterable[str | Measure] | None
+) -> list[Column]:
+    """The measures that are tested; empty if none were chosen, and all are."""
+    if primary is None:
+        return []
+    columns = [_find_column(item, scores) for item in _listed(primary, scores)]
+    if not columns:
+        raise UsageError(
+            "primary names no measure", hint="leave it out to test and correct all measures"
+        )
+    return columns
+
+
+def primary_first(primary: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
+    """All columns, primary measures first: tables, charts and verdicts begin with them."""
+    return list({column.label: column for column in (*primary, *columns)}.values())
+
+
 def missing_labels(measure: Measure, scores: ScoreSet, systems: Iterable[str]) -> list[str]:
     """The systems of which nothing is labelled, if the measure means nothing without labels."""
     if not measure.definition.needs_labels:

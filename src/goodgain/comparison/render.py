@@ -5,15 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from goodgain.comparison.card_views import card_html, card_markdown, card_text
+from goodgain.comparison.standings import rank_text
 from goodgain.errors import plain
-from goodgain.results.numbers import STARS, interval, p_text, percent, signed
-from goodgain.results.text import Cell, html_table, latex_escape, number, render
+from goodgain.io.naming import without_shared_prefix
+from goodgain.results.nouns import unit_nouns
+from goodgain.results.numbers import (
+    BETTER,
+    STARS,
+    WORSE,
+    decimals,
+    interval,
+    p_text,
+    percent,
+    signed,
+    stars,
+)
+from goodgain.results.screen import Screen, current
+from goodgain.results.text import (
+    BEST,
+    Cell,
+    html_table,
+    latex_escape,
+    latex_row,
+    markdown_table,
+    number,
+    render,
+    width,
+)
 from goodgain.stats.paired import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goodgain.comparison.card import Card
     from goodgain.comparison.comparison import Comparison, Pair
+    from goodgain.comparison.standings import Standings
     from goodgain.measures.definition import Measure
 
 _CORRECTIONS = {
@@ -34,12 +61,30 @@ class Block:
 
 
 def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
-    """All tables, and a legend of the tests."""
+    """The verdict, all tables, and a legend of the tests."""
     tables = [block_text(block, format) for block in blocks(c)]
     foot = legend(c)
+    card = c.card()
     if format == "latex":
-        return "\n".join(tables) + "".join(f"% {line}\n" for line in foot)
-    return "\n".join(tables) + "\n" + "".join(f"{line}\n" for line in foot)
+        opening = "" if card is None else _commented(card_text(card, Screen()))
+        return opening + "\n".join(tables) + "".join(f"% {line}\n" for line in foot)
+    if card is not None:
+        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
+    return "\n".join(tables) + "\n" + "".join(f"{line}\n" for line in _wrapped(foot, format))
+
+
+def _commented(text: str) -> str:
+    return "".join(f"% {line}\n" for line in text.splitlines())
+
+
+def _wrapped(lines: Sequence[str], format: str) -> list[str]:  # noqa: A002
+    """Lines that fit the terminal."""
+    limit = current().width if format == "table" else None
+    if limit is None:
+        return list(lines)
+    from textwrap import wrap
+
+    return [piece for line in lines for piece in wrap(line, limit, break_on_hyphens=False)]
 
 
 def block_text(block: Block, format: str) -> str:  # noqa: A002
@@ -48,12 +93,13 @@ def block_text(block: Block, format: str) -> str:  # noqa: A002
     return {"table": _terminal, "markdown": _markdown, "latex": _latex}[format](titled)
 
 
-def blocks_html(listed: Sequence[Block], foot: Sequence[str]) -> str:
-    """The tables and their legend, for notebooks."""
+def blocks_html(listed: Sequence[Block], foot: Sequence[str], card: Card | None = None) -> str:
+    """The verdict, the tables and their legend, for notebooks."""
     from html import escape
 
     tables = "".join(html_table(block.columns, block.rows, block.title) for block in listed)
-    return f"{tables}<p>{'<br>'.join(escape(line) for line in foot)}</p>"
+    opening = "" if card is None else card_html(card)
+    return f"{opening}{tables}<p>{'<br>'.join(escape(line) for line in foot)}</p>"
 
 
 # --- the tables ---
@@ -61,10 +107,13 @@ def blocks_html(listed: Sequence[Block], foot: Sequence[str]) -> str:
 
 def blocks(c: Comparison) -> list[Block]:
     """The tables of a comparison, in reading order."""
-    listed = [_means("mean over queries", c, c.pairs), _details("differences", c, c.pairs)]
-    for group in c.groups:
-        pairs = [pair for pair in c.group_pairs if pair.group == group]
-        listed.append(_details(f"{c.settings.by} = {group or '(no group)'}", c, pairs))
+    listed = means(c)
+    if len(c.baselines) == len(c.systems) > 2 and c.standings is not None:
+        listed.append(_pairwise(c, c.standings))
+    if len(c.pairs) <= MOST_PAIRS:
+        listed += _details("differences", c, c.pairs)
+    if c.group_pairs:
+        listed += [_groups(c, m) for m in c.measures]
     if c.interactions:
         listed.append(_interactions(c))
     if c.seeds:
@@ -82,31 +131,104 @@ def header(measure: Measure) -> str:
     return f"{label} ↓" if measure.lower_is_better else label
 
 
-def _means(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
-    block = Block(title, ["system", *(header(m) for m in c.measures)])
-    best = {m.label: _best(m, c.means) for m in c.measures}
+MOST_PAIRS = 60  # beyond, the table of differences is left to the formats for machines
+EXPLORATORY = "exploratory, not corrected: confirms nothing"
+
+
+def means(c: Comparison) -> list[Block]:
+    """The table of means, with another one for exploratory measures."""
+    tables = [_means("mean over queries", c, c.primary)]
+    if c.exploratory:
+        tables.append(_means(f"mean over queries ({EXPLORATORY})", c, c.exploratory))
+    return tables
+
+
+def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
+    block = Block(title, ["system", *(header(m) for m in measures)])
+    best = {m.label: _best(m, c.means) for m in measures}
     several = len(c.baselines) > 1
-    for system in c.systems:
+    is_all = len(c.baselines) == len(c.systems)
+    names = without_shared_prefix(c.systems)
+    ranks = c.standings.ranks() if c.standings and len(c.systems) > 2 else {}
+    ranks = ranks if measures == c.primary else {}
+    systems = list(c.standings.systems) if c.standings and ranks else []
+    systems += [s for s in c.systems if s not in systems]
+    if ranks:
+        block.columns.insert(1, "rank")
+    for system in systems:
         row: list[str | Cell] = [
-            f"{system} (baseline)" if [system] == list(c.baselines) else system
+            f"{names[system]} (baseline)" if [system] == list(c.baselines) else names[system]
         ]
-        for m in c.measures:
-            own = [p for p in pairs if p.measure == m and p.system == system]
-            if several:
-                mark = "".join(
-                    chr(ord("a") + c.baselines.index(p.baseline))
-                    for p in own
-                    if p.p_corrected < c.settings.alpha
-                )
-            else:
-                mark = own[0].stars if own and own[0].stars != "ns" else ""
+        if ranks:
+            row.append(Cell(rank_text(ranks[system]) if system in ranks else "-"))
+        for m in measures:
+            own = [p for p in c.pairs if p.measure == m and p.system == system]
+            marks = [] if is_all else [_letter(c, p) if several else p.mark for p in own]
             value = c.means[system][m.label]
-            row.append(Cell(number(value), mark, value == best[m.label]))
+            row.append(Cell(number(value), "".join(marks), value == best[m.label]))
         block.rows.append(row)
-    if several:
+    if ranks:
+        block.title += "; rank: what significant differences leave open"
+    if several and not is_all and measures == c.primary:
         letters = ", ".join(f"{chr(ord('a') + i)} = {b}" for i, b in enumerate(c.baselines))
-        block.title += f"; a letter marks a significant difference from that baseline ({letters})"
+        block.title += f"; a letter: better than that baseline, with {WORSE} worse ({letters})"
     return block
+
+
+def _pairwise(c: Comparison, standings: Standings) -> Block:
+    """Systems by systems: row minus column, with the stars of the corrected p."""
+    names = without_shared_prefix(standings.systems)
+    digits = decimals(*standings.means)
+    block = Block(
+        f"{standings.measure}: row minus column, best first",
+        ["system", *(names[s] for s in standings.systems)],
+    )
+    for i, system in enumerate(standings.systems):
+        row: list[str | Cell] = [names[system]]
+        for j in range(len(standings.systems)):
+            if i == j:
+                row.append(Cell(""))
+                continue
+            mark = stars(standings.p[i][j], standings.improvement(i, j))
+            mark = mark if standings.differ(i, j) else ""
+            row.append(Cell(signed(standings.differences[i][j], digits), mark))
+        block.rows.append(row)
+    return block
+
+
+def _groups(c: Comparison, measure: Measure) -> Block:
+    """Systems by groups: the difference from the baseline within each group, with its stars."""
+    own = [p for p in c.group_pairs if p.measure == measure]
+    sizes = {
+        group: max((p.queries for p in own if (p.group or "") == group), default=0)
+        for group in c.groups
+    }
+    digits = decimals(*(p.mean for p in own), *(p.baseline_mean for p in own))
+    block = Block(
+        f"{header(measure)}: difference within each {c.settings.by} (number of {unit_nouns(measure)[1]})",
+        ["system", *(f"{group or '(no group)'} ({n:,})" for group, n in sizes.items())],
+    )
+    several, names = len(c.baselines) > 1, without_shared_prefix(c.systems)
+    cells = {(p.system, p.baseline, p.group or ""): p for p in own}
+    for system, baseline in dict.fromkeys((p.system, p.baseline) for p in own):
+        row: list[str | Cell] = [
+            f"{names[system]} - {names[baseline]}" if several else names[system]
+        ]
+        for group in sizes:
+            pair = cells.get((system, baseline, group))
+            row.append(
+                Cell("-") if pair is None else Cell(signed(pair.difference, digits), pair.mark)
+            )
+        block.rows.append(row)
+    return block
+
+
+def _letter(c: Comparison, pair: Pair) -> str:
+    """The letter of a baseline that a system differs from."""
+    if pair.p_corrected is None or not pair.p_corrected < c.settings.alpha or not pair.improvement:
+        return ""
+    letter = chr(ord("a") + c.baselines.index(pair.baseline))
+    return letter if pair.improvement > 0 else WORSE + letter
 
 
 def _best(measure: Measure, means: Mapping[str, Mapping[str, float]]) -> float | None:
@@ -114,10 +236,20 @@ def _best(measure: Measure, means: Mapping[str, Mapping[str, float]]) -> float |
     return max(values, key=lambda v: measure.sign * v, default=None)
 
 
-def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
+def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> list[Block]:
+    """The differences, exploratory ones in a table of their own."""
+    tables = [_differences(title, c, [p for p in pairs if not p.exploratory], tested=True)]
+    if any(p.exploratory for p in pairs):
+        rest = [p for p in pairs if p.exploratory]
+        tables.append(_differences(f"{title} ({EXPLORATORY})", c, rest, tested=False))
+    return tables
+
+
+def _differences(title: str, c: Comparison, pairs: Sequence[Pair], *, tested: bool) -> Block:
     several = len(c.baselines) > 1
     level = f"{100 * c.settings.confidence:g}% interval"
-    corrected = [] if c.settings.correction == "none" else ["corrected"]
+    corrected = ["corrected"] if tested and c.settings.correction != "none" else []
+    marks = [""] if tested else []
     margin = (
         ["non-inferior", "equivalent"] if any(p.p_noninferior is not None for p in pairs) else []
     )
@@ -126,16 +258,17 @@ def _details(title: str, c: Comparison, pairs: Sequence[Pair]) -> Block:
     block = Block(
         title,
         ["system", *(["against"] if several else []), "measure", "difference", "change", level, "p",
-         *corrected, "", "d_z", "win/tie/loss", "GSB", "detectable", *margin, *seeds, "n", *notes],
+         *corrected, *marks, "d_z", "win/tie/loss", "GSB", "detectable", *margin, *seeds, "n", *notes],
     )  # fmt: skip
-    alpha = c.settings.alpha
+    alpha, names = c.settings.alpha, without_shared_prefix(c.systems)
     for p in pairs:
         span = None if p.low is None or p.high is None else (p.low, p.high)
-        row: list[str | Cell] = [p.system, *([p.baseline] if several else [])]
+        row: list[str | Cell] = [names[p.system], *([names[p.baseline]] if several else [])]
         row += [header(p.measure), signed(p.difference), percent(p.relative)]
-        row += [interval(span), p_text(p.p, alpha)]
-        row += [p_text(p.p_corrected, alpha) for _ in corrected]
-        row += [p.stars, signed(p.d_z, 2), f"{p.wins}/{p.ties}/{p.losses}", signed(p.gsb, 3)]
+        row += [interval(span), p_text(p.p if p.is_tested else None, alpha)]
+        row += [p_text(p.p_corrected if p.is_tested else None, alpha) for _ in corrected]
+        row += [(p.stars if p.is_tested else "") for _ in marks]
+        row += [signed(p.d_z, 2), f"{p.wins}/{p.ties}/{p.losses}", signed(p.gsb, 3)]
         row += ["-" if p.minimum_detectable is None else number(p.minimum_detectable)]
         if margin:
             row += [p_text(p.p_noninferior, alpha), p_text(p.p_equivalent, alpha)]
@@ -216,8 +349,8 @@ def legend(c: Comparison) -> list[str]:
     }.get(s.test, "")
     if s.test == "tukey":
         family = f"p is adjusted for all pairs of {len(c.systems)} systems"
-        if s.correction != "none" and len(c.measures) > 1:
-            family += f", corrected for {len(c.measures)} measures"
+        if s.correction != "none" and len(c.primary) > 1:
+            family += f", corrected for {len(c.primary)} measures"
     elif s.correction == "none":
         family = "no correction for multiple tests"
     else:
@@ -231,25 +364,37 @@ def legend(c: Comparison) -> list[str]:
         }.get(s.test, f"{test} over {c.factor}s")
     lines = [f"{test}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
     lines += [c.design] if c.design else []
-    lines.append(
-        f"{STARS} (corrected p, either direction). detectable: the smallest difference found with 80% power."
-    )
+    lines.append(f"{stars_legend(c)} detectable: the smallest difference found with 80% power.")
+    if len(c.pairs) > MOST_PAIRS:
+        lines.append(f"The {len(c.pairs):,} tests, one by one: --format csv, --report or --save.")
     if any(p.p_these_seeds is not None for p in c.pairs):
         own = f"{c.factor}s"
         lines.append(f"p, these {own}: over queries only; it says nothing about other {own}.")
-    if len(c.pairs) == 1 and not c.pairs[0].seeds:
+    if len(c.pairs) == 1 and not c.pairs[0].seeds and c.pairs[0].is_tested:
         lines.append(f"By queries: {c.pairs[0].side_by_side(s.alpha).sentence}")
     if s.margin is not None:
         lines.append(f"non-inferior, equivalent: p against a margin of {s.margin}.")
     return [plain(line) for line in lines]
 
 
+def stars_legend(c: Comparison) -> str:
+    """What the marks mean, and which measures have none."""
+    p = "p" if c.settings.correction == "none" else "corrected p"
+    line = f"{STARS} ({p}); ns: not significant."
+    if c.exploratory:
+        line += f" Exploratory, so without stars: {', '.join(m.label for m in c.exploratory)}."
+    return line
+
+
 def _tests(c: Comparison) -> str:
     """How many tests were corrected together: quality, and apart from it time and cost."""
-    costs = sum(p.measure.is_cost for p in c.pairs)
-    quality = len(c.pairs) - costs
+    tested = [p for p in c.pairs if not p.exploratory]
+    costs = sum(p.measure.is_cost for p in tested)
+    quality = len(tested) - costs
     text = f"{quality or costs} test{'s' * ((quality or costs) != 1)}"
-    return f"{text}, apart from {costs} of time and cost" if quality and costs else text
+    if quality and costs:
+        text += f", apart from {costs} of time and cost"
+    return f"{text} of the primary measures" if c.exploratory else text
 
 
 # --- formats ---
@@ -259,16 +404,30 @@ def _text(value: str | Cell) -> str:
     return value if isinstance(value, str) else value.text
 
 
+def _mark(value: str | Cell) -> str:
+    return "" if isinstance(value, str) else value.mark
+
+
+def _is_best(value: str | Cell) -> bool:
+    return not isinstance(value, str) and value.best
+
+
 def _terminal(block: Block) -> str:
-    rows = []
-    for row in block.rows:
-        width = {i: max((len(r[i].mark) for r in block.rows if isinstance(r[i], Cell)), default=0)  # type: ignore[union-attr]
-                 for i in range(len(row))}  # fmt: skip
-        rows.append([
-            value if isinstance(value, str) else f"{value.text}{value.mark:<{width[i]}}"
-            for i, value in enumerate(row)
-        ])  # fmt: skip
-    return f"{block.title}\n" + render("table", block.columns, rows)
+    columns = list(block.columns)
+    is_terminal = current().width is not None
+    rows = [[_text(value) for value in row] for row in block.rows]
+    for i in range(len(columns)):
+        cells = [row[i] for row in block.rows]
+        if not cells or not all(isinstance(cell, Cell) for cell in cells):
+            continue
+        # Digits below digits: numbers end in the same column, and their marks begin in the next.
+        texts = [f"{BEST if is_terminal and _is_best(cell) else ''}{_text(cell)}" for cell in cells]
+        size = max(width(columns[i]), *map(width, texts))
+        columns[i] = f"{columns[i]:>{size}}"
+        for row, text, cell in zip(rows, texts, cells, strict=True):
+            row[i] = f"{text:>{size}}{_mark(cell)}"
+    title = "\n".join(_wrapped([block.title], "table"))
+    return f"{title}\n" + render("table", columns, rows)
 
 
 def _markdown(block: Block) -> str:
@@ -277,29 +436,43 @@ def _markdown(block: Block) -> str:
         cells = []
         for value in row:
             if isinstance(value, str):
-                cells.append(value.replace("*", "\\*") if set(value) == {"*"} else value)
+                cells.append(value.replace("*", "\\*") if set(value) == {BETTER} else value)
                 continue
+            # In front: the column is right-aligned, so that marks do not move the digits.
             mark = value.mark.replace("*", "\\*")
-            cells.append((f"**{value.text}**" if value.best else value.text) + mark)
+            text = f"**{value.text}**" if value.best else value.text
+            cells.append(f"{mark} {text}".strip())
         rows.append(cells)
-    table = render("markdown", block.columns, rows).replace("\\\\*", "\\*")
+    right = [isinstance(value, Cell) for value in (block.rows[0] if block.rows else [])]
+    table = markdown_table(block.columns, rows, right).replace("\\\\*", "\\*")
     return f"**{block.title}**\n\n{table}"
 
 
+_LATEX_SIGNS = {"↓": r"$\downarrow$", "<": "$<$", ">": "$>$", WORSE: r"$\dagger$"}
+
+
 def _latex(block: Block) -> str:
-    def cell(value: str | Cell) -> str:
+    longest = [
+        max((len(_mark(row[i])) for row in block.rows), default=0)
+        for i in range(len(block.columns))
+    ]
+
+    def cell(value: str | Cell, i: int) -> str:
         if isinstance(value, str):
-            return (
-                latex_escape(value)
-                .replace("↓", r"$\downarrow$")
-                .replace("<", "$<$")
-                .replace(">", "$>$")
-            )
+            text = latex_escape(value)
+            for sign, command in _LATEX_SIGNS.items():
+                text = text.replace(sign, command)
+            return text
         text = rf"\textbf{{{value.text}}}" if value.best else value.text
-        return text + (f"$^{{{value.mark}}}$" if value.mark else "")
+        if not longest[i]:
+            return text
+        # Every mark takes the room of the longest one, so that the digits stay aligned.
+        mark = value.mark.replace(WORSE, r"\dagger ")
+        own = rf"\rlap{{$^{{{mark}}}$}}" if mark else ""
+        return rf"{text}{own}\phantom{{$^{{{longest[i] * BETTER}}}$}}"
 
     def line(cells: Sequence[str | Cell]) -> str:
-        return "  " + " & ".join(cell(v) for v in cells) + r" \\" + "\n"
+        return latex_row([cell(v, i) for i, v in enumerate(cells)])
 
     spec = "l" + "r" * (len(block.columns) - 1)
     return (

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data.qrels import Qrels, looks_like_qrels
 from goodgain.errors import UsageError
+from goodgain.measures.grammar import parse_all
 from goodgain.ranking import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from goodgain.measures.definition import Measure
 
@@ -18,16 +19,24 @@ if TYPE_CHECKING:
 
 
 def evaluated_sources(
-    sources: tuple[Any, ...], measures: Measures, default: str, qrels: Any = None, runs: Any = None
-) -> tuple[tuple[Any, ...], Measures]:
-    """The sources as they are, or the evaluation of `(qrels, runs[, measures])`."""
+    sources: tuple[Any, ...], measures: Measures, default: str, qrels: Any = None, runs: Any = None,
+    *, primary: Measures = None,
+) -> tuple[tuple[Any, ...], Measures]:  # fmt: skip
+    """The sources as they are, or the evaluation of `(qrels, runs[, measures])` and `primary`."""
+
+    def evaluated(chosen: Measures) -> tuple[Any, ...]:
+        listed = default if chosen is None else chosen
+        if primary is not None:
+            listed = with_primary(primary, parse_all(listed))
+        return (evaluate(qrels, runs, listed),)
+
     if qrels is not None or runs is not None:
         if sources or qrels is None or runs is None:
             raise UsageError(
                 "qrels= and runs= go together, without other sources",
                 hint="compare(qrels, runs, 'nDCG@10')",
             )
-        return (evaluate(qrels, runs, default if measures is None else measures),), None
+        return evaluated(measures), None
     if not sources:
         raise UsageError(
             "nothing to compare", hint="compare(qrels, runs, 'nDCG@10'), or two results"
@@ -42,5 +51,11 @@ def evaluated_sources(
             f"expected (qrels, runs, measures), got {len(sources)} arguments",
             hint="several runs are a list or a dictionary: compare(qrels, {'old': a, 'new': b}, 'AP')",
         )
-    chosen = rest[0] if rest else measures
-    return (evaluate(qrels, runs, default if chosen is None else chosen),), None
+    return evaluated(rest[0] if rest else measures), None
+
+
+def with_primary(
+    primary: str | Measure | Iterable[str | Measure], measures: Sequence[Measure]
+) -> tuple[Measure, ...]:
+    """The measures to evaluate, primary ones first."""
+    return parse_all([*parse_all(primary), *measures])

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError, keyword_hint
 from goodgain.experiment.experiment import Experiment
+from goodgain.experiment.grid import Recipe
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
+from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
 # Parameters of retrievers that may refer to a function.
 _FUNCTIONS = ("embed", "scorer", "prepare")
+_PATHS = ("edges", "document_vectors", "query_vectors")
 _FILES = ("corpus", "queries", "qrels")
 
 
@@ -63,6 +66,10 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
                          hint='[systems.keyword] with retriever = "bm25"')  # fmt: skip
     folder = home / content.pop("folder", file.stem)
     files: dict[str, Any] = {name: str(home / content.pop(name)) for name in _FILES}
+    if isinstance(content.get("cache"), str):
+        content["cache"] = str(home / content["cache"])
+    if isinstance(content.get("grid"), dict):
+        content["grid"] = _resolve_grid(content["grid"], "", home, file)
     depth = content.get("depth")
     retrievers = {name: _system(name, table, depth, file) for name, table in systems.items()}
     try:
@@ -98,8 +105,11 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     try:
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
+            wrapped = as_retriever(value, **from_environment(parameters))
+            if wrapped is not value:
+                return wrapped
             if parameters or inspect.isclass(value):
-                return value(**from_environment(parameters))
+                return Recipe(value, from_environment(parameters), where)
             return value
         return make(retriever, _resolve(parameters, file.parent), depth)
     except (UsageError, InputError) as error:
@@ -116,12 +126,28 @@ def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
     for name in _FUNCTIONS:
         if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
             resolved[name] = import_reference(resolved[name], home)
-    edges = resolved.get("edges")
-    if isinstance(edges, str) and edges != NEIGHBOURS:
-        if not (home / edges).exists():
-            raise InputError(f"file not found: '{home / edges}'")
-        resolved["edges"] = str(home / edges)
+    for name in _PATHS:
+        path = resolved.get(name)
+        if isinstance(path, str) and path != NEIGHBOURS:
+            if not (home / path).exists():
+                raise InputError(f"file not found: '{home / path}'")
+            resolved[name] = str(home / path)
     return resolved
+
+
+def _resolve_grid(value: Any, name: str, home: Path, file: Path) -> Any:
+    """The grid with references in its lists imported and paths relative to the experiment."""
+    if isinstance(value, dict):
+        return {
+            key: _resolve_grid(inner, key.rpartition(".")[2], home, file)
+            for key, inner in value.items()
+        }
+    if not isinstance(value, list):
+        return value
+    try:
+        return [_resolve({name: each}, home)[name] for each in value]
+    except (UsageError, InputError) as error:
+        raise type(error)(error.message, where=f"{file}, [grid]", hint=error.hint) from None
 
 
 def import_reference(reference: str, home: Path) -> Any:

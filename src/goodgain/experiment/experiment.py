@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels
@@ -10,11 +12,23 @@ from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
 from goodgain.experiment.data import with_text_ids
 from goodgain.experiment.folder import FORMAT, Folder
+from goodgain.experiment.grid import LIMIT as GRID_LIMIT
+from goodgain.experiment.grid import Expansion, Recipe, expand
 from goodgain.experiment.groups import TARGETS, by_targets
+from goodgain.experiment.loads import Load
 from goodgain.experiment.machine import machine_facts
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of
+from goodgain.experiment.queries import (
+    filters_of,
+    metadata_of,
+    reads_fields,
+    takes_filters,
+    with_fields,
+)
+from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
+from goodgain.experiment.retrievers.frameworks import as_retriever
+from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
@@ -23,16 +37,18 @@ from goodgain.ranking.policy import CHOICES
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.optimisation import Optimisation
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
     Key = tuple[str, int | None]  # a system, and its seed if it has one
 
+STAGES = "stages"  # the folder of stages in that of the experiment
 UNJUDGED = ("error", "skip")
 WHOLE_LISTS = 1000  # documents kept for measures of whole lists, such as AP: TREC's convention
 EARLY = ("RR", "Hit", "NumRel", "NumQ")  # without a cut-off, yet documents far down hardly count
-PACKAGES = ("numpy", "bm25s", "scikit-learn", "scipy", "usearch", "sentence-transformers")
+PACKAGES = ("numpy", "scikit-learn", "scipy", "sentence-transformers")
 
 
 def default_measures(rel: float = 1) -> str:
@@ -52,7 +68,16 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `versions` names the version of systems whose state cannot be read, such as clients of a service.
+    `seeds`. With `control` the baseline is timed against itself, too. `rates` are calls per second that then
+    arrive at every system, for `load_seconds` each, or "saturation"; `arrivals` is poisson or fixed, and at
+    most `workers` calls are in flight. `filters` names columns of the queries that restrict the documents,
+    for retrievers that take filters; without it a column `filters` may hold them. `versions` names
+    the version of systems whose state cannot be read, such as clients of a service.
+    `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
+    one; a system becomes one system for each point, up to `grid_limit` of them.
+    `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
+    `run`; beyond `cache_limit` GB the ones used longest ago are removed.
+    `primary` chooses the measures that are tested and corrected for; the others are exploratory.
     """
 
     @suggest_keywords
@@ -61,24 +86,35 @@ class Experiment:
         corpus: Any,
         queries: Any,
         qrels: Any,
-        systems: Mapping[str, SearchFunction | str],
+        systems: Mapping[str, SearchFunction | str | Recipe],
         *,
         baseline: str | None = None,
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
         rel: float = 1,
         depth: int | None = None,
+        grid: Mapping[str, Any] | None = None,
+        grid_limit: int = GRID_LIMIT,
         versions: Mapping[str, str] | None = None,
         seeds: Sequence[int] = (0,),
         repeats: int = 1,
         warmup: int = 3,
         concurrency: int = 1,
         timeout: float | None = None,
+        control: bool = True,
+        rates: Sequence[float] | str = (),
+        arrivals: str = "poisson",
+        load_seconds: float = 10.0,
+        workers: int = 32,
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
+        filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
+        cache: str | os.PathLike[str] | None = None,
+        cache_limit: float = LIMIT / 1e9,
+        primary: Measures | None = None,
     ) -> None:
         _require_integers(1, repeats=repeats, concurrency=concurrency)
         _require_integers(0, warmup=warmup)
@@ -95,27 +131,51 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if not cache_limit > 0:
+            raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
+        self.cache, self.cache_limit = cache, cache_limit
+        self.load = Load(
+            rates=rates if isinstance(rates, str) else tuple(rates),
+            arrivals=arrivals,
+            seconds=load_seconds,
+            workers=workers,
+        )
         self.duplicates = duplicates
+        self.identity = to_json(identity)
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
             chosen = (*chosen, parse("Latency"))
+        tested = () if primary is None else primary_measures(primary, chosen, rel)
+        chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
-        self.systems = _systems(systems, depth)
-        self.versions = dict(versions or {})
-        for name in self.versions:
-            if name not in self.systems:
+        expansion = Expansion(_retrievers(systems, depth), {}, {})
+        if grid is not None:
+            _require_integers(1, grid_limit=grid_limit)
+            expansion = expand(expansion.systems, grid, grid_limit)
+        self.systems = _bound(expansion.systems, depth)
+        self.grids, self.points = expansion.grids, expansion.points
+        self.versions: dict[str, str] = {}
+        for name, version in (versions or {}).items():
+            if name not in self.systems and name not in self.grids:
                 raise UsageError(
                     f"unknown system '{name}' in versions",
                     hint=f"systems: {', '.join(self.systems)}",
                 )
+            self.versions |= dict.fromkeys(self.grids.get(name, (name,)), version)
         if baseline is not None and baseline not in self.systems:
+            if baseline in self.grids:
+                raise UsageError(
+                    f"the baseline '{baseline}' has {len(self.grids[baseline]):,} points in the grid",
+                    hint=f"choose one of them, such as '{self.grids[baseline][0]}'",
+                )
             raise UsageError(
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
             )
         self.documents = read_texts(corpus, "document").texts
-        self.queries, columns = read_texts(queries, "query")
+        texts, columns, values = read_texts(queries, "query")
+        self.queries = with_fields(texts, values, filters)
         self.qrels = with_text_ids(Qrels.of(qrels))
         self._match_queries(unjudged)
         group_name, groups = self._groups(by, rel, columns)
@@ -127,17 +187,21 @@ class Experiment:
             correction=correction,
             by=group_name,
             groups=groups,
+            primary=tested,
         )
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
-        self.concurrency, self.timeout = concurrency, timeout
-        data = _hash(self.documents, self.queries)
+        self.concurrency, self.timeout, self.control = concurrency, timeout, control
+        data = hash_texts(self.documents, self.queries)
+        by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        for name, version in self.versions.items():
+            _set_version(self.systems[name], version, by_object)
         self.addresses = {
             name: address_of(
                 search,
                 data=data,
                 depth=depth,
-                version=self.versions.get(name),
-                answers=[duplicates, to_json(identity)],
+                versions=by_object,
+                answers=[duplicates, self.identity, *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -166,6 +230,21 @@ class Experiment:
                 hint="add their texts, or remove their judgments",
             )
 
+    def _fields_of(self, search: Any) -> list[Any]:
+        """What a system's answers depend on besides the texts of the queries."""
+        if not reads_fields(search):
+            return []
+        return [
+            [filters_of(query), {k: str(v) for k, v in metadata_of(query).items()}]
+            for query in self.queries.values()
+        ]
+
+    def unfiltered_systems(self) -> list[str]:
+        """The systems that ignore the filters of queries."""
+        if not any(map(filters_of, self.queries.values())):
+            return []
+        return [name for name, search in self.systems.items() if not takes_filters(search)]
+
     def _groups(
         self, by: Any, rel: float, columns: Mapping[str, Mapping[str, str]]
     ) -> tuple[str | None, dict[str, str]]:
@@ -193,8 +272,8 @@ class Experiment:
 
         calls = Folder(folder)
         try:
-            calls.begin(self._settings())
-            session = Session(self, calls, progress)
+            calls.begin(self.settings())
+            session = Session(self, calls, self.stages(folder), progress)
             session.run()
         finally:
             calls.close()
@@ -204,6 +283,54 @@ class Experiment:
         result.write()
         return result
 
+    def optimise(
+        self,
+        measure: str | Measure | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        max_latency: str | float | None = None,
+        max_cost: str | float | None = None,
+        margin: float | Mapping[str, float] | None = None,
+        held_out: float = 0.5,
+        alpha: float = 0.05,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> Optimisation:
+        """Race the systems query by query, and measure the best on queries that the race did not see.
+
+        `measure` is by default the first of the experiment. A budget is a limit of a percentile of calls:
+        "50ms" (at the 95th), "p99=1s", a number of seconds; costs likewise. Settings that are surely worse
+        or over a budget are no longer called; the best is dropped with a probability of at most `alpha`.
+        The race ends when none that is left can be better by the `margin` (0.02 of the measure's range).
+        `held_out` is the share of queries that the race never uses. Calls are saved in the folder, and `run`
+        reuses them.
+        """
+        from goodgain.experiment.optimise import run_race, task_of
+        from goodgain.experiment.racing import budgets_of
+
+        task = task_of(
+            self,
+            measure,
+            budgets=budgets_of(max_latency, max_cost),
+            margin=margin,
+            held_out=held_out,
+            alpha=alpha,
+            seed=seed,
+        )
+        return run_race(self, task, folder, progress=progress)
+
+    def stages(self, folder: str | os.PathLike[str] | None) -> Stages:
+        """The stages that are shared or, without a cache, those of the folder."""
+        place = self.cache
+        if place is None and folder is not None:
+            place = Path(folder) / STAGES
+        return Stages(place, limit=self.cache_limit * 1e9)
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether the baseline is timed against itself: there is something to compare it with."""
+        return self.control and len(self.systems) > 1
+
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
         return [
@@ -212,7 +339,7 @@ class Experiment:
             for seed in (self.seeds if depends_on_seed(search) else [None])
         ]
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The content of experiment.json."""
         import datetime
         import platform
@@ -244,15 +371,24 @@ class Experiment:
                 }
                 for name, search in self.systems.items()
             },
+            "unfiltered_systems": self.unfiltered_systems(),
             "seeded_systems": [
                 name for name, search in self.systems.items() if depends_on_seed(search)
             ],
+            "grids": {name: list(points) for name, points in self.grids.items()},
+            "points": {
+                name: {key: to_json(value) for key, value in point.items()}
+                for name, point in self.points.items()
+            },
             "seeds": self.seeds,
             "depth": self.depth,
             "repeats": self.repeats,
             "warmup": self.warmup,
             "concurrency": self.concurrency,
             "timeout": self.timeout,
+            "identity": self.identity,
+            "control": self.is_controlled,
+            "load": asdict(self.load),
             "plan": self.plan.to_dict(),
         }
 
@@ -278,29 +414,40 @@ def _some(ids: list[str]) -> str:
     return ", ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
 
 
-def _hash(documents: Mapping[str, str], queries: Mapping[str, str]) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    for texts in (documents, queries):
-        for key, text in texts.items():
-            digest.update(f"{len(key)} {len(text)} {key}{text}".encode("utf-8", "surrogateescape"))
-        digest.update(b"\0")
-    return digest.hexdigest()
-
-
-def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[str, Any]:
-    """The retrievers by name, each bound to those it builds on."""
+def _retrievers(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The retrievers by name, as they are or made by name."""
     if not systems:
         raise UsageError("the experiment has no systems")
     retrievers: dict[str, Any] = {}
     for name, search in systems.items():
-        if not isinstance(search, str) and not callable(search):
-            raise UsageError(
-                f"the system '{name}' has type {type(search).__name__} and cannot be called",
-                hint="pass a function query -> [(document, score)], or the name of a retriever",
-            )
-        retrievers[name] = make(search, {}, depth) if isinstance(search, str) else search
+        if isinstance(search, Recipe):
+            retrievers[name] = search
+            continue
+        retrievers[name] = (
+            make(search, {}, depth) if isinstance(search, str) else as_retriever(search)
+        )
+        _require_callable(name, retrievers[name])
+    return retrievers
+
+
+def _require_callable(name: str, search: Any) -> None:
+    if not callable(search):
+        raise UsageError(
+            f"the system '{name}' has type {type(search).__name__} and cannot be called",
+            hint="pass a function query -> [(document, score)], the name of a retriever, or an object of "
+            "LangChain, LlamaIndex or Haystack",
+        )
+
+
+def _bound(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The systems, each bound to those it is built on."""
+    retrievers = {
+        name: as_retriever(search.system(name)) if isinstance(search, Recipe) else search
+        for name, search in systems.items()
+    }
+    for name, search in retrievers.items():
+        _require_callable(name, search)
+        _deepen(search, depth)
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)
@@ -308,6 +455,23 @@ def _systems(systems: Mapping[str, SearchFunction | str], depth: int) -> dict[st
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")
     return retrievers
+
+
+def _set_version(search: Any, version: str, others: Mapping[int, str]) -> None:
+    """Name the version of a retriever and of the components that have none of their own."""
+    for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
+        if retriever is search or (id(retriever) not in others and retriever.version is None):
+            retriever.version = version
+
+
+def _deepen(search: Any, depth: int) -> None:
+    """Let a retriever whose depth was not set return as many documents as the measures look at."""
+    import inspect
+
+    if isinstance(search, Retriever):
+        parameter = inspect.signature(type(search)).parameters.get("depth")
+        if parameter is not None and parameter.default == search.depth < depth:
+            search.depth = depth
 
 
 def _is_cyclic(search: Any, above: tuple[int, ...]) -> bool:

@@ -3,6 +3,7 @@
 experiment.json  settings, versions, seeds, hash of the data
 calls.jsonl      one line per call (and per index), written when it finishes
 runs/            a TREC run for each system and seed
+stages/          chunks, embeddings and indexes by content; stages.json  how many were reused
 scores.json      measures per query; comparison.json  the tests; latency.csv  every latency
 qrels.jsonl      the judgments; queries.jsonl  texts of queries; documents.jsonl  beginnings of documents
 """
@@ -11,11 +12,13 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.locking import FolderLock
+from goodgain.experiment.stages import StageCounts
 from goodgain.io.atomic import write_texts
 
 FORMAT = 2
@@ -31,6 +34,7 @@ class Folder:
         self.path = None if path is None else Path(path)
         self.calls: list[dict[str, Any]] = []
         self.settings: dict[str, Any] = {}
+        self.stages = StageCounts()  # of the last run
         self._log: IO[bytes] | None = None
         self._lock: FolderLock | None = None
 
@@ -62,6 +66,9 @@ class Folder:
                 )
             if "judgements" in self.settings:  # version 0.1
                 self.settings["judgments"] = self.settings.pop("judgements")
+        stages = self.path / "stages.json"
+        if stages.exists():
+            self.stages = StageCounts(**json.loads(stages.read_text(encoding="utf-8")))
         log = self.path / "calls.jsonl"
         if log.exists():
             content = log.read_bytes()
@@ -143,6 +150,15 @@ class Folder:
         )
         return next(reversed(list(records)), {})
 
+    def first_call_of(self, system: str) -> float | None:
+        """The seconds of the first call of a system in its last session, before anything was warm."""
+        address = self.settings["systems"][system].get("address")
+        records = (
+            c for c in self.calls if c.get("warmup") == system and c.get("address") == address
+        )
+        last = next(reversed(list(records)), None)
+        return None if last is None else last["seconds"]
+
     def add(self, record: dict[str, Any]) -> None:
         """Append a record; once this returns, killing the process does not lose it."""
         self.calls.append(record)
@@ -150,6 +166,12 @@ class Folder:
             line = json.dumps(record, separators=(",", ":"))  # ASCII, so that any id survives
             self._log.write(line.encode() + b"\n")
             self._log.flush()
+
+    def set_stages(self, counts: StageCounts) -> None:
+        """Record how many stages this run used and reused."""
+        self.stages = counts
+        if self.path is not None:
+            write_texts({str(self.path / "stages.json"): json.dumps(asdict(counts))})
 
     def close(self) -> None:
         """Close the log, and let other processes use the folder."""

@@ -25,7 +25,7 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock, or say who has it."""
         file = self._path.open("a+", encoding="utf-8")
-        if not _try_lock(file):
+        if not try_lock(file):
             holder = _holder(file)
             file.close()
             raise UsageError(
@@ -54,7 +54,8 @@ def _holder(file: IO[str]) -> str:
         return "another process"
 
 
-def _try_lock(file: IO[str]) -> bool:
+def try_lock(file: IO[str]) -> bool:
+    """Lock a file without waiting; whether it was free, or the file system has no locks."""
     try:
         import fcntl
     except ImportError:

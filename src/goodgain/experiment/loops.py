@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 _lock = threading.Lock()
@@ -16,9 +17,17 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 def wait_for(awaitable: Any, timeout: float | None = None) -> Any:
     """The result of an awaitable; TimeoutError after `timeout` seconds."""
+    return timed_wait(awaitable, timeout)[0]
 
-    async def wait() -> Any:
-        return await asyncio.wait_for(awaitable, timeout)
+
+def timed_wait(awaitable: Any, timeout: float | None = None) -> tuple[Any, float, float]:
+    """The result, when the loop began with it, and the seconds it took, without the way to the loop."""
+
+    async def wait() -> tuple[Any, float, float]:
+        start = time.perf_counter()
+        async with asyncio.timeout(timeout):
+            answer = await awaitable
+        return answer, start, time.perf_counter() - start
 
     return asyncio.run_coroutine_threadsafe(wait(), _running_loop()).result()
 

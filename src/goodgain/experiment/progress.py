@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from goodgain.results.screen import status_line
+
 _WIDTH = 24
 _INTERVAL = 0.1  # seconds between two updates
 
@@ -27,11 +29,12 @@ class Progress:
             self._last = now
             left = (now - self._start) / self._done * (self._total - self._done)
             filled = round(_WIDTH * self._done / self._total)
-            print(
-                f"\r{self._label} [{'#' * filled}{'.' * (_WIDTH - filled)}] "
-                f"{self._done:,}/{self._total:,}, {left:.0f} s left ",
-                end="", file=sys.stderr, flush=True,
-            )  # fmt: skip
+            bar = (
+                f"[{'#' * filled}{'.' * (_WIDTH - filled)}] "
+                f"{self._done:,}/{self._total:,}, {left:.0f} s left"
+            )
+            line = status_line(f"{self._label} {bar}", sys.stderr)
+            print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Remove the bar."""

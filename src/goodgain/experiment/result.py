@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
 from goodgain.errors import InputError, UsageError
+from goodgain.experiment.control import control_of
 from goodgain.experiment.folder import Folder
+from goodgain.experiment.loads import LOAD_COLUMNS, load_rows, load_steps
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
     QUERIES,
@@ -17,7 +19,7 @@ from goodgain.experiment.snapshot import (
     load_texts,
     snapshot_files,
 )
-from goodgain.experiment.timing import TIMEOUT, Timing, latency_statistics
+from goodgain.experiment.timings import answer_notes, is_timed, load_notes, system_timing
 from goodgain.io.atomic import write_texts
 from goodgain.measures.custom import saved_measure
 from goodgain.measures.grammar import parse_all
@@ -26,11 +28,19 @@ from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goodgain.comparison import Comparison
+    from goodgain.experiment.choice import Choices
+    from goodgain.experiment.control import Control
+    from goodgain.experiment.loads import LoadStep
+    from goodgain.experiment.stages import StageCounts
+    from goodgain.experiment.timing import Timing
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
+
+
+_LONGEST_NAME = 200  # of a file, before its suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +54,28 @@ class Plan:
     correction: str = "holm"
     by: str | None = None
     groups: dict[str, str] = field(default_factory=dict)
+    primary: tuple[Measure, ...] = ()  # the measures that are tested; empty if all are
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**data, "measures": [measure.to_dict() for measure in self.measures]}
+        listed = {
+            name: [measure.to_dict() for measure in data[name]] for name in ("measures", "primary")
+        }
+        return {**data, **listed}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Plan:
         """The reverse of `to_dict`; version 0.1 saved the measures as one text."""
         saved = data["measures"]
         measures = parse_all(saved) if isinstance(saved, str) else map(saved_measure, saved)
-        return cls(**{**data, "measures": tuple(measures)})
+        primary = tuple(map(saved_measure, data.get("primary", ())))
+        return cls(**{**data, "measures": tuple(measures), "primary": primary})
+
+    def changed(self, **changes: Any) -> Plan:
+        """The plan with these changes; primary measures come first, and are among the measures."""
+        plan = replace(self, **changes)
+        return replace(plan, measures=tuple(dict.fromkeys([*plan.primary, *plan.measures])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +137,20 @@ class ExperimentResult(Reportable):
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
         test: str | None = None, correction: str | None = None, measures: Measures | None = None,
+        primary: Measures | None = None,
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment, by default with the judgments and the plan of its folder."""
         folder = Folder.open(path)
+        plan = Plan.from_dict(folder.settings["plan"])
+        chosen = plan.measures if measures is None else parse_all(measures)
         changes: dict[str, Any] = {
-            "baseline": baseline, "test": test, "correction": correction,
-            "measures": None if measures is None else parse_all(measures),
+            "baseline": baseline, "test": test, "correction": correction, "measures": chosen,
+            "primary": primary_measures(primary, chosen, plan.rel) if primary is not None else None,
         }  # fmt: skip
-        changes = {name: value for name, value in changes.items() if value is not None}
-        plan = replace(Plan.from_dict(folder.settings["plan"]), **changes)
+        plan = plan.changed(**{name: value for name, value in changes.items() if value is not None})
         assert folder.path is not None
         judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
-        if measures is not None and judgments is None:
+        if (measures or primary) is not None and judgments is None:
             raise UsageError("other measures need the judgments", hint="pass qrels=...")
         queries, documents = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
         return cls(folder, plan, judgments, queries, documents)
@@ -137,6 +159,11 @@ class ExperimentResult(Reportable):
     def settings(self) -> dict[str, Any]:
         """What was run: systems, seeds, versions, hash of the data."""
         return self.folder.settings
+
+    @property
+    def stages(self) -> StageCounts:
+        """How many stages the last run of the experiment used and reused: "12 of 16 stages reused"."""
+        return self.folder.stages
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -221,6 +248,7 @@ class ExperimentResult(Reportable):
             baseline=self.baseline,
             test=self.plan.test,
             correction=self.plan.correction,
+            primary=self.plan.primary or None,
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
@@ -248,7 +276,7 @@ class ExperimentResult(Reportable):
         """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
         sessions: dict[str, set[int]] = {}
         for call in self._calls:
-            if _is_timed(call) and not call["repeat"]:
+            if is_timed(call) and not call["repeat"]:
                 sessions.setdefault(call["system"], set()).add(call["session"])
         own = sessions.get(self.baseline, set())
         return tuple(name for name in self.systems if sessions.get(name, own) != own)
@@ -268,6 +296,26 @@ class ExperimentResult(Reportable):
             by_seed = tuple(next(scores).renamed(name) for _ in runs)
             systems[name] = SystemScores(name, by_seed, self.timings[name])
         return systems
+
+    def choose(
+        self, measure: str | Measure | None = None, *, folds: int = 5, seed: int = 0
+    ) -> Choices:
+        """The best point of each grid and the best system of all, estimated on held-out queries.
+
+        `measure` is by default the first of the experiment.
+        """
+        from goodgain.experiment.choice import choose_from
+
+        return choose_from(self, measure, folds=folds, seed=seed)
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The number of queries that each system was called for."""
+        queries: dict[str, set[str]] = {name: set() for name in self.systems}
+        for call in self._calls:
+            if call["system"] in queries:
+                queries[call["system"]].add(call["query"])
+        return {name: len(own) for name, own in queries.items()}
 
     # --- by name ---
 
@@ -300,35 +348,25 @@ class ExperimentResult(Reportable):
         return key in self.systems or key in self.keys()
 
     @cached_property
+    def control(self) -> Control | None:
+        """The baseline against itself, in the last session that made such calls; None if there is none."""
+        return control_of(self.folder, self.plan.test)
+
+    @cached_property
+    def loads(self) -> dict[str, tuple[LoadStep, ...]]:
+        """What each system did at each rate of arriving calls, by rising rate."""
+        return load_steps(self.folder)
+
+    @cached_property
     def timings(self) -> dict[str, Timing]:
         """The latency of each system over all its calls, and the cost of its index."""
-        return {name: self._timing(name) for name in (*self.systems, *self.failures)}
-
-    def _timing(self, system: str) -> Timing:
-        calls = [call for call in self._calls if call["system"] == system]
-        all_timed = [call for call in calls if _is_timed(call)]
-        timed = [call for call in all_timed if not call["repeat"]]
-        warm = [call["seconds"] for call in all_timed if call["repeat"]]
-        span = _span(timed) if self.settings["concurrency"] > 1 else None
-        index = self.folder.index_of(system)
-        failures = [call for call in calls if "error" in call]
-        errors: dict[str, str] = {}
-        for call in failures:
-            errors.setdefault(call["query"], call["error"])
-        timeouts = sum(call["error"] == TIMEOUT for call in failures)
-        return Timing(
-            system=system,
-            **{**latency_statistics([c["seconds"] for c in timed], span), "calls": len(all_timed)},
-            index_seconds=index.get("seconds"),
-            index_bytes=index.get("bytes"),
-            failed=len(failures) - timeouts,
-            timed_out=timeouts,
-            errors=errors,
-            inconsistent=len({call["query"] for call in calls if call.get("differs")}),
-            warm=math.fsum(warm) / len(warm) if warm else None,
-            repeated=sum("repeated" in call for call in calls),
-            beside=sum("beside" in call for call in calls),
-        )
+        calls: dict[str, list[dict[str, Any]]] = {}
+        for call in self._calls:
+            calls.setdefault(call["system"], []).append(call)
+        return {
+            name: system_timing(self.folder, name, calls.get(name, []))
+            for name in (*self.systems, *self.failures)
+        }
 
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
@@ -340,13 +378,13 @@ class ExperimentResult(Reportable):
             messages.append(
                 f"the baseline {self.plan.baseline} has no answer; {self.baseline} takes its place"
             )
-        for name in self.systems:
-            called = len({call["query"] for call in self._calls if call["system"] == name})
+        for name, called in self.called.items():
             if called < self.settings["queries"]:
                 messages.append(
                     f"{name}: interrupted after {called:,} of {self.settings['queries']:,} queries, so its "
                     "means are too low; run the experiment again to finish it"
                 )
+            messages += [f"{name}: {note}" for note in self.folder.index_of(name).get("notes", ())]
             timing = self.timings[name]
             if timing.errors:
                 query, error = next(iter(timing.errors.items()))
@@ -365,7 +403,11 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: {timing.beside:,} calls ran beside one that had timed out and are not timed"
                 )
-        messages += self._depth_warnings()
+            if _has_query_vectors(self.settings["systems"][name]):
+                messages.append(
+                    f"{name}: the vectors of queries were computed before, so its latency is without them"
+                )
+        messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:
             return messages
         for system in self._timed_apart:
@@ -422,6 +464,9 @@ class ExperimentResult(Reportable):
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
         texts[str(path / "latency.csv")] = render("csv", columns, rows)
+        if self.loads:
+            steps = [step for own in self.loads.values() for step in own]
+            texts[str(path / "load.csv")] = render("csv", list(LOAD_COLUMNS), load_rows(steps))
         write_texts(texts)
         if self.comparison is not None:
             self.comparison.save(path / "comparison.json")
@@ -456,17 +501,20 @@ class _RunTable:
     def __init__(self) -> None:
         self._results: dict[str, list[Any]] = {}  # (document, score) pairs, or ids without scores
         self._seconds: dict[str, float] = {}
+        self._costs: dict[str, float] = {}
 
     def add(self, call: dict[str, Any]) -> None:
         """Add what one call returned and how long it took."""
         if "hits" in call:
             self._results[call["query"]] = call["hits"]
-        if _is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
+        if is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
             self._seconds[call["query"]] = call["seconds"]
+        if "cost" in call and not call["repeat"]:
+            self._costs[call["query"]] = call["cost"]
 
     def run(self, name: str) -> Run:
-        """The run, with the latency of each query."""
-        return Run(self._rankings(), name=name, latency=self._seconds)
+        """The run, with the latency of each query, and its cost if calls report one."""
+        return Run(self._rankings(), name=name, latency=self._seconds, cost=self._costs or None)
 
     def _rankings(self) -> dict[str, Any]:
         """Scores by document; lists if a query has none, since a run has scores for all or for none."""
@@ -478,33 +526,45 @@ class _RunTable:
         return {query: dict(results) for query, results in self._results.items()}
 
 
+def _has_query_vectors(settings: dict[str, Any]) -> bool:
+    """Whether a system or one that it is built on searches with precomputed vectors of queries."""
+    return settings.get("query_vectors") is not None or any(
+        map(_has_query_vectors, settings.get("components", ()))
+    )
+
+
+def primary_measures(
+    primary: Measures, measures: Sequence[Measure], rel: float
+) -> tuple[Measure, ...]:
+    """The measures that are tested; without a level of relevance they have the experiment's."""
+    chosen = []
+    for measure in parse_all(primary):
+        has_level = measure.definition.param("rel") and "rel" not in dict(measure.params)
+        same = [
+            other
+            for other in measures
+            if has_level and other.same_values(measure.with_defaults({"rel": rel}))
+        ]
+        chosen.append(measure if measure in measures or not same else same[0])
+    return tuple(chosen)
+
+
 def documents_of(measure: Measure) -> int:
     """How many documents of a list a measure looks at; 0 where it has no cut-off."""
     is_rank = measure.cutoff is not None and measure.definition.cutoff != "recall"
     return int(measure.cutoff or 0) if is_rank else 0
 
 
-def _is_timed(call: dict[str, Any]) -> bool:
-    """Whether a call has a latency: it was answered or timed out, and nothing else kept the machine busy."""
-    return bool(call.get("error", TIMEOUT) == TIMEOUT) and "beside" not in call
-
-
-def _span(calls: list[dict[str, Any]]) -> float:
-    """The duration of overlapping calls: from first to last of each round, summed over rounds."""
-    rounds: dict[tuple[Any, ...], list[float]] = {}
-    for call in calls:
-        key = (call["session"], call["seed"], call["repeat"])
-        span = rounds.setdefault(key, [math.inf, -math.inf])
-        span[0] = min(span[0], call["start"])
-        span[1] = max(span[1], call["start"] + call["seconds"])
-    return math.fsum(end - start for start, end in rounds.values())
-
-
 def _file_name(name: str) -> str:
     """A file name that no other system has: other characters are written as in URLs."""
     from urllib.parse import quote
 
-    return quote(name, safe=" ()+,=@").replace("~", "%7E")
+    quoted = quote(name, safe=" ()+,=@[]").replace("~", "%7E")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    from hashlib import sha256
+
+    return f"{quoted[: _LONGEST_NAME - 21]}~{sha256(name.encode()).hexdigest()[:20]}"
 
 
 def _trec(run: Run, name: str) -> str:

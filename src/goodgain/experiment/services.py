@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from goodgain.errors import InputError, UsageError
+from goodgain.experiment.queries import filters_of, metadata_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+_FIELD = re.compile(r"\{(?P<holder>filters|metadata)(?:\.(?P<name>[\w-]+))?\}")
+_PLACE = re.compile(r"\{query\}|\{depth\}|" + _FIELD.pattern)
+_ABSENT = object()  # a filter that the query does not have
 
 
 class ServiceError(InputError):
@@ -36,7 +40,8 @@ class JsonService:
     """A JSON endpoint.
 
     Without a `body` the request is a GET, with `{query}` and `{depth}` in the URL replaced; with a body
-    (any JSON) it is a POST, with them replaced in the body. `${NAME}` in the URL, the body and the headers is
+    (any JSON) it is a POST, with them replaced in the body. So are `{filters}`, `{filters.NAME}` and
+    `{metadata.NAME}`, by those of the query. `${NAME}` in the URL, the body and the headers is
     read from the environment. Connections are reused, as a real client would, one per thread.
     """
 
@@ -67,7 +72,7 @@ class JsonService:
 
     def call(self, query: str, depth: int) -> Any:
         """The response to a query, parsed."""
-        url = self._url.replace("{query}", quote(query, safe="")).replace("{depth}", str(depth))
+        url = _in_place(self._url, query, depth, lambda value: quote(str(value), safe=""))
         body = None
         if self._body is not None:
             body = json.dumps(fill_template(self._body, query, depth)).encode()
@@ -139,16 +144,43 @@ def from_environment(value: Any) -> Any:
 
 
 def fill_template(value: Any, query: str, depth: int) -> Any:
-    """A template with query and depth in place; "{depth}" on its own becomes a number."""
+    """A template with query and depth in place; "{depth}" and filters on their own keep their type."""
     if isinstance(value, dict):
-        return {key: fill_template(each, query, depth) for key, each in value.items()}
+        filled = {key: fill_template(each, query, depth) for key, each in value.items()}
+        return {key: each for key, each in filled.items() if each is not _ABSENT}
     if isinstance(value, list):
-        return [fill_template(each, query, depth) for each in value]
+        filled_items = [fill_template(each, query, depth) for each in value]
+        return [each for each in filled_items if each is not _ABSENT]
+    if not isinstance(value, str):
+        return value
     if value == "{depth}":
         return depth
-    if isinstance(value, str):
-        return value.replace("{query}", query).replace("{depth}", str(depth))
-    return value
+    if match := _FIELD.fullmatch(value):
+        return _field(match, query)
+    return _in_place(value, query, depth, str)
+
+
+def _in_place(text: str, query: str, depth: int, write: Callable[[Any], str]) -> str:
+    """A text with query, depth and the query's own fields in place."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[0] == "{query}":
+            return write(str(query))
+        if match[0] == "{depth}":
+            return str(depth)
+        own = _field(_FIELD.fullmatch(match[0]), query)
+        if own is _ABSENT:
+            return ""
+        return write(own if isinstance(own, str | int | float) else json.dumps(own))
+
+    return _PLACE.sub(value, text)
+
+
+def _field(match: re.Match[str] | None, query: str) -> Any:
+    """One of the query's filters or columns, or all filters; a filter that it lacks is left out."""
+    assert match is not None
+    fields = filters_of(query) if match["holder"] == "filters" else metadata_of(query)
+    return fields.get(match["name"], _ABSENT) if match["name"] else fields
 
 
 def value_at(value: Any, path: str) -> Any:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.comparison.render import Block, block_text, blocks, blocks_html, header, legend
+from goodgain.comparison.card_views import card_markdown, card_text
+from goodgain.comparison.render import (
+    Block,
+    block_text,
+    blocks_html,
+    header,
+    legend,
+    means,
+    stars_legend,
+)
+from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.results.text import Cell, number
 
 if TYPE_CHECKING:
@@ -17,6 +27,9 @@ def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
     tables = [block_text(block, format) for block in _blocks(result)]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
+    card = None if result.comparison is None else result.comparison.card()
+    if card is not None and format != "latex":
+        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
     mark = "% " if format == "latex" else ""
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
 
@@ -25,18 +38,18 @@ def experiment_html(result: ExperimentResult) -> str:
     """The same for notebooks."""
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
-    return scores + blocks_html(_blocks(result), _legend(result))
+    card = None if result.comparison is None else result.comparison.card()
+    return scores + blocks_html(_blocks(result), _legend(result), card)
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
-        return [_timings(result), *_failures(result)]
-    means, *groups = (
-        _without_rel(block, result.plan.rel)
-        for block in (blocks(c)[0], *(_group(c, g) for g in c.groups))
-    )
-    return [means, _timings(result), *_failures(result), *groups]
+        return [*latency_blocks(result), *_failures(result)]
+    main, *others = means(c)
+    groups = [_group(c, group) for group in c.groups]
+    tables = [main, *latency_blocks(result), *_failures(result), *groups, *others]
+    return [_without_rel(block, result.plan.rel) for block in tables]
 
 
 def _failures(result: ExperimentResult) -> list[Block]:
@@ -54,7 +67,7 @@ def _legend(result: ExperimentResult) -> list[str]:
     c = result.comparison
     lines = []
     if c is not None:
-        lines = [legend(c)[0], "*** p < 0.001, ** p < 0.01, * p < 0.05 (corrected)."]
+        lines = [legend(c)[0], stars_legend(c)]
         if c.seeds:
             names = ", ".join(dict.fromkeys(spread.system for spread in c.seeds))
             lines.append(
@@ -63,56 +76,40 @@ def _legend(result: ExperimentResult) -> list[str]:
             lines.append(c.design)
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
-    return lines
+    lines += latency_legend(result)
+    return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 
 
 def _without_rel(block: Block, rel: float) -> Block:
     """Without the parameter that all measures share, which the legend explains."""
     if rel == 1:
         return block
-    mark = f"(rel={rel:g})"
-    rows = [[v.replace(mark, "") if isinstance(v, str) else v for v in row] for row in block.rows]
-    return Block(block.title, [c.replace(mark, "") for c in block.columns], rows)
+    rows = [[_plain(v, rel) if isinstance(v, str) else v for v in row] for row in block.rows]
+    return Block(block.title, [_plain(column, rel) for column in block.columns], rows)
+
+
+def _plain(text: str, rel: float) -> str:
+    return text.replace(f"(rel={rel:g})", "")
 
 
 def _group(c: Comparison, group: str) -> Block:
-    """The means of one group of queries."""
+    """The means of one group of queries by the primary measures."""
     pairs = [pair for pair in c.group_pairs if pair.group == group]
     count = max(pair.queries for pair in pairs)
     block = Block(
         f"{group or '(no group)'}: {count:,} queries",
-        ["system", *(header(m) for m in c.measures)],
+        ["system", *(header(m) for m in c.primary)],
     )
     base = c.baselines[0]
     for system in c.systems:
         row: list[str | Cell] = [f"{system} (baseline)" if system == base else system]
-        for m in c.measures:
+        for m in c.primary:
             own = [p for p in pairs if p.measure == m and system in (p.system, base)]
             if not own:
                 row.append(Cell("-"))
             elif system == base:
                 row.append(Cell(number(own[0].baseline_mean)))
             else:
-                row.append(Cell(number(own[0].mean), "" if own[0].stars == "ns" else own[0].stars))
+                row.append(Cell(number(own[0].mean), own[0].mark))
         block.rows.append(row)
-    return block
-
-
-def _timings(result: ExperimentResult) -> Block:
-    columns = ["system", "mean ms", "p50", "p95", "p99", "queries/s", "index s", "index MB", "calls",
-               "failed"]  # fmt: skip
-    is_repeated = any(t.warm is not None for t in result.timings.values())
-    if is_repeated:
-        columns.insert(5, "warm")
-    block = Block("latency", columns)
-    for name, t in result.timings.items():
-        times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
-        if is_repeated:
-            times.append("-" if t.warm is None else number(1000 * t.warm, 2))
-        size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        indexing = "-" if t.index_seconds is None else number(t.index_seconds, 2)
-        failed = f"{t.failed + t.timed_out:,}"
-        block.rows.append(
-            [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]
-        )
     return block

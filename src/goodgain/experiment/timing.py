@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from goodgain.experiment.loops import wait_for
-from goodgain.experiment.retrievers.base import CheckedRanking, ScoredDocument, check_ranking
+from goodgain.experiment.loops import timed_wait
+from goodgain.experiment.queries import with_arguments
+from goodgain.experiment.retrievers.answers import Extras, split_answer
+from goodgain.experiment.retrievers.base import ScoredDocument, check_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from goodgain.experiment.retrievers.base import SearchFunction
 
 TIMEOUT = "timeout"
+PERCENTS = (50, 95, 99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,9 @@ class Outcome:
     seconds: float
     error: str = ""
     repeated: int = 0  # documents that the answer held twice
+    ascending: bool = False  # its pairs came with rising scores, as distances would
     beside: bool = False  # an earlier call that timed out was still running
+    extras: Extras = field(default_factory=Extras)
 
     @property
     def timed(self) -> bool:
@@ -63,29 +68,47 @@ class Caller:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._runaways: list[Future[Any]] = []
+        self._functions: dict[int, tuple[SearchFunction, SearchFunction, bool]] = {}
 
     def call(self, search: SearchFunction, query: str) -> Outcome:
         """Call a retriever and measure the time until it returns."""
-        beside = self._beside_runaway()
+        beside = bool(self._runaways) and self._beside_runaway()
+        function, is_async = self._prepared(search)
         start = time.perf_counter()
         try:
-            if self._timeout is not None and not _is_async(search):
-                answer, start, seconds = self._in_thread(search, query)
+            if self._timeout is not None and not is_async:
+                answer, start, seconds = self._in_thread(function, query)
             else:
                 start = time.perf_counter()
-                answer = search(query)
-                if inspect.isawaitable(answer):
-                    answer = wait_for(answer, self._timeout)
+                answer = function(query)
                 seconds = time.perf_counter() - start
-            ranking = check_ranking(answer, self._depth, self._duplicates, self._canonical)
-            repeated = ranking.repeated if isinstance(ranking, CheckedRanking) else 0
-            return Outcome(ranking, start, seconds, repeated=repeated, beside=beside)
+                if inspect.isawaitable(answer):
+                    answer, start, seconds = timed_wait(answer, self._timeout)
+            results, extras = split_answer(answer)
+            ranking = check_ranking(results, self._depth, self._duplicates, self._canonical)
+            return Outcome(
+                ranking,
+                start,
+                seconds,
+                repeated=ranking.repeated,
+                ascending=ranking.ascending,
+                beside=beside,
+                extras=extras,
+            )
         except TimeoutError:
             limit = self._timeout
             waited = time.perf_counter() - start
             return Outcome([], start, waited if limit is None else limit, TIMEOUT, beside=beside)
         except Exception as error:  # a retriever may raise anything; the experiment continues
             return Outcome([], start, time.perf_counter() - start, error_text(error), beside=beside)
+
+    def _prepared(self, search: SearchFunction) -> tuple[SearchFunction, bool]:
+        """A function of the query alone, and whether it is async; looked up once for each retriever."""
+        prepared = self._functions.get(id(search))
+        if prepared is None:
+            prepared = search, with_arguments(search), _is_async(search)
+            self._functions[id(search)] = prepared  # with the retriever, so that its id stays taken
+        return prepared[1:]
 
     def _in_thread(self, search: SearchFunction, query: str) -> tuple[Any, float, float]:
         worker = getattr(self._local, "worker", None)
@@ -101,15 +124,11 @@ class Caller:
                     self._runaways.append(future)
             raise
         if inspect.isawaitable(answer):
-            start = time.perf_counter()
-            answer = wait_for(answer, self._timeout)
-            seconds = time.perf_counter() - start
+            return timed_wait(answer, self._timeout)
         return answer, start, seconds
 
     def _beside_runaway(self) -> bool:
         """Wait for calls that timed out, once for each; whether one is still running."""
-        if not self._runaways:
-            return False
         with self._lock:
             for future in list(self._runaways):
                 if not getattr(future, "was_awaited", False):
@@ -156,40 +175,65 @@ class _Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """The latencies of one system in seconds, and the cost of its index.
+class Latencies:
+    """Latencies in seconds. The interval of a percentile holds for the population, with 95 % confidence.
 
-    They are those of the first call of each query; `warm` is the mean of repeated calls, which a cache may
-    answer.
+    With too few calls an interval is open: its end is infinite.
     """
 
-    system: str
     calls: int
     mean: float
     p50: float
     p95: float
     p99: float
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # by p50, p95, p99
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Latencies:
+        """The statistics of these latencies; NaN where there are none."""
+        import math
+
+        from goodgain.stats.pareto import percentiles
+        from goodgain.stats.quantiles import percentile_interval
+
+        if not seconds:
+            return cls(calls=0, mean=math.nan, p50=math.nan, p95=math.nan, p99=math.nan)
+        intervals = {f"p{p}": percentile_interval(seconds, p) for p in PERCENTS}
+        return cls(calls=len(seconds), **percentiles(seconds), intervals=intervals)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing(Latencies):
+    """The latencies of one system, and the cost of its index and of its calls.
+
+    They are those of the first call of each query (cold); `warm` are those of repeated calls, which a cache
+    may answer, and `first_call` is that of the very first call, which may load or connect something. `calls`
+    counts all that are timed.
+    """
+
+    system: str
     per_second: float
+    warm: Latencies | None = None
+    first_call: float | None = None
     index_seconds: float | None = None
     index_bytes: int | None = None
+    index_reused: tuple[str, ...] = ()  # stages of an earlier run: the index has no time then
     failed: int = 0
     timed_out: int = 0
     errors: dict[str, str] = field(default_factory=dict)  # query -> its first error
     inconsistent: int = 0  # queries with different results in a repeat
-    warm: float | None = None
     repeated: int = 0  # answers that held a document twice
+    ascending: int = 0  # answers with scores that rise from the first document to the last
+    descending: int = 0  # answers with scores that do not
     beside: int = 0  # calls beside a runaway, which are not timed
+    tokens: float | None = None  # of all calls that reported them
+    cost: float | None = None
+    silent: dict[str, int] = field(default_factory=dict)  # answers without tokens or cost, by name
 
 
-def latency_statistics(seconds: Sequence[float], span: float | None) -> dict[str, Any]:
-    """The statistics of latencies; `span` is the duration of all calls where they overlapped."""
+def queries_per_second(seconds: Sequence[float], span: float | None) -> float:
+    """Finished calls by their duration; `span` is the duration of all calls where they overlapped."""
     import math
 
-    from goodgain.stats.pareto import percentiles
-
-    if not seconds:
-        names = ("mean", "p50", "p95", "p99", "per_second")
-        return {"calls": 0, **dict.fromkeys(names, math.nan)}
     total = span if span is not None else math.fsum(seconds)
-    rate = len(seconds) / total if total > 0 else math.nan
-    return {"calls": len(seconds), **percentiles(seconds), "per_second": rate}
+    return len(seconds) / total if total > 0 else math.nan

@@ -225,6 +225,22 @@ TABLES: dict[str, Layout] = {
         },
         "columns={'query': ..., 'doc': ..., 'text': ...} (--columns query=...,doc=...)",
     ),
+    "result lengths": Layout(  # how long the results of a run are
+        {
+            "query": _QUERY,
+            "doc": _DOCUMENT,
+            "tokens": Role(
+                "number of tokens",
+                _ordered("tokens", "token_count", "num_tokens", "n_tokens"),
+                required=False,
+            ),
+            "text": Role(
+                "text of a result",
+                _ordered("text", "content", "chunk", "page_content", "passage", "contents"),
+                required=False,
+            ),
+        },
+    ),
     "published": Layout(  # values as printed, by run and measure; wide or long
         {
             "system": Role(
@@ -384,10 +400,11 @@ def find_columns(
     without scores, `rank`; a rank beside a score is ignored unless it is chosen. With `value=False` it may
     have neither.
     """
-    listed = tuple(names)
-    aliases = {"score": "value", "gain": "value"} if table in ("run", "qrels") else {}
-    by_role = tuple((aliases.get(role, role), column) for role, column in (chosen or {}).items())
-    columns = _find(listed, table, by_role, value)
+    by_role: tuple[tuple[str, str], ...] = ()
+    if chosen:
+        aliases = {"score": "value", "gain": "value"} if table in ("run", "qrels") else {}
+        by_role = tuple((aliases.get(role, role), column) for role, column in chosen.items())
+    columns = _find(tuple(names), table, by_role, value)
     if isinstance(columns, InputError):
         raise InputError(columns.message, where=where, hint=columns.hint)
     return dict(columns)

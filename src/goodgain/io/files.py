@@ -285,7 +285,7 @@ def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None
         file.seek(0)
         for number, line in enumerate(file, 1):
             if line.strip():
-                rows.append(parse_json(line, f"{display_name(path)}:{number}"))
+                rows.append(parse_json(line, f"{display_name(path)}:{number}", unique=True))
     return rows if rows and is_query_row(rows[0], columns) else None
 
 
@@ -293,15 +293,31 @@ def read_json(path: str) -> Any:
     """The content of a JSON file."""
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)
-        return parse_json(file.read(), path)
+        return parse_json(file.read(), path, unique=True)
 
 
-def parse_json(data: bytes, where: str) -> Any:
-    """The content of a JSON text; a syntax error names its line."""
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of two members of one name the first would be lost."""
+    value = dict(members)
+    if len(value) < len(members):
+        names: set[str] = set()
+        twice = next(name for name, _ in members if name in names or names.add(name))  # type: ignore[func-returns-value]
+        raise InputError(
+            f"duplicate key '{twice:.80}' in a JSON object",
+            hint="each query, and each document of a query, must occur once",
+        )
+    return value
+
+
+def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
+    """The content of a JSON text; a syntax error names its line. `unique` refuses repeated names."""
     import json
 
     try:
-        return json.loads(data.removeprefix(BYTE_ORDER_MARK))
+        text = data.removeprefix(BYTE_ORDER_MARK)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
+    except InputError as error:
+        raise InputError(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
         raise InputError("the file is not UTF-8 text", where=where) from None
     except RecursionError:

@@ -62,6 +62,24 @@ def unique_names(names: Iterable[str]) -> list[str]:
     return unique
 
 
+_SHORTEST_PREFIX = 6  # characters that are worth leaving out
+
+
+def without_shared_prefix(names: Iterable[str]) -> dict[str, str]:
+    """Names without the beginning that all share, up to a separator: `…k1=0.9` for `runs/bm25-k1=0.9`."""
+    listed = list(dict.fromkeys(names))
+    if len(listed) < 2:
+        return {name: name for name in listed}
+    first, last = min(listed), max(listed)  # what these two share, all share
+    shared = next(
+        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
+    size = 1 + max(first[:shared].rfind(separator) for separator in "/-_.: [")
+    if size < _SHORTEST_PREFIX or any(len(name) == size for name in listed):
+        return {name: name for name in listed}
+    return {name: f"…{name[size:]}" for name in listed}
+
+
 def _name(path: str | os.PathLike[str]) -> str:
     """The last part of a path, which may be a folder."""
     return os.path.basename(os.fspath(path).rstrip("/"))

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 def is_span_table(source: Any) -> bool:
     """Whether judgments are of spans: they have columns start and end, or quote."""
-    names = _names_of(source)
+    names = names_of(source)
     if not names or not all(has_column(names, "spans", role) for role in ("query", "doc")):
         return False
     offsets = has_column(names, "spans", "start") and has_column(names, "spans", "end")
     return offsets or has_column(names, "spans", "quote")
 
 
-def _names_of(source: Any) -> list[str]:
+def names_of(source: Any) -> list[str]:
     """The columns of a table, as far as they can be seen without reading it."""
     if isinstance(source, list | tuple):
         first = source[0] if source else None

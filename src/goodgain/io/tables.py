@@ -62,10 +62,36 @@ def _load_file(path: str) -> Table:
     return _load_lines(path, name)
 
 
-def _load_lines(path: str, name: str) -> Table:
-    import csv
-    import json
+def load_pairs(path: str, columns: tuple[str, str]) -> Table | None:
+    """A text file without a header whose lines are an id, a tab and a text; None if it is none.
 
+    The first line has an id with a digit or a text of several words: names of columns have neither.
+    """
+    from goodgain.io.naming import display_name, format_of
+
+    if format_of(path) in ("parquet", "arrow", "json"):
+        return None
+    name = display_name(path)
+    text = _text_of(path, name)
+    key, tab, rest = text.partition("\n")[0].partition("\t")
+    if not tab or key.lstrip().startswith("{") or "\t" in rest:
+        return None
+    if not any(c.isdigit() for c in key) and len(rest.split()) < 2:
+        return None
+    lines = enumerate(text.split("\n"), 1)  # a text may hold other line separators
+    numbered = [(number, line.rstrip("\r")) for number, line in lines if line.strip()]
+    for number, line in numbered:
+        if "\t" not in line:
+            raise InputError(
+                "expected an id, a tab and a text", where=f"{name}:{number}",
+                hint="a table of several columns starts with their names",
+            )  # fmt: skip
+    keys, texts = zip(*(line.split("\t", 1) for _, line in numbered), strict=True)
+    values = {columns[0]: [key.strip() for key in keys], columns[1]: list(texts)}
+    return Table(dict(values), name, [number for number, _ in numbered])
+
+
+def _text_of(path: str, name: str) -> str:
     from goodgain.io.files import plain_descriptor
 
     with os.fdopen(plain_descriptor(path), "rb") as file:
@@ -76,10 +102,18 @@ def _load_lines(path: str, name: str) -> Table:
             raise InputError("the file is not UTF-8 text", where=name) from None
     if not text.strip():
         raise InputError("the file is empty", where=name)
+    return text
+
+
+def _load_lines(path: str, name: str) -> Table:
+    import csv
+    import json
+
+    text = _text_of(path, name)
     first = text.split("\n", 1)[0]
     if first.lstrip().startswith("{"):
         rows, lines = [], []
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
             try:

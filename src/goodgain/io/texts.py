@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
 from goodgain.io.columns import find_columns
-from goodgain.io.tables import Table, load_table
+from goodgain.io.tables import Table, load_pairs, load_table
 
 
 class Texts(NamedTuple):
-    """Texts by id, and the other columns of their table by id."""
+    """Texts by id, and the other columns of their table by id, as text and as they are."""
 
     texts: dict[str, str]
     columns: dict[str, dict[str, str]]
+    values: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 def read_texts(source: Any, kind: str) -> Texts:
     """Read the corpus ("document") or the queries ("query").
 
     A dictionary is {id: text}, or {id: {"text": ..., "title": ...}}; a table has columns for the id and
-    the text. A document's title is put before its text.
+    the text. A file without a header has an id, a tab and a text in each line. A document's title is put
+    before its text.
     """
     if isinstance(source, Mapping) and not all(
         isinstance(v, list | tuple) for v in source.values()
@@ -35,10 +39,28 @@ def read_texts(source: Any, kind: str) -> Texts:
     empty = "there are no queries" if kind == "query" else "the corpus is empty"
     if isinstance(source, list | tuple | Mapping) and not source:
         raise InputError(empty)
-    table = load_table(source, f"the {plural}")
+    table = _load(source, plural)
     if not table.columns or not len(next(iter(table.columns.values()))):
         raise InputError(empty, where=table.name)
     return _texts(table, kind, find_columns(table.columns, plural, table.name))
+
+
+def has_texts(source: Any) -> bool:
+    """Whether a table of queries has their texts; one that only has groups does not."""
+    table = _load(source, "queries")
+    try:
+        find_columns(table.columns, "queries", table.name)
+    except InputError:
+        return False
+    return True
+
+
+def _load(source: Any, plural: str) -> Table:
+    if isinstance(source, str | os.PathLike):
+        pairs = load_pairs(os.fspath(source), ("id", "text"))
+        if pairs is not None:
+            return pairs
+    return load_table(source, f"the {plural}")
 
 
 def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
@@ -61,8 +83,12 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         texts[str(key)] = f"{title}\n{body}" if title else body
         ids.append(str(key))
     others = {
-        name: {key: "" if v is None else str(v) for key, v in zip(ids, values, strict=True)}
+        name: dict(zip(ids, values, strict=True))
         for name, values in table.columns.items()
         if name not in (roles["id"], roles["text"])
     }
-    return Texts(texts, others)
+    columns = {
+        name: {key: "" if v is None else str(v) for key, v in values.items()}
+        for name, values in others.items()
+    }
+    return Texts(texts, columns, others)

@@ -105,7 +105,20 @@ class Sqlite:
             raise self._translated(error) from None
 
     def insert_new(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[bool]:
-        """Run an INSERT that may leave rows out; says for each row whether it was added."""
+        """Run an INSERT that may leave rows out; says for each row whether it was added.
+
+        Mostly all are new, and one statement for all takes a fraction of the time of one for each.
+        """
+        if len(rows) > 1 and self._db.in_transaction:
+            self.execute("SAVEPOINT rows")
+            before = self._db.total_changes
+            self.executemany(sql, rows)
+            every = self._db.total_changes - before == len(rows)
+            if not every:
+                self.execute("ROLLBACK TO rows")
+            self.execute("RELEASE rows")
+            if every:
+                return [True] * len(rows)
         return [self.execute(sql, row).rowcount > 0 for row in rows]
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
@@ -167,6 +180,7 @@ class Sqlite:
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each one waits for the disk
         self.execute("PRAGMA temp_store = FILE")
+        self.execute("PRAGMA temp.journal_mode = MEMORY")  # the plan need not survive
         for where in ("main", "temp"):  # keys are random: without room every insert reads a page
             self.execute(f"PRAGMA {where}.cache_size = -{_CACHE}")
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -16,7 +17,7 @@ from goodgain.errors import Interrupted, UsageError
 from goodgain.labels.batches import BatchRunner, refuse_open_batches
 from goodgain.labels.canaries import with_canaries
 from goodgain.labels.ensemble import Ensemble, label_ensemble
-from goodgain.labels.judges.identity import model_of, parameters_of
+from goodgain.labels.judges.identity import fingerprint_of, model_of, parameters_of
 from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
@@ -139,6 +140,8 @@ def label(
     else:
         refuse_open_batches(plan.store, plan.setting)
         summary = _run(plan, judge, chosen_limits, batch, statuses, processes, progress)
+    if plan.store.path != ":memory:" and summary.done:
+        _warn_if_changed(judge, plan.setting)
     labels = Labels(plan.store, plan.setting, plan.pairs_table, summary)
     if summary.stopped == "interrupted":
         raise Interrupted(
@@ -146,6 +149,18 @@ def label(
             labels,
         )
     return labels
+
+
+def _warn_if_changed(judge: Any, setting: Setting) -> None:
+    """A judge that counts its calls, say, is another one when it is used again, and pays again."""
+    code = setting.parameters.get("code")
+    if code is not None and fingerprint_of(judge)[0] != code:
+        warnings.warn(
+            f"the judge '{setting.model}' has changed data that it refers to while it was labelling, such as "
+            "a counter: the next run will not find these labels; name the judge to find them: "
+            "label(..., name='my-judge-1')",
+            stacklevel=3,
+        )
 
 
 def _run(

@@ -76,7 +76,6 @@ CREATE TABLE asked (
   created TEXT NOT NULL,
   checksum TEXT NOT NULL
 );
-CREATE INDEX asked_key ON asked (key);
 CREATE INDEX asked_pair ON asked (setting, query, doc, replicate);
 CREATE TABLE replies (
   id INTEGER PRIMARY KEY,

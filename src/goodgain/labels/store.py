@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goodgain.labels.people import Vote
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_quoted = json.encoder.encode_basestring_ascii  # as `_encode` writes a text
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
 
 
@@ -45,8 +46,17 @@ class Setting:
         return digest(self.prompt, self.model, self.parameters)
 
     def key(self, question: str, text: str, replicate: int) -> str:
-        """The key of one label: equal for all pairs that would be judged in the same words."""
-        return digest(self.prompt, self.model, self.parameters, question, text, replicate)
+        """The key of one label: equal for all pairs that would be judged in the same words.
+
+        It is the `digest` of the setting's values and these, whose beginning is hashed once.
+        """
+        state = self._beginning.copy()
+        state.update(f",{_quoted(question)},{_quoted(text)},{replicate}]".encode("ascii"))
+        return str(state.hexdigest()[:40])
+
+    @cached_property
+    def _beginning(self) -> Any:
+        return sha256(_encode((self.prompt, self.model, self.parameters))[:-1].encode())
 
     def __str__(self) -> str:
         return f"{self.model}, {self.prompt}"

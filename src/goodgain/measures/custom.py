@@ -191,5 +191,5 @@ def saved_measure(data: dict[str, Any] | str, lower_is_better: bool | None = Non
         from dataclasses import replace
 
         definition = replace(definition, aggregate=data["aggregate"])
-    measure = make(definition, data["params"], data["cutoff"], data["label"])
+    measure = make(definition, data["params"], data["cutoff"], data["label"], data.get("budget"))
     return measure.with_direction(data["stated"]) if data["stated"] else measure

@@ -121,7 +121,8 @@ class Measure:
 
     `label` is how it is printed: as the user typed it, or in the grammar's own form. A measure equals
     another of the same definition, parameters and label, and a text that is its label. `stated` is
-    the direction that a user declared; it overrides the definition's.
+    the direction that a user declared; it overrides the definition's. `budget` is a cut-off in tokens
+    instead of ranks: the list ends with the last result that fits.
     """
 
     definition: Definition
@@ -129,18 +130,22 @@ class Measure:
     cutoff: float | None = None
     label: str = ""
     stated: Direction | None = None
+    budget: int | None = None
 
     def __call__(self, **params: Value) -> Measure:
         """The same measure with other parameters."""
         from goodgain.measures.grammar import make
 
-        return make(self.definition, {**dict(self.params), **params}, self.cutoff)
+        return make(
+            self.definition, {**dict(self.params), **params}, self.cutoff, budget=self.budget
+        )
 
-    def __matmul__(self, cutoff: float) -> Measure:
-        """The same measure with a cut-off: `nDCG@10`."""
-        from goodgain.measures.grammar import make
+    def __matmul__(self, cutoff: float | str) -> Measure:
+        """The same measure with a cut-off: `nDCG@10`, `nDCG@"2000tokens"`."""
+        from goodgain.measures.grammar import make, read_cutoff
 
-        return make(self.definition, dict(self.params), cutoff)
+        rank, budget = read_cutoff(cutoff)
+        return make(self.definition, dict(self.params), rank, budget=budget)
 
     def __str__(self) -> str:
         return self.label
@@ -166,6 +171,7 @@ class Measure:
             self.cutoff,
             self.label,
             self.stated,
+            self.budget,
         )
 
     @property
@@ -210,15 +216,23 @@ class Measure:
 
     def with_direction(self, direction: Direction) -> Measure:
         """The same measure with the direction that a user stated."""
-        return Measure(self.definition, self.params, self.cutoff, self.label, direction)
+        return Measure(
+            self.definition, self.params, self.cutoff, self.label, direction, self.budget
+        )
 
     def with_label(self, label: str) -> Measure:
         """The same measure, printed differently."""
-        return Measure(self.definition, self.params, self.cutoff, label, self.stated)
+        return Measure(self.definition, self.params, self.cutoff, label, self.stated, self.budget)
+
+    def of_list(self, cutoff: float | None) -> Measure:
+        """The same measure and label for a list that was cut already: no budget, this cut-off."""
+        return Measure(self.definition, self.params, cutoff, self.label, self.stated)
 
     def same_values(self, other: Measure) -> bool:
         """Whether the two have the same values, however they are printed."""
-        if (self.namespace, self.name, self.cutoff) != (other.namespace, other.name, other.cutoff):
+        if (self.namespace, self.name) != (other.namespace, other.name):
+            return False
+        if (self.cutoff, self.budget) != (other.cutoff, other.budget):
             return False
         return all(self.get(p.name) == other.get(p.name) for p in self.definition.params)
 
@@ -236,7 +250,9 @@ class Measure:
 
         if not params:
             return self
-        merged = make(self.definition, {**params, **dict(self.params)}, self.cutoff, self.label)
+        merged = make(
+            self.definition, {**params, **dict(self.params)}, self.cutoff, self.label, self.budget
+        )
         return merged.with_direction(self.stated) if self.stated else merged
 
     def complete(self) -> Measure:
@@ -252,8 +268,15 @@ class Measure:
         return self
 
     def options(self) -> dict[str, Any]:
-        """Options for the native kernel."""
+        """Options for the native kernel, which knows no tokens: lists are cut before it sees them."""
         d = self.definition
+        if self.budget is not None:
+            from goodgain.errors import MeasureError
+
+            raise MeasureError(
+                f"{self.label} needs the length of every result, which is not known here",
+                hint="evaluate, compare and experiment know it, from documents or a column tokens",
+            )
         options: dict[str, Any] = {"kernel": d.kernel}
         if d.function is not None:
             options["function"] = d.function
@@ -277,6 +300,7 @@ class Measure:
             "namespace": d.namespace,
             "params": dict(self.params),
             "cutoff": self.cutoff,
+            **({} if self.budget is None else {"budget": self.budget}),
             "direction": self.direction,
             "stated": self.stated,
             "level": d.level,

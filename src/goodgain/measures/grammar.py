@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 
 def make(
-    definition: Definition, params: Mapping[str, Value], cutoff: float | None, label: str = ""
+    definition: Definition,
+    params: Mapping[str, Value],
+    cutoff: float | None,
+    label: str = "",
+    budget: int | None = None,
 ) -> Measure:
     """A validated measure; without a label it prints in the grammar's own form."""
     if definition.name == "NumRet" and "rel" in params:  # ir_measures: of those retrieved
-        own = make(registry.find("NumRelRet") or definition, params, cutoff)
+        own = make(registry.find("NumRelRet") or definition, params, cutoff, budget=budget)
         return own.with_label(label or own.label.replace("NumRelRet", "NumRet", 1))
     values: dict[str, Value] = {}
     for spelling, text in params.items():
@@ -34,15 +38,48 @@ def make(
     ordered = tuple((p.name, values[p.name]) for p in definition.params if p.name in values)
     if cutoff is not None:
         cutoff = _valid_cutoff(definition, cutoff)
-    return Measure(definition, ordered, cutoff, label or _text(definition, ordered, cutoff))
+    if budget is not None:
+        _require_budget(definition, budget)
+    text = label or _text(definition, ordered, cutoff, budget)
+    return Measure(definition, ordered, cutoff, text, None, budget)
+
+
+def read_cutoff(cutoff: float | str) -> tuple[float | None, int | None]:
+    """A cut-off as (rank, budget in tokens), one of which is None."""
+    if not isinstance(cutoff, str):
+        return cutoff, None
+    match = re.fullmatch(r"(\d+) ?tokens?", cutoff)
+    if match is None:
+        raise MeasureError(
+            f"invalid cut-off '{cutoff}'",
+            hint="a rank such as 10, or a budget such as '2000tokens'",
+        )
+    return None, int(match[1])
+
+
+def _require_budget(definition: Definition, budget: int) -> None:
+    if definition.cutoff != "optional" or definition.namespace not in ("ranked", "spans"):
+        raise MeasureError(
+            f"{definition.name} takes no budget of tokens",
+            hint="measures that can do without a cut-off do, for example nDCG@2000tokens",
+        )
+    if not 1 <= budget < 2**53:
+        raise MeasureError(
+            f"the budget of {definition.name} must be a positive number of tokens, got {budget}"
+        )
 
 
 def _text(
-    definition: Definition, params: tuple[tuple[str, Value], ...], cutoff: float | None
+    definition: Definition,
+    params: tuple[tuple[str, Value], ...],
+    cutoff: float | None,
+    budget: int | None,
 ) -> str:
     text = str(definition.kernel) if definition.namespace == "agentic" else definition.name
     if params:
         text += "(" + ", ".join(f"{name}={_value_text(value)}" for name, value in params) + ")"
+    if budget is not None:
+        return f"{text}@{budget}tokens"
     return text if cutoff is None else f"{text}@{_number_text(cutoff)}"
 
 
@@ -132,7 +169,7 @@ def _valid_number(definition: Definition, param: Param, value: Value) -> float:
 
 _FORM = re.compile(
     r"(?P<name>[^\W\d][\w-]*?|11pt_avg)"
-    r"(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d*\.?\d+))?(?:-l(?P<level>\d+))?"
+    r"(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d*\.?\d+)(?P<tokens>tokens?)?)?(?:-l(?P<level>\d+))?"
 )
 _TREC_FORM = re.compile(
     r"(?P<name>\w*?[^\W\d]\w*?|11pt_avg)[._](?P<values>\.?\d[\d.,]*|p=\d*\.?\d+)"
@@ -227,14 +264,19 @@ def _several(
 def _own(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:
     """`NAME(param=value)@cutoff`, and ranx's `NAME@cutoff-lLEVEL`."""
     name, cutoff, text = form["name"], form["cutoff"], form[0]
-    if name == "rbp" and cutoff:  # ranx: rbp@95
+    if form["tokens"] and not cutoff.isdigit():
+        raise MeasureError(
+            f"the budget in '{text}' must be a whole number of tokens", hint=f"{name}@2000tokens"
+        )
+    if name == "rbp" and cutoff and not form["tokens"]:  # ranx: rbp@95
         return [make(definition, {**params, "p": float(f"0.{cutoff}")}, None, text)]
     params = {**params, **_params(definition, form["params"] or "")}
     if form["level"]:
         params["rel"] = float(form["level"])
-    return [
-        make(definition, params, float(cutoff) if cutoff else None, _label(form, definition, text))
-    ]
+    label = _label(form, definition, text)
+    if form["tokens"]:
+        return [make(definition, params, None, label, int(cutoff))]
+    return [make(definition, params, float(cutoff) if cutoff else None, label)]
 
 
 def _at(definition: Definition, params: dict[str, Value], form: re.Match[str]) -> list[Measure]:

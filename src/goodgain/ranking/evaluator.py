@@ -64,24 +64,48 @@ def evaluate(
     counted; a bad row of the judgments is always an error.
 
     Judgments with columns start and end, or quote, are spans of text, and runs are chunks with start and
-    end, or text: a span is met once chunks `cover` this share of it. `documents` locate texts; a
-    `tokenizer` (text to offsets of tokens) counts tokens instead of characters.
+    end, or text, or ids `doc#start-end`: a span is met once chunks `cover` this share of it. `documents`
+    locate texts; a `tokenizer` counts tokens instead of characters in the measures of spans.
+
+    A cut-off may be a budget of tokens (`nDCG@2000tokens`): results are taken while they fit. Their lengths
+    come from a column tokens or text of the run, or from `documents` and `tokenizer` (by default "words").
     """
+    if not isinstance(measures, str | Measure):
+        measures = tuple(measures)
     if is_span_table(qrels):
         from goodgain.ranking.spans import evaluate_spans
 
+        if identity is not None:
+            raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
         return evaluate_spans(
             qrels, runs, measures, documents=documents, cover=cover, tokenizer=tokenizer,
-            columns=columns, policy=policy, preset=preset, threads=threads, **policies,
+            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads,
+            **policies,
         )  # fmt: skip
     _refuse_swapped(qrels, runs)
+    if has_budget(measures):
+        from functools import partial
+
+        from goodgain.ranking.budgets import evaluate_budgets
+
+        named = several_runs(runs, columns_of("run", columns))
+        options: dict[str, Any] = {
+            **policies,
+            "policy": policy,
+            "preset": preset,
+            "threads": threads,
+        }
+        score = partial(evaluate, columns=columns, identity=identity, skip_bad=skip_bad, **options)
+        return evaluate_budgets(
+            qrels, named, parse_all(measures, preset), score, tables=_tables_by_name(runs, named),
+            documents=documents, tokenizer=tokenizer, policy=Policy.of(policy, preset, **policies),
+        )  # fmt: skip
     qrels = Qrels.of(qrels, columns_of("qrels", columns))
     if columns:
         runs = several_runs(runs, columns_of("run", columns))
     if identity is not None:
         from goodgain.ranking.identity import with_identity
 
-        measures = measures if isinstance(measures, str | Measure) else tuple(measures)
         chosen, prepared = recipe(measures, policy, preset, skip_bad, **policies)
         core = qrels.for_measures(
             aspects=by_aspect(prepared.measures), duplicates=chosen.duplicates
@@ -97,6 +121,35 @@ def evaluate(
         **policies,
     )
     return evaluator.evaluate(runs)
+
+
+def has_budget(measures: Any) -> bool:
+    """Whether a measure has a budget of tokens; cheap, since every evaluation asks."""
+    if isinstance(measures, str):
+        return "token" in measures
+    listed = (measures,) if isinstance(measures, Measure) else measures
+    return any("token" in m if isinstance(m, str) else getattr(m, "budget", None) for m in listed)
+
+
+def _tables_by_name(runs: Any, named: list[Run]) -> dict[str, Any]:
+    """The runs as they were passed, which may have a column of tokens or texts."""
+    if isinstance(runs, Mapping) and _maps_names_to_runs(runs):
+        passed = list(runs.values())
+    elif isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
+        passed = list(runs)
+    else:
+        passed = [runs]
+    if len(passed) != len(named):
+        return {}
+    tables = {}
+    for run, table in zip(named, passed, strict=True):
+        tables[run.name] = _passed_to(table) if isinstance(table, Run) else table
+    return tables
+
+
+def _passed_to(run: Run) -> Any:
+    source = run.source
+    return source.name if source.stat else source.value if source.kind == "arrow" else None
 
 
 def _refuse_swapped(qrels: Any, runs: Any) -> None:
@@ -235,6 +288,7 @@ class _CoreValues(ValuesInMemory):
     def coverage(self) -> Coverage:
         scores, judged = self._scores, len(self._evaluator.qrels)
         in_run, documents, unjudged, top, top_judged = scores.totals()
+        rank_facts: dict[str, Any] = dict(zip(RANK_FACTS, scores.rank_facts(), strict=True))
         return Coverage(
             judged_queries=judged,
             missing_queries=judged - in_run,
@@ -244,7 +298,7 @@ class _CoreValues(ValuesInMemory):
             judged_at_10=top_judged / top if top else math.nan,
             bad_rows=scores.bad[0],
             bad_example=scores.bad[1],
-            **dict(zip(RANK_FACTS, scores.rank_facts(), strict=True)),
+            **rank_facts,
         )
 
 
@@ -279,14 +333,25 @@ def _missing(conventions: list[Convention], policy: Policy) -> str:
     return "skip" if policies == {"skip"} else "zero"
 
 
-def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+def bounded_measures(measures: Iterable[Measure]) -> tuple[Measure, ...]:
+    """Those whose exact bounds over unjudged documents are known."""
     from goodgain._core import kernels
 
     facts = kernels()
+    return tuple(
+        m
+        for m in measures
+        if (kernel := m.definition.kernel) is not None
+        and m.definition.column is None
+        and facts[kernel]["unjudged_bounds"]
+        and (m.get("ideal") or "judged") == "judged"
+    )
+
+
+def _refuse_without_bounds(measures: tuple[Measure, ...]) -> None:
+    bounded = bounded_measures(measures)
     for m in measures:
-        kernel = m.definition.kernel
-        ideal = m.get("ideal") or "judged"
-        if kernel is None or not facts[kernel]["unjudged_bounds"] or ideal != "judged":
+        if m not in bounded:
             raise UsageError(
                 f"exact bounds over unjudged documents are not available for {m}",
                 hint="leave it out, or use unjudged=remove",

@@ -12,7 +12,7 @@ from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
 from goodgain.results.saved import SavedAsJson
-from goodgain.results.text import LONG_FORMATS, html_table, render
+from goodgain.results.text import LONG_FORMATS, Cell, html_table, number, render
 from goodgain.results.views import Reportable
 
 TYPE_CHECKING = False
@@ -78,6 +78,10 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     def preset(self) -> str:
         """The preset behind the numbers."""
         return self._preset
+
+    def with_runs(self, runs: dict[str, RunScores], measures: tuple[Measure, ...]) -> Evaluation:
+        """The same judgments and policies with other values."""
+        return Evaluation(runs, measures, self._policy, self._qrels, self._saved, self._preset)
 
     @property
     def runs(self) -> tuple[RunScores, ...]:
@@ -171,12 +175,21 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
 
     def _wide(self) -> tuple[list[str], list[list[Any]]]:
         """Runs as rows, or measures as rows for one run with many measures."""
-        cells = {}
+        cells: dict[tuple[str, str], Any] = {}
         for run in self.runs:
             for m in self.measures:
                 value = _whole(m, run[m])
                 bounds = run.bounds(m) if self.policy.has_bounds else None
                 cells[run.name, m.label] = _interval(value, *bounds) if bounds else value
+        for m in self.measures if len(self._runs) > 1 and not self.policy.has_bounds else ():
+            values = {name: cells[name, m.label] for name in self.names}
+            defined = {name: v for name, v in values.items() if v == v}
+            best = max(defined.values(), key=lambda v: m.sign * v, default=None)
+            cells |= {
+                (name, m.label): Cell(number(v), best=True)
+                for name, v in defined.items()
+                if v == best
+            }
         labels = [m.label for m in self.measures]
         counts = {run.name: {run.count(m) for m in self.measures} for run in self.runs}
         if (len(self._runs) == 1 and len(labels) > 6) or len(labels) > 10:
@@ -223,7 +236,12 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             if c.bad_rows:
                 rows = f"{c.bad_rows:,} bad row{'s' * (c.bad_rows != 1)}"
                 messages.append(f"{run.name}: {rows} skipped, for example: {c.bad_example}")
-            messages += (f"{run.name}: {note}" for note in _rank_notes(c, self.policy.ties))
+            notes = [*c.notes, *_rank_notes(c, self.policy.ties)]
+            if c.is_suspicious:
+                from goodgain.ranking.mismatch import mismatch_notes
+
+                notes += mismatch_notes(run)
+            messages += (f"{run.name}: {note}" for note in notes)
             for m in run.measures if run.has_bounds else ():
                 if m.definition.column is None and (lost := run.unbounded(m)):
                     messages.append(
@@ -345,7 +363,7 @@ class _SavedValues(ValuesInMemory):
         facts = dict(self._run["coverage"])
         if facts["judged_at_10"] is None:
             facts["judged_at_10"] = math.nan
-        return Coverage(**facts)
+        return Coverage(**{**facts, "notes": tuple(facts.get("notes", ()))})
 
 
 def _provenance(source: Source | None, hashed: bool) -> dict[str, Any]:

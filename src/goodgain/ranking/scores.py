@@ -75,12 +75,26 @@ class Coverage:
     shared_ranks: int = 0  # queries in which documents share a rank, of runs without scores
     rank_gaps: int = 0  # queries in which ranks are left out
     ranks_from_zero: int = 0  # queries whose first rank is 0
+    notes: tuple[
+        str, ...
+    ] = ()  # what else a reader should know, such as chunks that no document holds
+
+    @property
+    def leaves_queries(self) -> bool:
+        """Whether both sides have queries that the other lacks."""
+        return self.missing_queries > 0 and self.unjudged_queries > 0
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether ids may be written differently on the two sides, which `mismatch` looks into."""
+        return self.documents > 0 and (self.leaves_queries or not self.judged_at_10 > 0.05)
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
         from dataclasses import asdict
 
-        return asdict(self)
+        facts = asdict(self)
+        return facts if self.notes else {k: v for k, v in facts.items() if k != "notes"}
 
 
 class ValuesInMemory:

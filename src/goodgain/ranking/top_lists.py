@@ -20,6 +20,27 @@ if TYPE_CHECKING:
     Counts = NDArray[np.uint32]
 
 
+MOST_RELEVANT = 50  # relevant documents listed per query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantDocuments:
+    """The documents with a gain above 0, query after query, best first, and where one run ranks them."""
+
+    totals: Counts  # of each query, all of them
+    counts: Counts  # of each query, those listed
+    docs: Counts
+    gains: Floats
+    ranks: Counts  # 0 if not retrieved
+
+    def same_documents(self, other: RelevantDocuments) -> bool:
+        """Whether two runs have the same judgments of relevant documents."""
+        import numpy as np
+
+        fields = ("totals", "counts", "docs", "gains")
+        return all(np.array_equal(getattr(self, f), getattr(other, f)) for f in fields)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedLists:
     """One run's lists as columns, query after query in the order of `queries`.
@@ -39,6 +60,7 @@ class RankedLists:
     gains: Floats
     contributions: dict[str, Floats]
     bases: dict[str, Floats]
+    relevant: RelevantDocuments
 
 
 def ranked_lists(
@@ -73,4 +95,36 @@ def _lists_of(run: RunScores, depth: int, ids: Any) -> RankedLists:
         **columns,
         contributions={label: contributions[label] for label in explained},
         bases={label: bases[label] for label in explained},
+        relevant=RelevantDocuments(**lists.relevant(evaluator.core, ids, MOST_RELEVANT)),
     )
+
+
+def unjudged_bounds(run: RunScores) -> tuple[list[str], dict[str, tuple[Floats, Floats]]]:
+    """The queries, and the lowest and highest value of each measure over all gains of unjudged documents.
+
+    Only measures whose exact bounds are known, and only if unjudged documents count as not relevant now.
+    """
+    import numpy as np
+
+    from goodgain.ranking.evaluator import Evaluator, bounded_measures
+
+    evaluator, table = run.tables()
+    policy = evaluator.policy
+    measures = bounded_measures(evaluator.measures)
+    if policy.unjudged != "nonrelevant" or policy.ties in ("average", "bounds") or not measures:
+        return [], {}
+    bounding = Evaluator(
+        evaluator.qrels,
+        measures,
+        policy=policy.change({"unjudged": "bounds"}),
+        preset=evaluator.preset,
+    )
+    (scores,) = bounding.evaluate([table]).runs
+    bounds = {}
+    for measure in measures:
+        value = run.values(measure)
+        low, high = (np.array(scores.column(measure, b)) for b in ("lower", "upper"))
+        # A convention that treats unjudged documents in its own way is not what was bounded.
+        if not ((low > value + 1e-9) | (high < value - 1e-9)).any():
+            bounds[measure.label] = low, high
+    return scores.queries, bounds

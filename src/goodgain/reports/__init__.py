@@ -45,6 +45,7 @@ def report_text(
     command: str | None = None,
 ) -> str:
     """The HTML that `report` writes."""
+    from goodgain.reports.card import opening
     from goodgain.reports.contents import gather_contents
     from goodgain.reports.page import page_html
     from goodgain.reports.sections import sections
@@ -53,4 +54,4 @@ def report_text(
         results, title=title, baseline=baseline, queries=queries, documents=documents,
         command=command,
     )  # fmt: skip
-    return page_html(contents.title, sections(contents))
+    return page_html(contents.title, sections(contents), opening(contents).html())

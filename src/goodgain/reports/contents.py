@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 from goodgain.agentic import GoodGain
 from goodgain.agentic.stopping import Stopping
 from goodgain.comparison import Comparison, compare
+from goodgain.comparison.comparison import Settings
+from goodgain.comparison.pairing import Column, Pairing
 from goodgain.comparison.scores import ScoreSet, collect
+from goodgain.comparison.standings import Standings, stand
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
+from goodgain.io.naming import without_shared_prefix
 from goodgain.io.texts import Texts, read_texts
 from goodgain.labels.calibration import Calibration
 from goodgain.ranking import Evaluation
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from goodgain.measures import Measure
+    from goodgain.reports.query_facts import QueryFacts
+    from goodgain.reports.ranked_lists import PageLists
 
 KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
 
@@ -64,6 +71,16 @@ class PageContents:
         return self.comparison.baselines[0] if self.comparison else None
 
     @property
+    def baselines(self) -> tuple[str, ...]:
+        """All systems that others are compared with."""
+        return self.comparison.baselines if self.comparison else ()
+
+    @cached_property
+    def short_names(self) -> dict[str, str]:
+        """Names of systems without the beginning that all of them share."""
+        return without_shared_prefix(self.systems)
+
+    @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures of the systems."""
         if self.comparison is not None:
@@ -74,6 +91,36 @@ class PageContents:
     def quality(self) -> Measure | None:
         """The first measure that is neither time nor cost: the subject of the headline."""
         return next((m for m in self.measures if not m.is_cost), None)
+
+    @cached_property
+    def standings(self) -> Standings | None:
+        """All pairs of systems by the quality measure; None if there are not two."""
+        if self.comparison is not None:
+            return self.comparison.standings
+        if self.quality is None or self.scores is None:
+            return None
+        means = {s: {self.quality.label: self.mean(s, self.quality)} for s in self.systems}
+        return stand(
+            scores=self.scores,
+            column=Column(self.quality, self.quality.label),
+            means={
+                s: {m: math.nan if v is None else v for m, v in own.items()}
+                for s, own in means.items()
+            },
+            pairing=Pairing(self.scores, "drop"),
+            settings=Settings(),
+        )
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The systems, best first by the quality measure, and then those without a mean."""
+        quality = self.quality
+        if quality is None:
+            return self.systems
+        means = {s: self.mean(s, quality) for s in self.systems}
+        return tuple(
+            sorted(self.systems, key=lambda s: (means[s] is None, -quality.sign * (means[s] or 0)))
+        )
 
     @property
     def unit_nouns(self) -> tuple[str, str]:
@@ -113,6 +160,20 @@ class PageContents:
         return list(units)
 
     @cached_property
+    def lists(self) -> PageLists:
+        """The ranked lists of the systems, read once."""
+        from goodgain.reports.ranked_lists import read_lists
+
+        return read_lists(self)
+
+    @cached_property
+    def facts(self) -> QueryFacts:
+        """What is known of each query besides its values."""
+        from goodgain.reports.query_facts import query_facts
+
+        return query_facts(self)
+
+    @cached_property
     def judges(self) -> list[dict[str, Any]]:
         """The judges whose labels the numbers rest on."""
         results = [*self.evaluations, *(e.scores for e in self.experiments), *self.gains]
@@ -131,6 +192,16 @@ class PageContents:
             *([self.comparison] if self.comparison else []),
         ]  # fmt: skip
         return list(dict.fromkeys(w for result in results for w in result.warnings()))
+
+    def joined_warnings(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each warning once, with the systems that it is about, if it says the same of several."""
+        joined: dict[str, list[str]] = {}
+        names = sorted(self.systems, key=len, reverse=True)
+        for warning in self.warnings():
+            system = next((s for s in names if warning.startswith(f"{s}: ")), None)
+            text = warning if system is None else warning[len(system) + 2 :]
+            joined.setdefault(text, []).extend([] if system is None else [system])
+        return [(text, tuple(systems)) for text, systems in joined.items()]
 
 
 def gather_contents(

@@ -7,28 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.reports.chart import Chart
+from goodgain.results.spans import Link as Link
+from goodgain.results.spans import Span as Span
+from goodgain.results.spans import Strong as Strong
+from goodgain.results.spans import UserText as UserText
+from goodgain.results.spans import spans_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_CHARACTERS = 300  # of a name, an id or a title
-
-
-@dataclass(frozen=True, slots=True)
-class UserText:
-    """Text from the user's data: rendered verbatim, isolated from the text around it."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Strong:
-    """Emphasised text."""
-
-    text: str
-
-
-Span = str | UserText | Strong
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +29,14 @@ class Text:
     @property
     def text(self) -> str:
         """The paragraph as plain text."""
-        return "".join(s if isinstance(s, str) else s.text for s in self.spans)
+        return spans_text(self.spans)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page."""
         return {
             "kind": "text",
             "style": self.style,
-            "spans": [
-                {"text": s}
-                if isinstance(s, str)
-                else {
-                    "text": cut(s.text),
-                    ("user" if isinstance(s, UserText) else "strong"): True,
-                }
-                for s in self.spans
-            ],
+            "spans": [_span_data(s) for s in self.spans],
         }
 
 
@@ -70,6 +50,7 @@ class Column:
     signed: bool = False
     help: str | None = None
     interval: bool = False  # its cells have `low` and `high`
+    marks: bool = False  # its cells have room for stars
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page."""
@@ -80,6 +61,7 @@ class Column:
             "signed": self.signed,
             "help": self.help,
             "interval": self.interval,
+            "marks": self.marks,
         }
 
 
@@ -110,13 +92,14 @@ class Cell:
     link: str | None = None
     low: float | None = None
     high: float | None = None
+    span: str = ""  # the interval as text, where it has units
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data for the page; default values are omitted."""
         data: dict[str, Any] = {"value": value_of(self.value)}
         if self.text is not None:
             data["text"] = cut(self.text)
-        for name in ("mark", "best", "tone", "link"):
+        for name in ("mark", "best", "tone", "link", "span"):
             if getattr(self, name):
                 data[name] = getattr(self, name)
         for name in ("low", "high"):
@@ -172,11 +155,21 @@ Element = Text | Table | Chart | Widget
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the elements below it."""
+    """A heading and the elements below it; a folded one is opened by the reader, who sees its `hint`."""
 
     key: str
     title: str
     elements: Sequence[Element]
+    folded: bool = False
+    hint: str = ""
+
+
+def _span_data(span: Span) -> dict[str, Any]:
+    if isinstance(span, str):
+        return {"text": span}
+    if isinstance(span, Link):
+        return {"text": cut(span.text), "address": span.address}
+    return {"text": cut(span.text), ("user" if isinstance(span, UserText) else "strong"): True}
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:

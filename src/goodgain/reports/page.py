@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 # In execution order: the scripts of widgets before page.js, which uses them.
 SCRIPTS = (
     "dom.js",
+    "address.js",
+    "folds.js",
     "export.js",
     "table.js",
     "chart.js",
     "detail.js",
+    "filters.js",
     "queries.js",
     "query.js",
+    "lists.js",
     "replay.js",
     "agentic.js",
     "page.js",
@@ -39,8 +43,8 @@ CHART_SCRIPTS = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
-def page_html(title: str, sections: Sequence[Section]) -> str:
-    """The complete page."""
+def page_html(title: str, sections: Sequence[Section], opening: str = "") -> str:
+    """The complete page; `opening` is HTML that is read without scripts."""
     import datetime
     from html import escape
     from string import Template
@@ -60,6 +64,8 @@ def page_html(title: str, sections: Sequence[Section]) -> str:
             {
                 "key": s.key,
                 "title": s.title,
+                "folded": s.folded,
+                "hint": s.hint,
                 "elements": [_element_data(element) for element in s.elements],
             }
             for s in sections
@@ -75,12 +81,15 @@ def page_html(title: str, sections: Sequence[Section]) -> str:
     if any(isinstance(element, Chart) for element in elements):
         scripts += [asset(f"vendor/{name}") for name in CHART_SCRIPTS]
     lead = next((e for e in elements if isinstance(e, Text) and e.style == "lead"), None)
+    if opening:
+        opening = f'<section id="opening" aria-label="Verdict">{opening}</section>'
     return Template(asset("page.html")).substitute(
         policy=escape(policy([style], scripts)),
         title=escape(plain(cut(title))),
         version=__version__,
         style=style,
-        summary=escape(plain(lead.text)) if lead else "",
+        opening=opening,
+        summary=f"<p>{escape(plain(lead.text))}</p>" if lead else "",
         data="\n".join(
             f'<script type="application/json" id="data-{key}">{json_text(value)}</script>'
             for key, value in blocks.items()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import GoodgainError
-from goodgain.ranking.top_lists import ranked_lists
+from goodgain.ranking.top_lists import ranked_lists, unjudged_bounds
 from goodgain.reports.elements import MAX_CHARACTERS, cut, packed
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain.ranking.scores import RunScores
-    from goodgain.ranking.top_lists import RankedLists
+    from goodgain.ranking.top_lists import RankedLists, RelevantDocuments
     from goodgain.reports.contents import PageContents
 
 DEEP, SHALLOW = 20, 10  # ranks listed per query and system
@@ -23,8 +24,49 @@ MAX_DEEP_DOCUMENTS = 300_000  # above this number in all lists, lists are shallo
 MAX_BYTES = 10_000_000  # of all lists; above it only some queries have lists
 # Size of a listed document, of a judged one, and of its contribution to one measure.
 DOCUMENT_BYTES, JUDGED_BYTES, CONTRIBUTION_BYTES = 11, 6, 6
+RELEVANT_BYTES = 9  # of a relevant document, and again for its rank in each system
 MAX_TITLE_CHARACTERS = 120
 MAX_URL_CHARACTERS = 2000
+# Of a document's text; all texts of a page have a budget, which many documents share.
+MAX_TEXT_CHARACTERS, MIN_TEXT_CHARACTERS, MAX_TEXT_BYTES = 2_000, 200, 3_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLists:
+    """The ranked lists of the systems of a page, read from their tables; or why there are none."""
+
+    depth: int
+    ids: list[str]  # of documents
+    by_system: Mapping[str, RankedLists]
+    missing: str = ""
+
+
+def read_lists(contents: PageContents) -> PageLists:
+    """The lists of all systems whose tables are available."""
+    assert contents.scores is not None
+    runs = _first_runs(contents)
+    if contents.unit_nouns[0] == "conversation":
+        return PageLists(depth=0, ids=[], by_system={})
+    if not runs:
+        missing = "Ranked lists are not available: the scores were imported."
+        return PageLists(depth=0, ids=[], by_system={}, missing=missing)
+    depth = DEEP if len(contents.units) * len(runs) * DEEP <= MAX_DEEP_DOCUMENTS else SHALLOW
+    try:
+        ids, by_system = ranked_lists(runs, depth)
+        if depth == DEEP and _size(contents, ids, by_system) > MAX_BYTES:
+            depth = SHALLOW
+            ids, by_system = ranked_lists(runs, depth)
+    except GoodgainError as error:
+        where = f" ({error.where})" if error.where else ""
+        missing = f"Ranked lists are not available: {error.message}{where}."
+        return PageLists(depth=0, ids=[], by_system={}, missing=missing)
+    return PageLists(depth=depth, ids=ids, by_system=by_system)
+
+
+def _first_runs(contents: PageContents) -> dict[str, RunScores]:
+    """The run of each system; of several seeds the first."""
+    assert contents.scores is not None
+    return {s: seeds[0] for s, seeds in contents.scores.runs.items() if s in contents.systems}
 
 
 def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
@@ -32,21 +74,11 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
     import numpy as np
 
     assert contents.scores is not None
-    runs = {s: seeds[0] for s, seeds in contents.scores.runs.items() if s in contents.systems}
-    if contents.unit_nouns[0] == "conversation":
-        return None, ""
-    if not runs:
-        return None, "Ranked lists are not available: the scores were imported."
-    units = contents.units
-    depth = DEEP if len(units) * len(runs) * DEEP <= MAX_DEEP_DOCUMENTS else SHALLOW
-    try:
-        ids, lists_by_system = ranked_lists(runs, depth)
-        if depth == DEEP and _size(contents, ids, lists_by_system) > MAX_BYTES:
-            depth = SHALLOW
-            ids, lists_by_system = ranked_lists(runs, depth)
-    except GoodgainError as error:
-        where = f" ({error.where})" if error.where else ""
-        return None, f"Ranked lists are not available: {error.message}{where}."
+    page = contents.lists
+    if not page.by_system:
+        return None, page.missing
+    ids, lists_by_system = page.ids, page.by_system
+    runs, units = _first_runs(contents), contents.units
     seeded = {s for s, seeds in contents.scores.runs.items() if len(seeds) > 1}
     notes = []
     if seeded:
@@ -64,10 +96,16 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
     docs = {
         s: lists.docs[_positions(lists.counts, rows[s])] for s, lists in lists_by_system.items()
     }
-    listed, renumbered = _renumber(docs)
-    gains = np.unique(np.concatenate([lists.gains for lists in lists_by_system.values()]))
+    first = next(iter(lists_by_system))
+    judged = lists_by_system[first].relevant
+    places = _positions(judged.counts, rows[first])
+    listed, renumbered = _renumber({**docs, "": judged.docs[places]})
+    gains = np.unique(
+        np.concatenate([*(lists.gains for lists in lists_by_system.values()), judged.gains])
+    )
+    documents, note = _documents(contents, [ids[i] for i in listed])
     block = {
-        "depth": depth,
+        "depth": page.depth,
         "gains": gains.tolist(),
         "measures": [
             m.label
@@ -78,14 +116,51 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
             {
                 **_columns(lists_by_system[s], rows[s], renumbered[s], gains),
                 "values": _values(contents, runs[s], lists_by_system[s]) if s in seeded else {},
+                "bounds": _bounds(contents, runs[s]),
+                "relevantRanks": packed("u32", lists_by_system[s].relevant.ranks[places])
+                if lists_by_system[s].relevant.same_documents(judged)
+                else None,
             }
             if s in lists_by_system
             else None
             for s in contents.systems
         ],
-        **_documents(contents, [ids[i] for i in listed]),
+        "relevant": _relevant(judged, rows[first], places, renumbered[""], gains),
+        **documents,
     }
-    return block, " ".join(notes)
+    return block, " ".join([*notes, *([note] if note else [])])
+
+
+def _relevant(
+    judged: RelevantDocuments,
+    rows: NDArray[np.int64],
+    places: NDArray[np.int64],
+    docs: NDArray[np.int64],
+    gains: NDArray[np.float64],
+) -> dict[str, dict[str, str]]:
+    """The relevant documents of each query in the ideal order: the best first."""
+    import numpy as np
+
+    present = rows >= 0
+    return {
+        "totals": packed("u32", np.where(present, judged.totals[rows], 0)),
+        "counts": packed("u16", np.where(present, judged.counts[rows], 0)),
+        "docs": packed("u32", docs),
+        "gains": packed("u32", np.searchsorted(gains, judged.gains[places])),
+    }
+
+
+def _bounds(contents: PageContents, run: RunScores) -> dict[str, list[dict[str, str]]]:
+    """The lowest and highest value of each measure over all gains of unjudged documents, by query."""
+    import numpy as np
+
+    queries, bounds = unjudged_bounds(run)
+    rows = {query: i for i, query in enumerate(queries)}
+    places = np.array([rows.get(unit, -1) for unit in contents.units], np.int64)
+    return {
+        measure: [packed("f32", np.where(places >= 0, side[places], np.nan)) for side in pair]
+        for measure, pair in bounds.items()
+    }
 
 
 def _size(
@@ -97,7 +172,7 @@ def _size(
     for texts, limit in limits:
         size += sum(min(len(texts.get(i, "")), limit) + 3 for i in ids) if texts else 0
     for lists in lists_by_system.values():
-        size += DOCUMENT_BYTES * len(lists.docs)
+        size += DOCUMENT_BYTES * len(lists.docs) + RELEVANT_BYTES * len(lists.relevant.docs)
         size += len(lists.gains) * (JUDGED_BYTES + CONTRIBUTION_BYTES * len(lists.contributions))
     return size
 
@@ -193,13 +268,28 @@ def _positions(counts: NDArray[np.uint32], rows: NDArray[np.int64]) -> NDArray[n
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
-def _documents(contents: PageContents, ids: list[str]) -> dict[str, Any]:
-    titles = contents.documents
-    return {
+def _documents(contents: PageContents, ids: list[str]) -> tuple[dict[str, Any], str]:
+    """Ids, titles, links and texts of the listed documents, and a note if texts are shortened."""
+    texts = contents.documents
+    block: dict[str, Any] = {
         "ids": [cut(i) for i in ids],
-        "titles": [cut(titles.get(i, ""), MAX_TITLE_CHARACTERS) for i in ids] if titles else None,
+        "titles": [cut(texts.get(i, ""), MAX_TITLE_CHARACTERS) for i in ids] if texts else None,
         "links": [_url(contents.links.get(i)) for i in ids] if contents.links else None,
+        "texts": None,
     }
+    if not texts:
+        return block, ""
+    limit, note = MAX_TEXT_CHARACTERS, ""
+    sizes = sorted(min(len(texts.get(i, "")), limit) for i in ids)
+    if sum(sizes) > MAX_TEXT_BYTES:
+        limit = MAX_TEXT_BYTES // len(ids)
+        note = (
+            f"To limit the size of the page, texts of documents are cut after {limit:,} characters."
+        )
+        if limit < MIN_TEXT_CHARACTERS:
+            return block, "To limit the size of the page, it has no texts of documents."
+    block["texts"] = [cut(texts.get(i, ""), limit) for i in ids]
+    return block, note
 
 
 def _url(text: str | None) -> str | None:

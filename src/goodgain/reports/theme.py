@@ -110,8 +110,14 @@ def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
         "range": {
             "category": list(palette.series),
             "ordinal": [colour for colour, _ in palette.gains],
-            # Worse, no difference, better, and what missing labels leave open.
-            "diverging": [palette.worse, palette.rule, palette.better, palette.series[3]],
+            # Worse, no difference, better, what missing labels leave open, and tied.
+            "diverging": [
+                palette.worse,
+                palette.rule,
+                palette.better,
+                palette.series[3],
+                palette.series[2],
+            ],
         },
         "line": {"strokeWidth": 2},
         "point": {"filled": True, "size": 60},

@@ -42,11 +42,12 @@ def saved_kinds() -> dict[str, Any]:
     from goodgain.agentic import GoodGain
     from goodgain.agentic.stopping import Stopping
     from goodgain.comparison import Comparison
+    from goodgain.experiment.optimisation import Optimisation
     from goodgain.labels.calibration import Calibration
     from goodgain.labels.nuggets.scores import NuggetScores
     from goodgain.ranking import Evaluation
 
-    kinds = (Evaluation, Comparison, GoodGain, Stopping, Calibration, NuggetScores)
+    kinds = (Evaluation, Comparison, GoodGain, Stopping, Calibration, NuggetScores, Optimisation)
     return {kind.KIND: kind for kind in kinds}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goodgain.errors import plain
+from goodgain.results.screen import current
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ def curves(
     series: Mapping[str, Sequence[float]], title: str, *, width: int = 60, height: int = 8
 ) -> str:
     """Curves over x = 1, 2, ..., each with its own mark; where they overlap, the first is on top."""
+    limit = current().width
+    width = width if limit is None else min(width, limit - 12)
     longest = max((len(s) for s in series.values()), default=0)
     defined = [v for s in series.values() for v in s if v == v]
     if not defined or longest < 2:
@@ -40,7 +43,17 @@ def curves(
     ]
     axis = f"{'':>{edge}} └" + "─" * len(grid[0])
     ends = f"{'':>{edge}}  1" + f"{longest:>{len(grid[0]) - 1}}"
-    legend = "   ".join(
-        f"{mark} {plain(name)}" for mark, name in zip(_MARKS * 9, series, strict=False)
-    )
-    return "\n".join([title, *lines, axis, ends, legend]) + "\n"
+    legend = [f"{mark} {plain(name)}" for mark, name in zip(_MARKS * 9, series, strict=False)]
+    return "\n".join([title, *lines, axis, ends, *_legend_lines(legend, limit)]) + "\n"
+
+
+def _legend_lines(items: Sequence[str], limit: int | None) -> list[str]:
+    """As many items in a line as fit."""
+    lines: list[str] = []
+    for item in items:
+        longer = f"{lines[-1]}   {item}" if lines else item
+        if lines and limit is not None and len(longer) > limit:
+            lines.append(item)
+        else:
+            lines[-1:] = [longer]
+    return lines

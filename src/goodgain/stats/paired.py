@@ -158,7 +158,7 @@ def wilcoxon(differences: Floats, alternative: Alternative = "two-sided") -> Out
 
     d = differences[differences != 0]
     n = len(d)
-    ranks, tie_sizes = _midranks(np.abs(d))
+    ranks, tie_sizes = midranks(np.abs(d))
     plus, minus = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
     plain = n == len(differences) and max(tie_sizes) == 1
     statistic = min(plus, minus) if alternative == "two-sided" else plus
@@ -172,7 +172,7 @@ def wilcoxon(differences: Floats, alternative: Alternative = "two-sided") -> Out
     return Outcome(statistic, p)
 
 
-def _midranks(sizes: Floats) -> tuple[Floats, list[int]]:
+def midranks(sizes: Floats) -> tuple[Floats, list[int]]:
     """Ranks from 1, equal values sharing their mean; and how many share each."""
     import numpy as np
 

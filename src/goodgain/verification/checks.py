@@ -178,15 +178,12 @@ def _check_definitions(sample: Sample, measures: Sequence[Measure]) -> Check:
 
 
 def _with_bounds(measures: Sequence[Measure]) -> list[Measure]:
-    from goodgain._core import kernels
+    from goodgain.ranking.evaluator import bounded_measures
 
-    facts = kernels()
     return [
         m
-        for m in measures
-        if facts[str(m.definition.kernel)]["unjudged_bounds"]
-        and (m.get("ideal") or "judged") == "judged"
-        and not (m.definition.family == "distinct" and m.get("rel") != 1)
+        for m in bounded_measures(measures)
+        if not (m.definition.family == "distinct" and m.get("rel") != 1)
     ]
 
 

@@ -93,7 +93,7 @@ class SparkValues:
 
     def coverage(self) -> Coverage:
         """How well judgments and run match."""
-        totals = self._report.totals
+        totals: dict[str, Any] = dict(self._report.totals)
         return Coverage(
             judged_queries=totals["judged"],
             missing_queries=totals["judged"] - totals["in_run"],

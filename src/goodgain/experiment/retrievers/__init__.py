@@ -51,8 +51,8 @@ class BuiltIn(NamedTuple):
 
 
 BUILT_IN = {
-    "bm25": BuiltIn("bm25", "BM25", "keyword search by BM25 (bm25s)"),
-    "knn": BuiltIn("knn", "KNN", "nearest neighbours of embeddings, exact or with usearch"),
+    "bm25": BuiltIn("bm25", "BM25", "keyword search by BM25"),
+    "knn": BuiltIn("knn", "KNN", "nearest neighbours of embeddings, exact or with an index"),
     "hybrid": BuiltIn("combine", "Hybrid", "fusion of other systems"),
     "rerank": BuiltIn("combine", "Rerank", "reranking of a system by a function or cross-encoder"),
     "graph": BuiltIn("graph", "Graph", "flow-guided walks over a graph of documents"),
@@ -61,6 +61,16 @@ BUILT_IN = {
     "opensearch": BuiltIn("engines", "OpenSearch", "an OpenSearch index"),
     "elasticsearch": BuiltIn("engines", "Elasticsearch", "an Elasticsearch index"),
     "postgres": BuiltIn("postgres", "Postgres", "a PostgreSQL table: full text or pgvector"),
+    "sqlite": BuiltIn("sqlite", "SQLite", "a full text table of SQLite (FTS5)"),
+    "duckdb": BuiltIn("duck", "DuckDB", "a DuckDB table: vectors, full text or SQL"),
+    "tantivy": BuiltIn("tantivy", "Tantivy", "a tantivy index"),
+    "qdrant": BuiltIn("qdrant", "Qdrant", "a Qdrant collection"),
+    "lancedb": BuiltIn("lance", "LanceDB", "a LanceDB table: vectors or full text"),
+    "chroma": BuiltIn("chroma", "Chroma", "a Chroma collection"),
+    "mcp": BuiltIn("mcp", "Mcp", "a search tool of an MCP server"),
+    "framework": BuiltIn(
+        "frameworks", "Framework", "an object of LangChain, LlamaIndex or Haystack"
+    ),
 }
 
 

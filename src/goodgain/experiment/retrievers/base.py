@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from goodgain.errors import GoodgainError, MissingExtraError, UsageError
+from goodgain.experiment.retrievers.answers import metered
+from goodgain.experiment.stages import Stages, Use
 from goodgain.fingerprint import fingerprint
+from goodgain.io.sources import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from types import ModuleType
 
 ScoredDocument: TypeAlias = tuple[str, float]
@@ -23,6 +29,7 @@ Ranking: TypeAlias = Sequence[Any] | Mapping[str, float]
 SearchFunction: TypeAlias = Callable[[str], Ranking | Awaitable[Ranking]]
 
 DEPTH = 100
+_PLAIN = (str, bool, int, float, type(None), Mapping, Sequence, PurePath)
 
 
 class Retriever:
@@ -34,16 +41,24 @@ class Retriever:
     """
 
     name: ClassVar[str] = ""
+    stage: ClassVar[str] = "search"  # what kind of stage an answer is
     secret: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()  # parameters that may be paths, known by their content
     uses_seed: ClassVar[bool] = False
+    takes_filters: bool = False  # whether the filters of a query reach the documents
 
     depth: int = DEPTH
+    version: str | None = None  # for state that cannot be read
     build_seconds: float = 0.0
+    stages: Stages | None = None  # where `build` finds what was computed before
+    uses: tuple[Use, ...] = ()  # of stages, by `build`
     _documents: Mapping[str, str] | None = None
+    _is_loaded: bool = False
+    _indexed_with: Stages | None = None
 
-    def __call__(self, query: str) -> list[ScoredDocument]:
-        """The best documents, best first."""
-        return self.search(query, self.depth)
+    def __call__(self, query: str) -> Any:
+        """The best documents, best first; an `Answer` if tokens or cost were reported."""
+        return metered(lambda: self.search(query, self.depth))
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """The best `depth` documents, best first."""
@@ -52,8 +67,21 @@ class Retriever:
     def load(self) -> None:
         """Import packages and models, so that a missing one is reported early and not timed as indexing."""
 
+    def ensure_loaded(self) -> None:
+        """Load, unless that has been done."""
+        if not self._is_loaded:
+            self.load()
+            self._is_loaded = True
+
+    def use_queries(self, queries: Mapping[str, str]) -> None:
+        """The queries of the experiment by id, before `build`; most retrievers do not need them."""
+
     def build(self, documents: Mapping[str, str]) -> None:
         """Build the index; by default there is none."""
+
+    def notes(self) -> list[str]:
+        """What a reader of the results should know about the index."""
+        return []
 
     def components(self) -> list[Any]:
         """The retrievers that this one calls; names of systems until `bind` has resolved them."""
@@ -71,15 +99,27 @@ class Retriever:
             if hasattr(component, "index"):
                 component.index(documents)
         if self._documents is not documents:
-            self.load()
+            self.ensure_loaded()
+            stages = self.stages = self.stages or Stages()
             start = time.perf_counter()
-            self.build(documents)
+            with stages.recording() as uses:
+                self.build(documents)
             self.build_seconds = time.perf_counter() - start
-            self._documents = documents
+            # what was computed for another system of this run would have taken its time here, too
+            self.build_seconds += sum(u.seconds for u in uses if not u.computed and not u.earlier)
+            self.uses = tuple(uses)
+            self._documents, self._indexed_with = documents, stages
 
     def index_seconds(self) -> float:
         """How long indexing took, components included."""
         return sum(retriever.build_seconds for retriever in self.all_retrievers())
+
+    def reused(self) -> list[str]:
+        """The kinds of stages that were computed in an earlier run, so that `index_seconds` lacks them."""
+        kinds = [use.kind for r in self.all_retrievers() for use in r.uses if use.earlier]
+        if any(r._indexed_with not in (None, self.stages) for r in self.all_retrievers()):
+            kinds.append("index")
+        return list(dict.fromkeys(kinds))
 
     def index_bytes(self) -> int:
         """The memory of the arrays in the index, components included."""
@@ -114,7 +154,13 @@ class Retriever:
         label = self.name or _qualified_name(type(self))
         own = {} if _is_built_in(type(self)) else {"code": fingerprint(type(self)).digest}
         values = {name: to_json(getattr(self, name)) for name in names}
-        return {"retriever": label, **own, **values}
+        paths = {name: getattr(self, name) for name in self.files if name in names}
+        contents = {
+            name: digest
+            for name, path in paths.items()
+            if isinstance(path, str | os.PathLike) and (digest := sha256_of(os.fspath(path)))
+        }
+        return {"retriever": label, **own, **values, **({"contents": contents} if contents else {})}
 
     def unknown_state(self) -> list[str]:
         """What its settings cannot tell: parameters that hold, say, a client."""
@@ -123,7 +169,7 @@ class Retriever:
         return [
             f"{name}: {what}"
             for name, value in values.items()
-            if callable(value) and not isinstance(value, Retriever)
+            if not isinstance(value, (*_PLAIN, Retriever))
             for what in fingerprint(value).unknown
         ]
 
@@ -159,7 +205,11 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Retriever):
         return value.settings()
     if isinstance(value, Mapping):
+        if len(value) > 100:  # vectors by document, for example
+            return f"{len(value)} items, {fingerprint(dict(value)).digest}"
         return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, PurePath):
+        return str(value)
     if callable(value):  # its code is part of what it is: an edited function is another one
         return f"{_qualified_name(value)} {fingerprint(value).digest}"
     if isinstance(value, Sequence):
@@ -168,7 +218,7 @@ def to_json(value: Any) -> Any:
 
             return f"{len(value)} items, sha256 {sha256(repr(list(value)).encode()).hexdigest()}"
         return [to_json(each) for each in value]
-    return repr(value)
+    return f"{_qualified_name(type(value))} {fingerprint(value).digest}"
 
 
 def _qualified_name(value: Any) -> str:
@@ -210,9 +260,13 @@ def require_share(**values: float) -> None:
 
 
 class CheckedRanking(list[ScoredDocument]):
-    """(document, score) pairs, best first, each document once; `repeated` counts those left out."""
+    """(document, score) pairs, best first, each document once; `repeated` counts those left out.
+
+    `ascending` says that the answer listed its pairs by rising scores, as it would distances.
+    """
 
     repeated: int = 0
+    ascending: bool = False
 
 
 class RankedByOrder(CheckedRanking):
@@ -237,6 +291,7 @@ def check_ranking(
     repeated = 0
     try:
         pairs, has_scores = _pairs_of(answer)
+        ascending = has_scores and not isinstance(answer, Mapping) and _ascend(pairs)
         for doc, score in pairs:
             number = float(score)
             if not math.isfinite(number):
@@ -258,11 +313,18 @@ def check_ranking(
         ) from None
     best = sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:depth]
     ranking = CheckedRanking(best) if has_scores else RankedByOrder(best)
-    ranking.repeated = repeated
+    ranking.repeated, ranking.ascending = repeated, ascending
     return ranking
 
 
-def _pairs_of(answer: Any) -> tuple[Iterable[tuple[Any, Any]], bool]:
+def _ascend(pairs: Any) -> bool:
+    """Whether scores rise from the first pair to the last, and no pair has a lower one than that before."""
+    if len(pairs) < 2 or not pairs[0][1] < pairs[-1][1]:
+        return False
+    return all(one[1] <= other[1] for one, other in pairwise(pairs))
+
+
+def _pairs_of(answer: Any) -> tuple[Any, bool]:
     """(document, score) pairs, and whether the scores are the retriever's own."""
     from goodgain.io.result_lists import has_fields, is_list, rank_list
 

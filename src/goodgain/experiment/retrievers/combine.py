@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import UsageError
 from goodgain.experiment.loops import wait_for
+from goodgain.experiment.queries import with_arguments
+from goodgain.experiment.retrievers.answers import report_usage, split_answer
 from goodgain.experiment.retrievers.base import (
     DEPTH,
     RankedByOrder,
@@ -16,6 +18,7 @@ from goodgain.experiment.retrievers.base import (
     check_ranking,
     find_system,
     require_positive,
+    require_share,
 )
 from goodgain.experiment.retrievers.embed import load_model
 
@@ -27,20 +30,23 @@ def search_with(component: Any, query: str, depth: int) -> list[ScoredDocument]:
     """The best `depth` documents of any retriever, sync or async."""
     if isinstance(component, Retriever):
         return component.search(query, depth)
-    answer = component(query)
+    answer = with_arguments(component)(query)
     if inspect.isawaitable(answer):
         answer = wait_for(answer)
-    return check_ranking(answer, depth, "best")
+    results, extras = split_answer(answer)
+    report_usage(extras.tokens, extras.cost)
+    return check_ranking(results, depth, "best")
 
 
 class Hybrid(Retriever):
     """A fusion of other systems, with the method, normalisation, weights and parameter of `goodgain fuse`.
 
     `of` lists names of systems of the experiment, or retrievers; `pool` is how many documents each of
-    them returns.
+    them returns. For two systems `alpha` is the weight of the second, and that of the first is 1 - alpha.
     """
 
     name = "hybrid"
+    stage = "fuse"
 
     def __init__(
         self,
@@ -49,6 +55,7 @@ class Hybrid(Retriever):
         method: str = "rrf",
         norm: str | None = None,
         weights: Sequence[float] | None = None,
+        alpha: float | None = None,
         params: Mapping[str, Any] | None = None,
         pool: int | None = None,
         depth: int = DEPTH,
@@ -59,13 +66,21 @@ class Hybrid(Retriever):
             raise UsageError(
                 "hybrid needs at least two systems", hint='for example of = ["keyword", "knn"]'
             )
+        if alpha is not None:
+            require_share(alpha=alpha)
+            if len(of) != 2 or weights is not None or not find_method(method).weighted:
+                raise UsageError(
+                    f"alpha weighs two systems, got {len(of)} with method='{method}'"
+                    + (" and weights" if weights is not None else ""),
+                    hint='use a method with weights, such as method = "wsum", and no weights',
+                )
         if find_method(method).trained:
             raise UsageError(
                 f"the fusion method '{method}' needs training judgments, which a retriever lacks",
                 hint="use an untrained method, such as rrf or wsum",
             )
         self.of, self.method, self.norm = list(of), method, norm
-        self.weights, self.params = weights, params
+        self.weights, self.alpha, self.params = weights, alpha, params
         self.pool, self.depth = pool, depth
         self._components: list[Any] = list(of)
 
@@ -85,6 +100,7 @@ class Hybrid(Retriever):
         """Search with all systems and fuse their rankings."""
         from goodgain.fusion import fuse
 
+        weights = self.weights if self.alpha is None else (1 - self.alpha, self.alpha)
         pool = self.pool or max(depth, self.depth)
         answers = [search_with(c, query, pool) for c in self._components]
         rankings: list[Any] = [  # lists where there are no scores, so that none are fused
@@ -92,9 +108,9 @@ class Hybrid(Retriever):
             for answer in answers
         ]
         runs = [{"q": docs} for docs in rankings if docs]
-        if len(runs) < 2 and self.weights is None:  # nothing to fuse with: keep the only ranking
+        if len(runs) < 2 and weights is None:  # nothing to fuse with: keep the only ranking
             runs += [{"q": {}}] * (2 - len(runs))
-        elif self.weights is not None:
+        elif weights is not None:
             runs = [{"q": docs} for docs in rankings]
         if not any(run["q"] for run in runs):
             return []
@@ -102,7 +118,7 @@ class Hybrid(Retriever):
             runs,
             self.method,
             self.norm,
-            weights=self.weights,
+            weights=weights,
             depth=depth,
             threads=1,
             **(self.params or {}),
@@ -138,6 +154,8 @@ class Rerank(DerivedRetriever):
     """
 
     name = "rerank"
+    stage = "rerank"
+    files = ("scorer",)
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goodgain.errors import InputError, UsageError
@@ -29,6 +29,7 @@ class DocumentGraph:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     weights: NDArray[np.float64]
+    note: str = ""
 
     @classmethod
     def from_edges(cls, names: Iterable[str], edges: Iterable[Sequence[Any]]) -> DocumentGraph:
@@ -37,22 +38,38 @@ class DocumentGraph:
 
         listed = list(names)
         positions = {name: i for i, name in enumerate(listed)}
-        weight: dict[tuple[int, int], float] = {}
+        ends, weights = [], []
         for edge in edges:
-            a, b = (_position(positions, end) for end in edge[:2])
-            value = float(edge[2]) if len(edge) > 2 and edge[2] not in (None, "") else 1.0
-            if a != b and value > 0:
-                for pair in ((a, b), (b, a)):
-                    weight[pair] = max(value, weight.get(pair, 0.0))
-        pairs = np.array(sorted(weight), dtype=np.int64).reshape(-1, 2)
-        counts = np.bincount(pairs[:, 0], minlength=len(listed))
-        return cls(
-            listed,
-            positions,
-            np.concatenate([[0], np.cumsum(counts)]),
-            pairs[:, 1],
-            np.array([weight[a, b] for a, b in pairs.tolist()]),
+            ends.append([_position(positions, end) for end in edge[:2]])
+            weights.append(float(edge[2]) if len(edge) > 2 and edge[2] not in (None, "") else 1.0)
+        pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+        return cls.from_numbers(
+            listed, positions, pairs[:, 0], pairs[:, 1], np.array(weights, dtype=np.float64)
         )
+
+    @classmethod
+    def from_numbers(
+        cls,
+        names: list[str],
+        positions: dict[str, int],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> DocumentGraph:
+        """The same from documents by number."""
+        import numpy as np
+
+        is_edge = (starts != ends) & (weights > 0)
+        starts, ends, weights = starts[is_edge], ends[is_edge], weights[is_edge]
+        starts, ends = np.concatenate([starts, ends]), np.concatenate([ends, starts])
+        weights = np.concatenate([weights, weights])
+        order = np.lexsort((-weights, ends, starts))  # of duplicates the largest weight is first
+        starts, ends, weights = starts[order], ends[order], weights[order]
+        first = np.ones(len(starts), dtype=bool)
+        first[1:] = (starts[1:] != starts[:-1]) | (ends[1:] != ends[:-1])
+        counts = np.bincount(starts[first], minlength=len(names))
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        return cls(names, positions, bounds, ends[first], weights[first])
 
 
 def _position(positions: Mapping[str, int], end: Any) -> int:
@@ -73,7 +90,12 @@ def build_graph(
                 "a graph of nearest neighbours needs a knn system",
                 hint='set of = "..." to a knn system, or set edges',
             )
-        return DocumentGraph.from_edges(documents, knn.neighbours(neighbours))
+        near, names = knn.neighbours(neighbours), list(documents)
+        positions = {name: i for i, name in enumerate(names)}
+        graph = DocumentGraph.from_numbers(names, positions, near.starts, near.ends, near.cosines)
+        if near.recall is None:
+            return graph
+        return replace(graph, note=f"edges lead to {near.recall}")
     if isinstance(edges, str | os.PathLike):
         return DocumentGraph.from_edges(documents, _read(edges))
     return DocumentGraph.from_edges(documents, edges)

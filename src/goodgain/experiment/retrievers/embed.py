@@ -1,58 +1,141 @@
-"""Embeddings: a function, a sentence-transformers model, or LSA fitted on the corpus."""
+"""Embeddings: a function, an object with two sides, a sentence-transformers model, or LSA."""
 
 from __future__ import annotations
 
-import re
+import sys
 from contextlib import nullcontext
-from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import UsageError
 from goodgain.experiment.retrievers.base import import_extra
+from goodgain.experiment.retrievers.vectors import (
+    BATCH,
+    checked_rows,
+    compute_in_batches,
+    load_rows,
+    require_dimensions,
+    save_rows,
+)
+from goodgain.io.sources import sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+    from goodgain.experiment.retrievers.vectors import Vectors
+    from goodgain.experiment.stages import Stages
 
 LSA = "lsa"
 
 
-class Embedding(Protocol):
-    """Turns texts into unit vectors."""
+# Methods of embedding objects by framework: (documents, queries, whether that takes one query at a time)
+_SIDES = (
+    ("embed_documents", "embed_queries", False),
+    ("embed_documents", "embed_query", True),  # LangChain
+    ("get_text_embedding_batch", "get_query_embedding", True),  # LlamaIndex
+    ("encode_document", "encode_query", False),  # sentence-transformers
+    ("encode", "encode", False),
+)
+EmbedFunction: TypeAlias = "Callable[[list[str]], Any]"
 
-    def fit(self, texts: Sequence[str]) -> Vectors:
-        """Fit the embedding to the documents, and return their vectors."""
+
+_models: WeakValueDictionary[tuple[Any, str], Any] = WeakValueDictionary()
+
+
+class Embedding(Protocol):
+    """Turns texts into unit vectors, documents and queries apart."""
+
+    def documents(
+        self, documents: Mapping[str, str], stages: Stages, version: str | None = None
+    ) -> Vectors:
+        """The vectors of the documents, in their order."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of other texts."""
+        """The vectors of queries."""
 
 
-def embedding(
-    chosen: str | Callable[[list[str]], Any], dimensions: int, prepare: Callable[[str], str] | None
-) -> Embedding:
-    """The embedding of a setting: "lsa", the name or path of a model, or a function."""
-    if chosen == LSA:
-        for module in ("sklearn.decomposition", "sklearn.feature_extraction.text"):
-            import_extra(module, "the embedding 'lsa'", "scikit-learn")
-        return LatentSemantics(dimensions, prepare)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSettings:
+    """What happens to texts before they are embedded."""
+
+    prepare: Callable[[str], str] | None = None
+    document_prefix: str = ""
+    query_prefix: str = ""
+    batch: int = BATCH
+
+    def prepared(self, texts: Iterable[str], prefix: str) -> list[str]:
+        """The texts as the embedding gets them."""
+        prepare = self.prepare or str
+        return [prefix + prepare(text) for text in texts]
+
+
+def embedding(chosen: Any, dimensions: int = 0, texts: TextSettings | None = None) -> Embedding:
+    """The embedding of a setting: "lsa", the name or path of a model, a function, or an object.
+
+    An object has a method for documents and one for queries, as those of LangChain, LlamaIndex and
+    sentence-transformers do, or `embed_documents` and `embed_queries`.
+    """
+    texts = texts or TextSettings()
+    if isinstance(chosen, str) and chosen == LSA:
+        from goodgain.experiment.retrievers.lsa import LatentSemantics
+
+        return LatentSemantics(dimensions, texts)
     if isinstance(chosen, str):
         model = load_model("SentenceTransformer", chosen, f"the embedding '{chosen}'")
-        return FunctionEmbedding(
-            lambda texts: model.encode(texts, normalize_embeddings=True, show_progress_bar=False),
-            prepare,
+        version = getattr(sys.modules["sentence_transformers"], "__version__", "")
+        known_by = ["SentenceTransformer", chosen, sha256_of(chosen), version]
+        return ModelEmbedding(*_encoders(model), texts, model=known_by)
+    return ModelEmbedding(*_sides(chosen), texts, code=chosen)
+
+
+def _sides(chosen: Any) -> tuple[EmbedFunction, EmbedFunction]:
+    """The function for documents and the one for queries."""
+    for for_documents, for_queries, is_single in _SIDES:
+        if hasattr(chosen, for_documents) and hasattr(chosen, for_queries):
+            documents, queries = getattr(chosen, for_documents), getattr(chosen, for_queries)
+            return documents, partial(_one_by_one, queries) if is_single else queries
+    if not callable(chosen):
+        raise UsageError(
+            f"embed has type {type(chosen).__name__}, which does not embed texts",
+            hint="pass a function from texts to rows of numbers, or an object with embed_documents and "
+            "embed_queries",
         )
-    return FunctionEmbedding(chosen, prepare)
+    return chosen, chosen
+
+
+def _one_by_one(embed: Callable[[str], Any], texts: list[str]) -> list[Any]:
+    return [embed(text) for text in texts]
+
+
+def _encoders(model: Any) -> tuple[EmbedFunction, EmbedFunction]:
+    """The two sides of a sentence-transformers model, with its own prompts where it has them."""
+    options = {"normalize_embeddings": True, "show_progress_bar": False}
+    if hasattr(model, "encode_document"):
+        return (
+            lambda texts: model.encode_document(texts, **options),
+            lambda texts: model.encode_query(texts, **options),
+        )
+    prompts = getattr(model, "prompts", None) or {}
+    sides = []
+    for names in (("document", "passage", "corpus"), ("query",)):
+        own = next((name for name in names if prompts.get(name)), None)
+        arguments = {**options, "prompt_name": own} if own else options
+        sides.append(lambda texts, arguments=arguments: model.encode(texts, **arguments))
+    return sides[0], sides[1]
 
 
 def load_model(kind: str, name: str, purpose: str) -> Any:
     """A sentence-transformers model by its name or path."""
     package = import_extra("sentence_transformers", purpose, "sentence-transformers", "embed")
+    make = getattr(package, kind)
+    if (loaded := _models.get((make, name))) is not None:  # by another system
+        return loaded
     try:
-        return getattr(package, kind)(name)
+        model = _models[make, name] = make(name)
+        return model
     except Exception as error:
         raise UsageError(f"cannot load the model '{name}': {error}") from None
 
@@ -66,76 +149,55 @@ def require_vector_settings(name: str, column: str | None, embed: Any) -> None:
         )
 
 
-class FunctionEmbedding:
-    """A function from texts to vectors."""
+class ModelEmbedding:
+    """A function for documents and one for queries; `code` and `model` are what they are known by."""
 
     def __init__(
-        self, function: Callable[[list[str]], Any], prepare: Callable[[str], str] | None = None
+        self,
+        documents: EmbedFunction,
+        queries: EmbedFunction,
+        texts: TextSettings,
+        *,
+        code: Any = None,
+        model: Any = None,
     ) -> None:
-        self._function = function
-        self._prepare = prepare
+        self._documents, self._queries, self._texts = documents, queries, texts
+        self._code, self._model = code, model
+        self._dimensions: int | None = None
 
-    def fit(self, texts: Sequence[str]) -> Vectors:
-        """Embed the texts; there is nothing to fit."""
-        return self.embed(texts)
+    def documents(
+        self, documents: Mapping[str, str], stages: Stages, version: str | None = None
+    ) -> Vectors:
+        """The vectors of the documents, computed in batches or reused."""
+        settings = self._texts
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of the function, scaled to length 1."""
-        import numpy as np
+        def embed(texts: list[str]) -> Any:
+            return self._documents(settings.prepared(texts, settings.document_prefix))
 
-        prepared = [self._prepare(t) for t in texts] if self._prepare else list(texts)
-        vectors = np.asarray(self._function(prepared), dtype=np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise InputError(
-                f"the embedding returned an array of shape {vectors.shape} for {len(texts)} texts",
-                hint="it must return one row of numbers per text",
-            )
-        return unit(vectors)
+        def compute(folder: Path | None) -> Vectors:
+            names, texts = list(documents), list(documents.values())
+            return compute_in_batches(names, texts, embed, settings.batch, folder)
 
-
-class LatentSemantics:
-    """Latent semantic analysis: an SVD of TF-IDF weights of character n-grams. Needs no download."""
-
-    def __init__(self, dimensions: int, prepare: Callable[[str], str] | None = None) -> None:
-        self._dimensions = dimensions
-        self._prepare = prepare
-
-    def fit(self, texts: Sequence[str]) -> Vectors:
-        """Fit the space of these texts."""
-        import numpy as np
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        few = (
-            len(texts) < 10
-        )  # n-grams of a single document carry no signal, unless the corpus is tiny
-        self._pieces = TfidfVectorizer(
-            preprocessor=self._content, analyzer="char_wb", ngram_range=(4, 4), sublinear_tf=True,
-            min_df=1 if few else 2, dtype=np.float32,
-        )  # fmt: skip
-        try:
-            weights = self._pieces.fit_transform(texts)
-        except ValueError:  # nothing but stop words
-            raise InputError("the documents contain no words to embed") from None
-        size = min(self._dimensions, *weights.shape)
-        space = TruncatedSVD(n_components=size, n_iter=3, random_state=0)
-        # one thread: the same sums in the same order, and no contention on a busy machine
-        with one_thread():
-            vectors = unit(space.fit_transform(weights))
-        # one row per n-gram: `space.transform` would transpose this table for every query
-        self._basis = np.ascontiguousarray(space.components_.T)
+        vectors = stages.run(
+            "embed",
+            compute=compute,
+            save=save_rows,
+            load=load_rows,
+            code=[self._code, settings.prepare],
+            parameters={"prefix": settings.document_prefix, "batch": settings.batch},
+            model=self._model,
+            inputs=[documents],
+            version=version,
+        ).value
+        self._dimensions = vectors.shape[1]
         return vectors
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Project other texts into the space."""
-        return unit(self._pieces.transform(texts) @ self._basis)
-
-    def _content(self, text: str) -> str:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        prepared = self._prepare(text) if self._prepare else text
-        words = re.findall(r"\w\w+", prepared.lower())
-        return " ".join(word for word in words if word not in ENGLISH_STOP_WORDS)
+        """The vectors of queries, scaled to length 1."""
+        prepared = self._texts.prepared(texts, self._texts.query_prefix)
+        return require_dimensions(
+            checked_rows(self._queries(prepared), len(texts)), self._dimensions
+        )
 
 
 def one_thread() -> Any:
@@ -151,12 +213,3 @@ def _controller() -> Any:
     except ImportError:  # comes with scikit-learn
         return None
     return ThreadpoolController()
-
-
-def unit(vectors: Vectors) -> Vectors:
-    """The vectors scaled to length 1; zero vectors stay zero."""
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
-    return scaled

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goodgain.errors import UsageError
-from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
-from goodgain.experiment.retrievers.embed import embedding, require_vector_settings
+from goodgain.errors import InputError, UsageError
+from goodgain.experiment.queries import accepted_values, filters_of
+from goodgain.experiment.retrievers.base import DEPTH, import_extra
+from goodgain.experiment.retrievers.embed import require_vector_settings
+from goodgain.experiment.retrievers.stores import Store, query_embedding, ranked_rows
 from goodgain.experiment.services import fill_template, from_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goodgain.experiment.retrievers.base import ScoredDocument
-    from goodgain.experiment.retrievers.embed import Embedding
 
 
-class Engine(Retriever):
+class Engine(Store):
     """An existing index whose documents have the ids of the corpus.
 
     It is searched by full text over `fields`, by nearest vectors in `vector_field` (with `embed`, a model or
     a function, as for knn; "lsa" would not match the index), or by your own `query` in the query language of
-    the engine, with `{query}` in place of the text. The document id is `_id`, or the field `id_field`.
-    `client` holds further arguments of the official client (accounts, certificates) and is never saved.
+    the engine, with `{query}` in place of the text. The filters of a query restrict all of them. The document
+    id is `_id`, or the field `id_field`. `client` holds further arguments of the official client (accounts,
+    certificates), or is a client; it is never saved.
     """
 
-    secret = ("client",)
     module: ClassVar[str]
     package: ClassVar[str]
 
@@ -39,7 +40,7 @@ class Engine(Retriever):
         embed: str | Callable[[list[str]], Any] | None = None,
         query: Mapping[str, Any] | None = None,
         id_field: str | None = None,
-        client: Mapping[str, Any] | None = None,
+        client: Any = None,
         depth: int = DEPTH,
     ) -> None:
         if not index_name:
@@ -48,7 +49,7 @@ class Engine(Retriever):
         self.url, self.index_name, self.fields = url, index_name, list(fields)
         self.vector_field, self.embed, self.query = vector_field, embed, query
         self.id_field, self.client, self.depth = id_field, client, depth
-        self._embedding: Embedding | None = None
+        self._embed: Callable[[str], list[float]] | None = None
         self._client: Any = None
 
     def load(self) -> None:
@@ -57,23 +58,30 @@ class Engine(Retriever):
             module = import_extra(
                 self.module, f"the retriever '{self.name}'", self.package, self.package
             )
-            self._client = self._connect(module)
+            self._errors = module.exceptions
+            self._client = self.client if self.has_client() else self._connect(module)
             if self.embed is not None:
-                self._embedding = embedding(self.embed, 0, None)
+                self._embed = query_embedding(self.embed, f"the retriever '{self.name}'")
 
     def _connect(self, module: Any) -> Any:
         raise NotImplementedError
 
-    def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
+    def _near(
+        self, vector: list[float], depth: int, filters: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         """The body of a vector search."""
         raise NotImplementedError
 
     def _body(self, query: str, depth: int) -> dict[str, Any]:
+        filters = [
+            {"terms": {field: accepted_values(value)}} for field, value in filters_of(query).items()
+        ]
+        if self._embed is not None and self.query is None:
+            return self._near(self._embed(query), depth, filters)
+        words: dict[str, Any] = {"multi_match": {"query": str(query), "fields": self.fields}}
         if self.query is not None:
-            return {"query": fill_template(dict(self.query), query, depth)}
-        if self._embedding is not None:
-            return self._near(self._embedding.embed([query])[0].tolist(), depth)
-        return {"query": {"multi_match": {"query": query, "fields": self.fields}}}
+            words = fill_template(dict(self.query), query, depth)
+        return {"query": {"bool": {"must": [words], "filter": filters}} if filters else words}
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """Search the index."""
@@ -82,14 +90,22 @@ class Engine(Retriever):
             "size": depth,
             "_source": [self.id_field] if self.id_field else False,
         }
-        answer = self._client.search(index=self.index_name, body=body)
-        return check_ranking(
-            [
-                (hit["_source"][self.id_field] if self.id_field else hit["_id"], hit["_score"])
-                for hit in answer["hits"]["hits"]
-            ],
-            depth,
-        )
+        try:
+            answer = self._client.search(index=self.index_name, body=body)
+        except self._errors.NotFoundError:
+            raise InputError(f"the index '{self.index_name}' not found", where=self.url) from None
+        except self._errors.ConnectionError as error:
+            raise InputError(f"cannot reach the server at '{self.url}': {error}") from None
+        rows = [(self._key(hit), hit["_score"]) for hit in answer["hits"]["hits"]]
+        return ranked_rows(rows, depth, "the list of hits")
+
+    def _key(self, hit: Mapping[str, Any]) -> Any:
+        if self.id_field is None:
+            return hit["_id"]
+        source = hit.get("_source") or {}
+        if self.id_field not in source:
+            raise InputError(f"document '{hit['_id']}' has no field '{self.id_field}'")
+        return source[self.id_field]
 
 
 class Elasticsearch(Engine):
@@ -99,20 +115,18 @@ class Elasticsearch(Engine):
     module = package = "elasticsearch"
 
     def _connect(self, module: Any) -> Any:
-        return module.Elasticsearch(
-            from_environment(self.url), **from_environment(dict(self.client or {}))
-        )
+        return module.Elasticsearch(from_environment(self.url), **self.client_arguments())
 
-    def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
-        candidates = max(depth, min(10_000, 2 * depth))
-        return {
-            "knn": {
-                "field": self.vector_field,
-                "query_vector": vector,
-                "k": depth,
-                "num_candidates": candidates,
-            }
+    def _near(
+        self, vector: list[float], depth: int, filters: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        near: dict[str, Any] = {
+            "field": self.vector_field,
+            "query_vector": vector,
+            "k": depth,
+            "num_candidates": max(depth, min(10_000, 2 * depth)),
         }
+        return {"knn": {**near, "filter": filters} if filters else near}
 
 
 class OpenSearch(Engine):
@@ -123,9 +137,12 @@ class OpenSearch(Engine):
     package = "opensearch"
 
     def _connect(self, module: Any) -> Any:
-        return module.OpenSearch(
-            hosts=[from_environment(self.url)], **from_environment(dict(self.client or {}))
-        )
+        return module.OpenSearch(hosts=[from_environment(self.url)], **self.client_arguments())
 
-    def _near(self, vector: list[float], depth: int) -> dict[str, Any]:
-        return {"query": {"knn": {self.vector_field: {"vector": vector, "k": depth}}}}
+    def _near(
+        self, vector: list[float], depth: int, filters: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        near: dict[str, Any] = {"vector": vector, "k": depth}
+        if filters:
+            near["filter"] = {"bool": {"filter": filters}}
+        return {"query": {"knn": {self.vector_field: near}}}

@@ -9,6 +9,12 @@ from goodgain.experiment.retrievers.combine import search_with
 from goodgain.experiment.retrievers.walks import WalkRetriever, min_max, query_generator
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
     from goodgain.experiment.retrievers.base import ScoredDocument
 
 
@@ -43,10 +49,6 @@ class Graph(WalkRetriever):
         positions = np.array([graph.positions[doc] for doc, _ in ranking])
         relevance = np.zeros(len(graph.names))  # from 0 to 1; 0 outside the pool
         relevance[positions] = min_max([score for _, score in ranking])
-        pull = np.cumsum(graph.weights * np.exp(self.flow * relevance[graph.ends]))
-        bounds = np.concatenate([[0.0], pull])
-        low, high = bounds[graph.starts[:-1]], bounds[graph.starts[1:]]
-
         generator = query_generator(self.seed, query)
         first = positions[: self.starts]
         share = np.exp(self.flow * relevance[first])
@@ -55,14 +57,32 @@ class Graph(WalkRetriever):
         here = home
         for _ in range(self.steps):
             draw = generator.random((2, self.walks))
-            edge = np.searchsorted(
-                pull, low[here] + draw[0] * (high[here] - low[here]), side="right"
-            )
-            returns = (high[here] == low[here]) | (draw[1] < self.restart)
-            here = np.where(returns, home, graph.ends[np.minimum(edge, len(graph.ends) - 1)]
-                            if len(graph.ends) else home)  # fmt: skip
+            there = self._follow(here, draw[0], relevance)
+            here = np.where((there < 0) | (draw[1] < self.restart), home, there)
             visits += np.bincount(here, minlength=len(graph.names))
         visited = np.flatnonzero(visits)
         scores = (visits[visited] + relevance[visited] / 2) / visits.sum()
         best = np.argsort(-scores, kind="stable")[:depth]
         return [(graph.names[visited[i]], float(scores[i])) for i in best]
+
+    def _follow(self, here: Numbers, draw: Floats, relevance: Floats) -> Numbers:
+        """The ends of the edges that walkers choose; -1 where there is none.
+
+        Only edges of the documents they are at are looked at, so that large graphs cost no more.
+        """
+        import numpy as np
+
+        graph = self._graph
+        places, which = np.unique(here, return_inverse=True)
+        firsts, counts = graph.starts[places], graph.starts[places + 1] - graph.starts[places]
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        edges = np.arange(bounds[-1]) + np.repeat(firsts - bounds[:-1], counts)
+        ends = graph.ends[edges]
+        if not len(ends):
+            return np.full(len(here), -1)
+        pull = np.cumsum(graph.weights[edges] * np.exp(self.flow * relevance[ends]))
+        sums = np.concatenate([[0.0], pull])
+        low, high = sums[bounds[which]], sums[bounds[which + 1]]
+        edge = np.searchsorted(pull, low + draw * (high - low), side="right")
+        last = np.maximum(bounds[which + 1] - 1, 0)  # rounding must not lead to another's edge
+        return np.where(high == low, -1, ends[np.minimum(edge, last)])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from types import ModuleType
 from typing import Any
+
+_WITHOUT_ARRAYS = (str, bytes, int, float, bool, type(None), ModuleType)
 
 
 def bytes_of(root: Any) -> int:
@@ -14,10 +17,10 @@ def bytes_of(root: Any) -> int:
     waiting, total = [root], 0
     while waiting:
         value = waiting.pop()
-        if id(value) in visited or isinstance(value, str | bytes | int | float | bool | type(None)):
+        if id(value) in visited or isinstance(value, _WITHOUT_ARRAYS):
             continue
         visited.add(id(value))
-        size = getattr(value, "memory_usage", getattr(value, "nbytes", None))  # usearch, arrays
+        size = _own_size(value)
         if isinstance(size, int):
             total += size
         elif isinstance(value, Mapping):
@@ -31,6 +34,14 @@ def bytes_of(root: Any) -> int:
         elif hasattr(value, "__dict__"):
             waiting += list(vars(value).values())
     return total
+
+
+def _own_size(value: Any) -> Any:
+    """What an array or an index reports; other objects may raise anything when asked."""
+    try:
+        return getattr(value, "memory_usage", getattr(value, "nbytes", None))
+    except Exception:  # someone else's __getattr__
+        return None
 
 
 def resident_bytes() -> int:

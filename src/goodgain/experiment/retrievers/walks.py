@@ -30,6 +30,7 @@ class WalkRetriever(DerivedRetriever):
     """
 
     uses_seed = True
+    files = ("edges",)
     positive: ClassVar[tuple[str, ...]] = ("neighbours", "pool", "steps")
     shares: ClassVar[tuple[str, ...]] = ()  # parameters from 0 to 1
 
@@ -55,6 +56,10 @@ class WalkRetriever(DerivedRetriever):
     def build(self, documents: Mapping[str, str]) -> None:
         """Build the graph."""
         self._graph = build_graph(documents, self.edges, self.neighbours, self._component)
+
+    def notes(self) -> list[str]:
+        """The recall of approximate edges."""
+        return [self._graph.note] if self._graph.note else []
 
 
 def min_max(scores: list[float]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from goodgain.errors import UsageError
-from goodgain.fingerprint import fingerprint
+from goodgain.fingerprint import Fingerprint, fingerprint
 
 _SECRET = re.compile(
     r"key|token|secret|password|pwd|auth|credential|signature|\bsig\b", re.IGNORECASE
@@ -50,13 +50,18 @@ def parameters_of(judge: Any, name: str | None = None) -> dict[str, Any]:
 
 def code_digest(judge: Any) -> str:
     """A hash of a callable's code and state; refuses one whose state cannot be known."""
-    digest, unknown = fingerprint(judge, _known_by)
+    digest, unknown = fingerprint_of(judge)
     if not unknown:
         return digest
     raise UsageError(
         f"cannot tell the judge '{model_of(judge)}' from others: {unknown[0]}",
         hint="name it, and rename it whenever it changes: label(..., judge, name='my-judge-1')",
     )
+
+
+def fingerprint_of(judge: Any) -> Fingerprint:
+    """A hash of a callable's code and state, and what of it cannot be known."""
+    return fingerprint(judge, _known_by)
 
 
 def plain_url(url: str) -> str:

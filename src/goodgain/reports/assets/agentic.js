@@ -32,7 +32,7 @@ widgets.conversations = function (options, box) {
     note: ["Select a conversation to see its timeline.", options.note].filter(Boolean).join(" "),
   }, { open: (row) => detail.open(row), nouns: ["conversation", "conversations"] });
   const detail = new Detail(options.key, "conversation", {
-    table: () => table, address: (row) => `#${options.key}=${row}`,
+    table: () => table, value: String, row: (value) => (/^\d+$/.test(value) && items[Number(value)] ? Number(value) : undefined),
     title: (row) => ["Conversation ", userText(items[row].name), " of ", userText(items[row].system)],
     content: (row) => {
       const timeline = new Timeline(items[row], options);
@@ -46,8 +46,8 @@ widgets.conversations = function (options, box) {
     },
   });
   box.append(table.box);
-  const match = new RegExp(`^#${options.key}=(\\d+)$`).exec(location.hash);
-  if (match && items[Number(match[1])]) detail.open(Number(match[1]));
+  detail.follow();
+  addEventListener("hashchange", () => detail.follow());
 };
 
 // What became of each known good result: where it was first returned, whether it was opened and cited.

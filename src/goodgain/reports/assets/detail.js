@@ -1,14 +1,29 @@
-// The details of a table row: a dialog with its own URL, and buttons to the previous and next row.
+// The details of a table row: a dialog with its own address, which Back closes, and buttons to the previous and next row.
 
 class Detail {
-  // `source` gives address(row), title(row) and content(row) of a row, and table(), which defines the order.
+  // `key` is its parameter of the address. `source` gives title(row) and content(row) of a row, value(row) for the address
+  // and row(value) from it, and table(), which defines the order.
   constructor(key, noun, source) {
     Object.assign(this, { key, noun, source });
     this.dialog = element("dialog", { class: "detail", "aria-labelledby": `${key}-title`, onkeydown: (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (by && !event.target.matches("input, select, .scroll")) this.go(by);
-    }, onclose: () => history.replaceState(null, "", location.pathname + location.search) });
+    }, onclose: () => this.closed() });
     document.body.append(this.dialog);
+  }
+
+  // Show what the address says; called at first and whenever it changes.
+  follow() {
+    const value = parameters().get(this.key);
+    const row = value === null ? undefined : this.source.row(value);
+    if (row === undefined) this.dialog.close();
+    else if (!this.dialog.open || row !== this.row) this.show(row);
+  }
+
+  closed() {
+    if (!parameters().has(this.key)) return;
+    if (history.state?.step) history.back();
+    else setAddress({ [this.key]: null });
   }
 
   // The row at this offset in the table, if there is one.
@@ -27,16 +42,25 @@ class Detail {
   }
 
   open(row) {
+    setAddress({ [this.key]: this.source.value(row) }, !this.dialog.open);
+    this.show(row);
+  }
+
+  show(row) {
     this.row = row;
-    history.replaceState(null, "", this.source.address(row));
+    this.fill();
+    if (!this.dialog.open) this.dialog.showModal();
+    this.dialog.scrollTop = 0;
+  }
+
+  fill() {
+    const { row } = this;
     const close = element("button", { type: "button", class: "close", onclick: () => this.dialog.close() }, "Close");
     this.dialog.replaceChildren(
       element("div", { class: "bar top" },
         element("h2", { id: `${this.key}-title` }, this.source.title(row)),
         element("div", { class: "tools" }, this.stepButton("‹", "Previous", -1), this.stepButton("›", "Next", 1), close)),
       ...this.source.content(row));
-    if (!this.dialog.open) this.dialog.showModal();
-    this.dialog.scrollTop = 0;
   }
 
   stepButton(text, direction, by) {

@@ -11,14 +11,20 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-// Characters that move the cursor or change the text direction.
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
-const ALL_CONTROLS = new RegExp(CONTROLS.source, "g");
+// Characters that hide, move the cursor or change the text direction. Joiners are part of the spelling of many scripts (after
+// a letter or sign of theirs) and of emoji (between two of them), and are kept there; as errors.plain does.
+const JOINING = "\\u0600-\\u109f\\u1780-\\u18af\\u1900-\\u1cff\\ua800-\\uabff\\ufb50-\\ufdff\\ufe70-\\ufefc\\u{10a00}-\\u{10aff}\\u{10d00}-\\u{10fff}\\u{11000}-\\u{11fff}";
+const EMOJI = "\\u00a9\\u00ae\\u203c\\u2049\\u2122\\u2139\\u2190-\\u21ff\\u2300-\\u23ff\\u25a0-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
+const KEPT = `(?<=[${JOINING}])[\\u200c\\u200d](?![\\u200c\\u200d])|(?<=[${EMOJI}\\ufe0f])\\u200d(?=[${EMOJI}])`;
+const HIDDEN = "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]";
+const CONTROLS = new RegExp(`(?!${KEPT})${HIDDEN}`, "u");
+const ALL_CONTROLS = new RegExp(CONTROLS.source, "gu");
+const TEXT_CONTROLS = new RegExp(`(?![\\n\\t])${CONTROLS.source}`, "gu"); // of texts in several lines
 
 function escaped(character) {
   const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
-  const code = character.charCodeAt(0);
-  return short || (code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0"));
+  const code = character.codePointAt(0).toString(16);
+  return short || (code.length < 3 ? "\\x" + code.padStart(2, "0") : code.length < 5 ? "\\u" + code.padStart(4, "0") : "\\U" + code.padStart(8, "0"));
 }
 
 // Escape control characters, as errors.plain does.
@@ -31,7 +37,7 @@ function appendText(box, text, controls = ALL_CONTROLS) {
   let last = 0;
   for (const match of text.matchAll(controls)) {
     box.append(text.slice(last, match.index), element("span", { class: "control" }, escaped(match[0])));
-    last = match.index + 1;
+    last = match.index + match[0].length;
   }
   box.append(text.slice(last));
   return box;

@@ -2,11 +2,11 @@
 
 const LATEX = {
   "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "{": "\\{", "}": "\\}",
-  "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "–": "--", "<": "$<$", ">": "$>$", "↓": "$\\downarrow$",
+  "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "–": "--", "<": "$<$", ">": "$>$", "↓": "$\\downarrow$", "†": "$\\dagger$",
 };
 
 function latexEscape(text) {
-  return plain(text).replace(/[\\&%$#_{}~^−–<>↓]/g, (c) => LATEX[c]);
+  return plain(text).replace(/[\\&%$#_{}~^−–<>↓†]/g, (c) => LATEX[c]);
 }
 
 function csvField(value) {
@@ -49,7 +49,8 @@ const EXPORTS = {
     write: ({ columns, rows }) => {
       const safe = (text) => plain(text).replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll("*", "\\*");
       const line = (cells) => "| " + cells.join(" | ") + " |\n";
-      const formatted = (cell, i) => (cell.best ? `**${safe(cell.text)}**` : safe(cell.text)) + safe(cell.mark ? " " + cell.mark : "") + withInterval(columns[i], cell);
+      // Marks stand in front: the column is right-aligned, so that they do not move the digits.
+      const formatted = (cell, i) => safe(cell.mark ? cell.mark + " " : "") + (cell.best ? `**${safe(cell.text)}**` : safe(cell.text)) + withInterval(columns[i], cell);
       return line(columns.map((c) => safe(c.name))) +
         "|" + columns.map((c) => (c.kind === "text" ? " --- " : " ---: ")).join("|") + "|\n" +
         rows.map((row) => line(row.map(formatted))).join("");
@@ -59,8 +60,12 @@ const EXPORTS = {
     extension: "tex", type: "application/x-tex",
     write: ({ columns, rows }) => {
       const line = (cells) => "  " + cells.join(" & ") + " \\\\\n";
+      // Every mark takes the room of the longest one in its column, so that the digits stay aligned.
+      const longest = columns.map((_, i) => Math.max(0, ...rows.map((row) => (row[i].mark ?? "").length)));
+      const marked = (mark, i) =>
+        longest[i] ? (mark ? `\\rlap{$^{${mark.replaceAll("†", "\\dagger ")}}$}` : "") + `\\phantom{$^{${"*".repeat(longest[i])}}$}` : "";
       const formatted = (cell, i) =>
-        (cell.best ? `\\textbf{${latexEscape(cell.text)}}` : latexEscape(cell.text)) + (cell.mark ? `$^{${latexEscape(cell.mark)}}$` : "") + latexEscape(withInterval(columns[i], cell));
+        (cell.best ? `\\textbf{${latexEscape(cell.text)}}` : latexEscape(cell.text)) + marked(cell.mark, i) + latexEscape(withInterval(columns[i], cell));
       return `\\begin{tabular}{${columns.map((c) => (c.kind === "text" ? "l" : "r")).join("")}}\n  \\toprule\n` +
         line(columns.map((c) => latexEscape(c.name))) + "  \\midrule\n" +
         rows.map((row) => line(row.map(formatted))).join("") + "  \\bottomrule\n\\end{tabular}\n";

@@ -36,8 +36,13 @@ function themeButton() {
   return button;
 }
 
+function drawSpan({ text, user, strong, address }) {
+  if (address && address.startsWith("#")) return element("a", { href: address }, userText(text));
+  return user ? userText(text) : strong ? element("strong", {}, text) : text;
+}
+
 const RENDERERS = {
-  text: (item, box) => box.append(element("p", { class: item.style }, item.spans.map((s) => (s.user ? userText(s.text) : s.strong ? element("strong", {}, s.text) : s.text)))),
+  text: (item, box) => box.append(element("p", { class: item.style }, item.spans.map(drawSpan))),
   table: (item, box) => box.append(new DataTable(tableOfRows(item)).box),
   chart: mountChart,
   widget: (item, box) => widgets[item.name](item, box),
@@ -49,14 +54,19 @@ function build() {
   if (theme) document.documentElement.dataset.theme = theme;
   document.getElementById("title").replaceChildren(userText(page.title));
   document.getElementById("generated").textContent = page.generated;
-  document.getElementById("tools").append(themeButton());
   const main = document.getElementById("main");
   const links = document.getElementById("section-links");
   for (const section of page.sections) {
     links.append(element("li", {}, element("a", { href: `#${section.key}` }, section.title)));
-    const box = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` },
-      element("h2", { id: `${section.key}-title` }, section.title));
-    main.append(box);
+    const heading = element("h2", { id: `${section.key}-title` }, section.title);
+    const place = element("section", { id: section.key, "aria-labelledby": `${section.key}-title` });
+    main.append(place);
+    let box = place;
+    if (section.folded) {
+      const [fold, body] = foldedSection(section, heading);
+      place.append(fold);
+      box = body;
+    } else place.append(heading);
     let row = null; // consecutive charts are side by side if there is room
     for (const item of section.elements) {
       if (item.kind === "chart" && !row) box.append((row = element("div", { class: "charts" })));
@@ -67,3 +77,6 @@ function build() {
 }
 
 build();
+document.getElementById("tools").append(...[foldsButton(), themeButton()].filter(Boolean));
+copyButton();
+revealTarget();

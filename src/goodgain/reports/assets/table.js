@@ -5,6 +5,7 @@
 // so large tables stay fast; screen readers find an ordinary table.
 
 const PAGE_ROWS = 25;
+const PRINTED_ROWS = 2000; // on paper a table has all its rows, up to this number
 const SEARCH_FROM = 12;
 const byText = new Intl.Collator("en", { numeric: true });
 
@@ -35,7 +36,8 @@ function cellClass(column) {
 
 class DataTable {
   // `options`: open(row), called when a row's first cell is clicked; filters: [{element, active(), keep(row)}];
-  // nouns: singular and plural for a row; search: false to omit it. A column may `draw(row, cell)` its own content.
+  // nouns: singular and plural for a row; search: false to omit it; searched: what to search for at first; changed(table),
+  // called after a search, a filter or a new order. A column may `draw(row, cell)` its own content.
   constructor(table, options = {}) {
     this.table = table;
     this.open = options.open;
@@ -43,6 +45,9 @@ class DataTable {
     this.nouns = options.nouns ?? ["row", "rows"];
     this.sorted = options.sorted ?? null;
     this.searchable = options.search ?? true;
+    this.searched = options.searched ?? "";
+    this.onchange = options.changed ?? (() => {});
+    this.printing = false;
     this.orders = new Map();
     this.page = 0;
     this.order = null;
@@ -55,20 +60,21 @@ class DataTable {
     this.head = element("tr");
     this.body = element("tbody");
     this.buttons = table.columns.map((column, i) => {
-      const button = element("button", { type: "button", class: "sort", title: column.help, onclick: () => this.sortBy(i) }, userText(column.name));
+      const button = element("button", { type: "button", class: "sort", title: [column.short && column.name, column.help].filter(Boolean).join(": ") || null, onclick: () => this.sortBy(i) }, userText(column.short ?? column.name));
       this.head.append(element("th", { scope: "col", class: cellClass(column) }, button));
       return button;
     });
     this.status = element("p", { class: "status", role: "status" });
     this.pager = element("nav", { class: "pager", "aria-label": `Pages: ${table.title}` });
-    const many = table.count >= SEARCH_FROM && this.searchable;
+    const many = (table.count >= SEARCH_FROM || this.searched) && this.searchable;
     this.search = element("input", {
       type: "search", placeholder: "Search", "aria-label": `Search: ${table.title}`, autocomplete: "off", spellcheck: "false",
       oninput: () => this.changed(),
     });
+    this.search.value = this.searched;
     for (const filter of this.filters) filter.element.addEventListener("change", () => this.changed());
     const grid = element("table", {}, element("caption", { class: "hidden" }, table.title), element("thead", {}, this.head), this.body);
-    return element("div", { class: "table", id: `table-${table.key}` },
+    const box = element("div", { class: "table", id: `table-${table.key}` },
       element("div", { class: "bar" },
         element("h3", {}, table.title),
         element("div", { class: "tools" }, many ? this.search : null, this.filters.map((f) => f.element),
@@ -76,6 +82,8 @@ class DataTable {
       element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": table.title }, grid),
       element("div", { class: "bar foot" }, this.status, this.pager),
       table.note ? element("p", { class: "note" }, table.note) : null);
+    box.dataTable = this; // for printing
+    return box;
   }
 
   value(row, column) {
@@ -114,6 +122,14 @@ class DataTable {
   changed() {
     this.page = 0;
     this.refresh();
+    this.onchange(this);
+  }
+
+  // All rows for paper, or one page of them again.
+  print(printing) {
+    if (this.printing === printing) return;
+    this.printing = printing;
+    this.draw();
   }
 
   refresh() {
@@ -138,18 +154,19 @@ class DataTable {
 
   draw() {
     const { columns } = this.table;
-    const pages = Math.max(1, Math.ceil(this.order.length / PAGE_ROWS));
-    this.page = Math.min(this.page, pages - 1);
-    const rows = this.order.slice(this.page * PAGE_ROWS, (this.page + 1) * PAGE_ROWS);
+    const pages = this.printing ? 1 : Math.max(1, Math.ceil(this.order.length / PAGE_ROWS));
+    this.page = Math.min(this.page, this.printing ? this.page : pages - 1);
+    const first = this.printing ? 0 : this.page * PAGE_ROWS;
+    const rows = this.order.slice(first, first + (this.printing ? PRINTED_ROWS : PAGE_ROWS));
     this.body.replaceChildren(...rows.map((row) => {
       const line = element("tr");
       columns.forEach((column, i) => line.append(this.drawCell(row, column, i)));
       return line;
     }));
-    const first = this.page * PAGE_ROWS;
+    const isPart = rows.length < this.order.length;
     const all = this.order.length === this.table.count;
     const total = all ? counted(this.table.count, ...this.nouns) : `${this.order.length.toLocaleString("en-US")} of ${counted(this.table.count, ...this.nouns)}`;
-    this.status.textContent = pages > 1 ? `${first + 1}–${first + rows.length} of ${total}` : (this.table.count >= SEARCH_FROM && this.searchable) || !all ? total : "";
+    this.status.textContent = isPart ? `${first + 1}–${first + rows.length} of ${total}` : (this.table.count >= SEARCH_FROM && this.searchable) || !all ? total : "";
     this.drawPager(pages);
   }
 
@@ -162,12 +179,12 @@ class DataTable {
       ? element("button", { type: "button", class: "open", onclick: () => this.open(row, this) }, content)
       : content;
     const interval = column.interval && cell.low !== undefined
-      ? element("span", { class: "subtext" }, `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
+      ? element("span", { class: "subtext" }, cell.span ?? `${number(cell.low, column.digits, column.signed)} to ${number(cell.high, column.digits, column.signed)}`)
       : null;
-    const mark = cell.mark ? element("sup", {}, cell.mark) : null;
+    const mark = column.marks || cell.mark ? element("sup", { class: column.marks ? "room" : null }, cell.mark ?? "") : null;
     const best = cell.best ? element("span", { class: "hidden" }, " (best)") : null;
     const kind = cellClass(column);
-    const tone = cell.tone ? " " + cell.tone : "";
+    const tone = (cell.tone ? " " + cell.tone : "") + (cell.heat ? ` heat heat-${cell.heat}` : "");
     return i === 0
       ? element("th", { scope: "row", class: kind }, inner, mark, best, interval)
       : element("td", { class: kind + tone }, inner, mark, best, interval);
@@ -196,3 +213,10 @@ class DataTable {
     return { columns, rows: this.order.map((row) => columns.map((_, i) => cell(row, i))) };
   }
 }
+
+// A page on paper cannot be turned.
+function printTables(printing) {
+  for (const box of document.querySelectorAll(".table")) if (!box.closest("dialog:not([open])")) box.dataTable?.print(printing);
+}
+addEventListener("beforeprint", () => printTables(true));
+addEventListener("afterprint", () => printTables(false));

@@ -41,6 +41,8 @@ KINDS = {
     for kind in (
         Kind("effects", "systems.effects", _COMPARED, "differences from the baseline, with intervals"),
         Kind("leaderboard", "systems.leaderboard", _SCORED, "means with intervals, best first"),
+        Kind("standings", "standings.standings", _COMPARED,
+             "ranks, with bars that join systems no test tells apart"),
         Kind("differences", "queries.differences", _SCORED, "difference of each query, sorted"),
         Kind("histogram", "queries.histogram", _SCORED, "distribution of the differences"),
         Kind("precision-recall", "recall.precision_recall", ("Evaluation", "ExperimentResult"),

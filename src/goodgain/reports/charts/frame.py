@@ -12,6 +12,8 @@ from goodgain.errors import InputError, MissingExtraError, plain
 from goodgain.io.naming import unique_names
 from goodgain.reports.chart import Chart
 from goodgain.reports.theme import DASHES, LIGHT
+from goodgain.results.nouns import counted as counted
+from goodgain.results.nouns import unit_nouns as unit_nouns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,15 +85,25 @@ def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-def by_system(names: Sequence[str], lines: bool = False) -> dict[str, Any]:
-    """The colour encoding, plus dashes if there are more lines than colours."""
+def system_colours(everyone: Sequence[str], legend: Any = None) -> Any:
+    """The colour of each system: by its place among all systems, the same in every chart of a page."""
     alt = altair()
-    legend = legend_of(names, "stroke" if lines else "circle") if len(names) > 1 else None
-    encodings = {
-        "color": alt.Color(
-            "system:N", title=None, legend=legend, scale=alt.Scale(domain=list(names))
-        )
-    }
+    return alt.Color("system:N", title=None, legend=legend, scale=alt.Scale(domain=list(everyone)))
+
+
+def by_system(
+    names: Sequence[str], lines: bool = False, everyone: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The colour encoding, plus dashes if there are more lines than colours.
+
+    `everyone` names all systems where the chart has only some of them.
+    """
+    alt = altair()
+    legend = None
+    if len(names) > 1:
+        only = {"values": list(names)} if everyone else {}
+        legend = legend_of(names, "stroke" if lines else "circle", **only)
+    encodings = {"color": system_colours(everyone or names, legend)}
     if lines and len(names) > len(LIGHT.series):
         dashes = [DASHES[i // len(LIGHT.series) % len(DASHES)] for i in range(len(names))]
         encodings["strokeDash"] = alt.StrokeDash(
@@ -117,18 +129,6 @@ def rows_height(count: int, each: int = 38) -> int:
     return max(1, count) * each
 
 
-def unit_nouns(measure: Measure | None) -> tuple[str, str]:
-    """What the values of a measure belong to, singular and plural."""
-    if measure is not None and measure.namespace == "agentic":
-        return "conversation", "conversations"
-    return "query", "queries"
-
-
 def direction_note(measure: Measure) -> str:
     """What to add to the title of an axis if lower values are better."""
     return " (lower is better)" if measure.lower_is_better else ""
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"

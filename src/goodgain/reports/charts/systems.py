@@ -19,6 +19,7 @@ from goodgain.reports.charts.frame import (
     legend_of,
     make_chart,
     rows_height,
+    system_colours,
     unit_nouns,
 )
 from goodgain.reports.charts.scores import (
@@ -47,6 +48,8 @@ _VERDICTS = {
     "not shown": "not significant",
     "better": "better",
     "open": "open",
+    "exploratory": "exploratory",
+    "tied": "tied",
 }
 
 
@@ -72,7 +75,7 @@ def leaderboard(result: Any, measure: str | Measure | None = None) -> Chart:
     one, several = unit_nouns(measure)
     title = f"{label}, mean over {several}{direction_note(measure)}"
     x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False, padding=24))
-    color = alt.Color("system:N", legend=None, scale=alt.Scale(domain=list(names.values())))
+    color = system_colours(list(names.values()))
     tooltip = [
         alt.Tooltip("system:N", title="system"),
         *(alt.Tooltip(f"{f}:Q", title=f, format=NUMBER) for f in ("mean", "low", "high")),
@@ -159,7 +162,7 @@ def _pair_values(comparison: Comparison, p: Pair) -> dict[str, Any]:
         "p": p_text(p.p_corrected, comparison.settings.alpha),
         "queries": p.queries,
         "verdict": _VERDICTS[comparison.verdict(p)],
-        "text": f"{signed(p.difference)} {p.stars if p.stars != 'ns' else ''}".strip(),
+        "text": f"{signed(p.difference)} {p.mark}".strip(),
     }
 
 
@@ -178,10 +181,15 @@ def _pair_tooltip(measure: Measure, *names: str) -> list[Any]:
 def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> Any:
     alt = altair()
     names = display_names(p.system for p in pairs)
-    y = alt.Y("system:N", sort=list(names.values()), title=None)
+    order = [names[s] for s in _best_first(comparison, measure) if s in names]
+    y = alt.Y("system:N", sort=order, title=None)
     title = f"difference in {cut(measure.label)}{direction_note(measure)}"
-    any_open = any(comparison.verdict(p) == "open" for p in pairs)
-    verdicts = [name for verdict, name in _VERDICTS.items() if any_open or verdict != "open"]
+    present = {comparison.verdict(p) for p in pairs}
+    verdicts = ["worse", "not significant", "better"]
+    verdicts += ["open"] if present & {"open", "tied"} else []
+    verdicts += ["tied"] if "tied" in present else []
+    if "exploratory" in present:  # of one measure all pairs are, in the neutral colour
+        verdicts[1] = "exploratory"
     color = alt.Color(
         "verdict:N", title=None, legend=legend_of(verdicts),
         scale=alt.Scale(domain=verdicts, range="diverging"),
@@ -197,6 +205,12 @@ def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> 
     ).properties(height=rows_height(len(pairs)))
 
 
+def _best_first(comparison: Comparison, measure: Measure) -> list[str]:
+    """All systems, best first; those without a mean last."""
+    means = {s: comparison.means[s][measure.label] for s in comparison.systems}
+    return sorted(means, key=lambda s: (means[s] != means[s], -measure.sign * means[s]))
+
+
 def groups(
     comparison: Comparison, measure: str | Measure | None = None, baseline: str | None = None
 ) -> Chart:
@@ -209,7 +223,9 @@ def groups(
     measure = choose_measure(comparison.measures, measure)
     baseline = choose_system(comparison.baselines, baseline, "baseline")
     pairs = _pairs(comparison.group_pairs, measure, baseline)
-    names = display_names(dict.fromkeys(p.system for p in pairs))
+    everyone = display_names(comparison.systems)
+    present = {p.system for p in pairs}
+    names = {s: everyone[s] for s in _best_first(comparison, measure) if s in present}
     sizes = {p.group or "": p.queries for p in pairs}
     labels = display_names(sizes)
     labels = {g: f"{text if g else '(no group)'} ({sizes[g]:,})" for g, text in labels.items()}
@@ -220,7 +236,7 @@ def groups(
         y=y,
         yOffset=offset,
         tooltip=_pair_tooltip(measure, "group", "system"),
-        **by_system([*names.values()]),
+        **by_system([*names.values()], everyone=[*everyone.values()]),
     )
     x = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True))
     view = alt.layer(
@@ -311,7 +327,7 @@ def trade_off(
         .mark_point(size=110, opacity=1)
         .encode(
             x=x, y=y, shape=states, tooltip=tooltip,
-            color=alt.Color("system:N", legend=None, scale=alt.Scale(domain=[*names.values()])),
+            color=system_colours([*names.values()]),
         ),
         text.encode(x=x, y=y, text="system:N"),
         data=values,

@@ -5,6 +5,7 @@ A section is a module with `section(contents) -> Section | None`: None if the pa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,11 +14,14 @@ if TYPE_CHECKING:
 
 ORDER = (
     "summary",
+    "warnings",
+    "differences",
     "queries",
     "agentic",
     "funnel",
     "stopping",
     "tradeoffs",
+    "latency",
     "groups",
     "labels",
     "provenance",
@@ -25,9 +29,11 @@ ORDER = (
 
 
 def sections(contents: PageContents) -> list[Section]:
-    """All sections that have something to show."""
+    """All sections that have something to show; all but the first are folded, and so are warnings."""
     from importlib import import_module
 
     modules = (import_module(f"goodgain.reports.sections.{name}") for name in ORDER)
     candidates = (module.section(contents) for module in modules)
-    return [section for section in candidates if section is not None]
+    listed: list[Section] = [section for section in candidates if section is not None]
+    first = next((s for s in listed if s.key != "warnings"), None)
+    return [s if s is first else replace(s, folded=True) for s in listed]

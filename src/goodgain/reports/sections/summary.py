@@ -1,48 +1,58 @@
-"""Summary: the headline, the leaderboard, and the differences from the baseline."""
+"""Summary: what was compared, the leaderboard, and the warnings that must not be overlooked."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goodgain.comparison.render import header, legend
-from goodgain.ranking.policy import CHOICES
-from goodgain.reports.charts import systems as charts
-from goodgain.reports.charts.frame import counted
+from goodgain.comparison.render import EXPLORATORY, header
+from goodgain.comparison.standings import rank_text
 from goodgain.reports.charts.scores import interval_of
-from goodgain.reports.differences import difference_cell, p_cell, verdict_note
 from goodgain.reports.elements import (
     Cell,
     Column,
     Section,
     Span,
+    Strong,
     Table,
     Text,
     UserText,
-    count_columns,
-    number_columns,
     text_columns,
 )
-from goodgain.reports.headline import headlines
-from goodgain.results.numbers import STARS
+from goodgain.results.nouns import counted
+from goodgain.results.numbers import amount, decimals
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goodgain.measures import Measure
-    from goodgain.ranking import Evaluation
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
 
+FEW_WARNINGS = 2  # more have a section of their own
+
 
 def section(contents: PageContents) -> Section | None:
-    """The first section; on every page."""
-    elements: list[Element] = [Text(spans, "lead") for spans in headlines(contents)]
+    """The first section, below the verdict; None if there are neither systems nor warnings to show."""
+    elements: list[Element] = []
     if contents.scores or contents.comparison:
-        elements += [Text(_description(contents)), leaderboard(contents), *_charts(contents)]
-        if contents.comparison:
-            elements += [differences(contents), Text(_test_description(contents), "note")]
-    elements += [bounds(e, i) for i, e in enumerate(contents.evaluations) if e.policy.has_bounds]
-    elements += [Text([UserText(warning)], "warning") for warning in contents.warnings()]
-    return Section("summary", "Summary", elements)
+        elements += [leaderboard(contents), Text(_description(contents), "note")]
+    warnings = contents.joined_warnings()
+    if len(warnings) <= FEW_WARNINGS:
+        elements += map(warning_text, warnings)
+    return Section("summary", "Summary", elements) if elements else None
+
+
+def warning_text(warning: tuple[str, tuple[str, ...]]) -> Text:
+    """A warning, and whom it is about: how many systems, with their names if they are few."""
+    text, systems = warning
+    spans: list[Span] = []
+    if len(systems) > 1:
+        names = ", ".join(systems[:5]) + (" ..." if len(systems) > 5 else "")
+        spans = [Strong(counted(len(systems), "system")), " ", UserText(names), ": "]
+    elif systems:
+        spans = [UserText(systems[0]), ": "]
+    return Text([*spans, UserText(text)], "warning")
 
 
 def _description(contents: PageContents) -> list[Span]:
@@ -62,59 +72,94 @@ def _description(contents: PageContents) -> list[Span]:
     return [*spans, "."]
 
 
-def _charts(contents: PageContents) -> list[Element]:
-    """The quality measure as charts: means, and differences from the baseline."""
-    if len(contents.systems) < 2 or contents.quality is None:
-        return []
-    elements: list[Element] = []
-    if contents.chart_source is not None:
-        elements.append(charts.leaderboard(contents.chart_source, contents.quality))
-    if contents.comparison is not None:
-        elements.append(charts.effects(contents.comparison, contents.quality))
-    return elements
-
-
-def _test_description(contents: PageContents) -> list[Span]:
-    assert contents.comparison is not None
-    return [UserText(" ".join([*legend(contents.comparison)[:1], f"{STARS} (corrected)."]))]
-
-
-# --- tables ---
+# --- the leaderboard ---
 
 
 def leaderboard(contents: PageContents) -> Table:
-    """Means with intervals, best first by the quality measure."""
-    columns = text_columns("system")
-    for measure in contents.measures:
-        columns.append(Column(name=header(measure), help=measure.definition.summary, interval=True))
-    best = _best(contents)
-    rows = []
-    for system in contents.systems:
-        mark = " (baseline)" if system == contents.baseline else ""
-        row: list[object] = [Cell(value=system, text=f"{system}{mark}")]
-        for measure in contents.measures:
-            value = contents.mean(system, measure)
-            stars = _stars(contents, system, measure)
-            is_best = value is not None and value == best[measure.label]
-            low, high = _interval(contents, system, measure, value)
-            row.append(
-                Cell(value=value, text=number(value), mark=stars, best=is_best, low=low, high=high)
-            )
-        rows.append(row)
-    if (quality := contents.quality) is not None:
-        means = {s: contents.mean(s, quality) for s in contents.systems}
-        order = sorted(
-            range(len(rows)),
-            key=lambda i: _sort_key(-quality.sign, means[contents.systems[i]]),
-        )
-        rows = [rows[i] for i in order]
+    """Ranks and means of the primary measures with intervals, best first by the quality measure."""
+    measures = contents.comparison.primary if contents.comparison else contents.measures
+    columns, rows = means_table(contents, measures)
     note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
+    if (standings := contents.standings) is not None:
+        ranks = standings.ranks()
+        columns.insert(1, Column(name="rank", kind="number", digits=0, help=_RANK_HELP))
+        for row in rows:
+            rank = ranks.get(str(row[0].value))  # type: ignore[attr-defined]
+            text = rank_text(rank) if rank else "–"
+            row.insert(1, Cell(value=rank[0] if rank else None, text=text))
+        note += f" {_rank_note(contents)}"
     return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
 
 
-def _sort_key(sign: int, value: float | None) -> tuple[bool, float]:
-    """Best first; undefined means come last."""
-    return value is None, sign * (value or 0.0)
+_RANK_HELP = "the ranks that significant differences leave open; equal ranks are not told apart"
+
+
+def _rank_note(contents: PageContents) -> str:
+    standings, comparison = contents.standings, contents.comparison
+    assert standings is not None
+    if len(standings.systems) < 3:
+        return ""
+    rest = f"{counted(standings.tests, 'other pair')} corrected among themselves"
+    if comparison is None:
+        rest = f"{counted(standings.tests, 'pair')}, Holm correction"
+    elif not standings.tests:
+        rest = "the tests of all pairs"
+    else:
+        rest = f"the tests against the baseline and {rest}"
+    return f"Ranks by {standings.measure}: {rest}."
+
+
+def exploratory_means(contents: PageContents) -> Table:
+    """Means of the measures that are not tested."""
+    assert contents.comparison is not None
+    columns, rows = means_table(contents, contents.comparison.exploratory)
+    note = f"{EXPLORATORY_NOTE}{contents.judge_note}"
+    return Table("exploratory-means", "Exploratory measures", columns, rows, note)
+
+
+EXPLORATORY_NOTE = f"{EXPLORATORY[:1].upper()}{EXPLORATORY[1:]}."
+
+
+def means_table(
+    contents: PageContents, measures: Sequence[Measure]
+) -> tuple[list[Column], list[list[object]]]:
+    """Systems by measures, best first by the quality measure; time and cost with their units."""
+    marks = _marks(contents)
+    best = _best(contents)
+    columns = text_columns("system")
+    cells: dict[str, list[object]] = {}
+    for system in contents.order:
+        mark = " (baseline)" if [system] == list(contents.baselines) else ""
+        cells[system] = [Cell(value=system, text=f"{contents.short_names[system]}{mark}")]
+    for measure in measures:
+        means = {s: contents.mean(s, measure) for s in contents.order}
+        digits = decimals(*means.values())
+        for system, value in means.items():
+            low, high = _interval(contents, system, measure, value)
+            in_units = measure.is_cost and measure.unit
+            cells[system].append(
+                Cell(
+                    value=value,
+                    text=amount(value, measure.unit) if in_units else number(value, digits),
+                    span=f"{amount(low, measure.unit)} to {amount(high, measure.unit)}"
+                    if in_units and low is not None
+                    else "",
+                    mark=marks.get((system, measure.label), ""),
+                    best=value is not None and value == best[measure.label],
+                    low=low,
+                    high=high,
+                )
+            )
+        columns.append(
+            Column(
+                name=header(measure),
+                help=measure.definition.summary,
+                digits=digits,
+                interval=True,
+                marks=any(label == measure.label for _, label in marks),
+            )
+        )
+    return columns, [cells[system] for system in contents.order]
 
 
 def _best(contents: PageContents) -> dict[str, float | None]:
@@ -136,70 +181,8 @@ def _interval(
     return low, high
 
 
-def _stars(contents: PageContents, system: str, measure: Measure) -> str:
-    own = [
-        p
-        for p in (contents.comparison.pairs if contents.comparison else ())
-        if (p.system, p.baseline) == (system, contents.baseline) and p.measure == measure
-    ]
-    return own[0].stars if own and own[0].stars != "ns" else ""
-
-
-def bounds(evaluation: Evaluation, number_: int) -> Table:
-    """The bounds of the means, under a policy with bounds."""
-    columns = [*text_columns("run", "measure"), *number_columns("value", "lower", "upper")]
-    rows = [
-        [run.name, m.label, run[m], *run.bounds(m)]
-        for run in evaluation.runs
-        for m in evaluation.measures
-    ]
-    policy = "ties" if evaluation.policy.ties == "bounds" else "unjudged"
-    note = f"Policy {policy}=bounds: {CHOICES[policy]['bounds']}."
-    return Table(f"bounds{number_ or ''}", "Bounds of the means", columns, rows, note)
-
-
-def differences(contents: PageContents) -> Table:
-    """Each system against the baselines: difference, interval, p-value, wins and losses."""
-    comparison = contents.comparison
-    assert comparison is not None
-    several = len(comparison.baselines) > 1
-    columns = [
-        *text_columns("system", *(["baseline"] if several else []), "measure"),
-        Column(name="difference", signed=True, help="system minus baseline", interval=True),
-        Column(name="change", help="relative to the baseline"),
-        Column(name="p", help="of this test alone"),
-        Column(name="corrected p", help="corrected for multiple tests"),
-        *text_columns("stars", "verdict"),
-        Column(
-            name="effect d_z",
-            digits=2,
-            signed=True,
-            help="mean difference divided by its standard deviation",
-        ),
-        *count_columns("wins", "ties", "losses", contents.unit_nouns[1]),
-    ]
-    rows = []
-    for pair in comparison.pairs:
-        change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%".replace("-", "−")
-        rows.append([
-            pair.system,
-            *([pair.baseline] if several else []),
-            header(pair.measure),
-            difference_cell(comparison, pair),
-            Cell(value=pair.relative, text=change),
-            p_cell(comparison, pair.p),
-            p_cell(comparison, pair.p_corrected),
-            pair.stars,
-            comparison.verdict(pair),
-            pair.d_z,
-            pair.wins,
-            pair.ties,
-            pair.losses,
-            pair.queries,
-        ])  # fmt: skip
-    note = (
-        f"Below each difference: its {100 * comparison.settings.confidence:g}% interval. "
-        f"{verdict_note(comparison, comparison.pairs)}"
-    )
-    note += contents.judge_note
-    return Table("differences", "Differences from the baseline", columns, rows, note)
+def _marks(contents: PageContents) -> dict[tuple[str, str], str]:
+    """The stars of the difference from the baseline, by system and measure; empty with several."""
+    if contents.comparison is None or len(contents.baselines) > 1:
+        return {}
+    return {(p.system, p.measure.label): p.mark for p in contents.comparison.pairs if p.mark}

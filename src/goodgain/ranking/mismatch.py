@@ -1,0 +1,108 @@
+"""Ids that differ only in how they are written, so that next to nothing of a run is judged.
+
+Such a run is measured as if it had found nothing. Nobody can know what was meant, so ids are never
+changed; but what would match is said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+from goodgain.errors import GoodgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from goodgain.data import Qrels, Run
+    from goodgain.ranking.scores import Coverage, RunScores
+
+_SUSPICIOUS = 0.05  # of what could be judged at most
+_ENOUGH = 0.5  # of the ids that match nothing must match, or it is a coincidence
+_MOST_ROWS = 5_000_000  # beyond which the run is not read again
+_NUMBER = re.compile(r"0*(\d+)(\.0*)?")
+
+_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("case", str.casefold),
+    ("blanks", lambda name: "".join(name.split())),
+    ("leading zeros", lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", name)),
+    ("whole numbers written as decimals", lambda name: _NUMBER.sub(r"\1", name, count=1)),
+    ("Unicode forms", lambda name: unicodedata.normalize("NFKC", name)),
+)
+
+
+class _Group(NamedTuple):
+    """Ids that should match: those of the judgments, and those of the run that match none of them."""
+
+    query: str
+    judged: set[str]
+    others: list[str]
+
+
+def mismatch_notes(run: RunScores) -> list[str]:
+    """What would match if ids were written alike, if queries are left over or next to nothing is judged."""
+    coverage = run.coverage
+    if not coverage.is_suspicious or coverage.documents > _MOST_ROWS:
+        return []
+    retrieved = coverage.documents - coverage.unjudged_documents
+    try:
+        evaluator, table = run.tables()
+    except GoodgainError:  # a pipe, in a cluster, or changed since
+        none = f"none of the {coverage.documents:,} documents is judged: are the ids written alike?"
+        return [] if retrieved else [none]
+    qrels = evaluator.qrels
+    notes = _query_notes(qrels, table) if coverage.leaves_queries else []
+    if retrieved <= _SUSPICIOUS * min(coverage.documents, qrels.judgments):
+        notes += _document_notes(qrels, table, coverage)
+    return notes
+
+
+def _query_notes(qrels: Qrels, run: Run) -> list[str]:
+    in_run, judged = dict.fromkeys(run.rows()[0]), set(qrels.queries)
+    others = [query for query in in_run if query not in judged]
+    return _note("queries", [_Group("", judged - in_run.keys(), others)])
+
+
+def _document_notes(qrels: Qrels, run: Run, coverage: Coverage) -> list[str]:
+    lists: dict[str, list[str]] = {}
+    for query, doc in zip(*run.rows()[:2], strict=True):
+        lists.setdefault(query, []).append(doc)
+    groups: list[_Group] = []
+    for query, docs in lists.items():
+        if query in qrels:
+            judged = qrels[query]
+            others = [doc for doc in docs if doc not in judged]
+            if judged and others:
+                groups.append(_Group(query, set(judged), others))
+    if notes := _note("documents", groups):
+        return notes
+    if coverage.documents > coverage.unjudged_documents or not groups:
+        return []
+    group = groups[0]
+    return [
+        f"none of the {coverage.documents:,} documents is judged: query '{group.query}' has document "
+        f"'{group.others[0]:.60}', its judgments have '{min(group.judged):.60}'"
+    ]
+
+
+def _note(what: str, groups: Sequence[_Group]) -> list[str]:
+    """One sentence about the first form that lets most of the judged ids match."""
+    for name, form in _FORMS:
+        possible = matching = 0
+        example: tuple[str, str] | None = None
+        for _, judged, others in groups:
+            written = {form(other): other for other in others}
+            both = [known for known in judged if form(known) in written]
+            possible += min(len(judged), len(written))
+            matching += len(both)
+            if both and example is None:
+                first = min(both)
+                example = written[form(first)], first
+        if example and matching >= _ENOUGH * possible:
+            return [
+                f"{matching:,} of {possible:,} {what} that match nothing ({matching / possible:.0%}) would "
+                f"match without differences in {name}: the run has '{example[0]:.60}', the judgments have "
+                f"'{example[1]:.60}'"
+            ]
+    return []

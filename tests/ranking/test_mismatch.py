@@ -1,0 +1,115 @@
+"""Ids that differ only in how they are written are reported, with what would match; ids are never changed."""
+
+import json
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import goodgain as gg
+from goodgain.errors import InputError
+
+FORMS: dict[str, tuple[str, Callable[[int], str], Callable[[int], str]]] = {
+    "case": ("case", "Doc-{}".format, "doc-{}".format),
+    "blanks": ("blanks", "doc {}".format, "doc{}".format),
+    "zeros": ("leading zeros", "{:08d}".format, "{}".format),
+    "zeros inside": ("leading zeros", "doc-{:04d}".format, "doc-{}".format),
+    "decimals": ("whole numbers", "{}.0".format, "{}".format),
+    "unicode": (
+        "Unicode forms",
+        "caf\u00e9{}".format,
+        lambda i: unicodedata.normalize("NFD", f"caf\u00e9{i}"),
+    ),
+}
+
+
+def tables(judged: Callable[[int], str], retrieved: Callable[[int], str]) -> tuple[dict, dict]:
+    qrels = {f"q{q}": {judged(10 * q + d): d % 2 for d in range(1, 8)} for q in range(1, 6)}
+    run = {f"q{q}": {retrieved(10 * q + d): 1.0 / d for d in range(1, 8)} for q in range(1, 6)}
+    return qrels, run
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_documents(name: str, swapped: bool) -> None:
+    what, one, other = FORMS[name]
+    judged, retrieved = (other, one) if swapped else (one, other)
+    (note,) = gg.evaluate(*tables(judged, retrieved), "nDCG@10").warnings()
+    assert (
+        f"35 of 35 documents that match nothing (100%) would match without differences in {what}"
+        in note
+    )
+    assert f"the run has '{retrieved(11)}', the judgments have '{judged(11)}'" in note
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_queries_some_of_which_match(name: str) -> None:
+    what, one, other = FORMS[name]
+    qrels = {"same": {"a": 1}, **{one(i): {"a": 1} for i in range(1, 5)}}
+    run = {"same": {"a": 1.0}, **{other(i): {"a": 1.0} for i in range(1, 5)}}
+    notes = gg.evaluate(qrels, run, "P@1").warnings()
+    assert any(f"4 of 4 queries that match nothing (100%) would match without differences in {what}" in n
+               for n in notes)  # fmt: skip
+
+
+def test_documents_of_another_collection() -> None:
+    (note,) = gg.evaluate(*tables("a{}".format, "b{}".format), "nDCG@10").warnings()
+    assert note == (
+        "run: none of the 35 documents is judged: query 'q1' has document 'b11', its judgments have 'a11'"
+    )
+
+
+def test_silent_when_judgments_are_sparse_but_found() -> None:
+    qrels = {f"q{i}": {"answer": 1} for i in range(20)}
+    run = {
+        f"q{i}": {**{f"d{j}": 1.0 - j / 1000 for j in range(200)}, "answer": 0.0} for i in range(20)
+    }
+    assert gg.evaluate(qrels, run, "RR").warnings() == []
+
+
+def test_the_command_warns_also_about_a_pipe(tmp_path: Path) -> None:
+    lines = {"qrels.txt": "", "run.txt": ""}
+    for i in range(1, 8):
+        lines["qrels.txt"] += f"q 0 Doc-{i} 1\n"
+        lines["run.txt"] += f"q Q0 doc-{i} {i} {1 / i} t\n"
+    for name, text in lines.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "goodgain", "evaluate", str(tmp_path / "qrels.txt")]
+    expected = {
+        str(tmp_path / "run.txt"): "7 of 7 documents that match nothing (100%) would match without",
+        "-": "none of the 7 documents is judged: are the ids written alike?",
+    }
+    for run, note in expected.items():
+        done = subprocess.run(
+            [*command, run], input=lines["run.txt"], capture_output=True, text=True, check=True
+        )
+        assert note in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"q1": {"a": 1, "a": 0}}',
+        '{"q1": {"a": 1}, "q1": {"b": 1}}',
+        '{"q1": {"a": 1, "\\u0061": 2}}',
+    ],
+)
+def test_a_repeated_key_of_a_dictionary_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "qrels.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"duplicate key '(a|q1)' in a JSON object"):
+        gg.evaluate(str(path), {"q1": {"a": 1.0}}, "P@1")
+
+
+@pytest.mark.parametrize("field", ["query_id", "doc_id", "score"])
+def test_a_repeated_field_of_a_line_is_an_error(tmp_path: Path, field: str) -> None:
+    row = {"query_id": "q1", "doc_id": "a", "score": 1.0}
+    line = json.dumps(row)[:-1] + f", {json.dumps(field)}: {json.dumps(row[field])}}}"
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({**row, "doc_id": "b"}) + "\n" + line + "\n")
+    with pytest.raises(InputError, match=f"field '{field}' occurs twice") as error:
+        gg.evaluate({"q1": {"a": 1}}, str(path), "P@1")
+    assert error.value.where.endswith("run.jsonl:2")
