@@ -504,7 +504,14 @@ def choose_engine(args: argparse.Namespace) -> Any:
         if not equals:
             raise UsageError(f"invalid --conf '{text}'", hint="expected KEY=VALUE")
         settings[key.strip()] = value.strip()
-    return SparkEngine(start(args.master, settings), args.partitions)
+    target = getattr(args, "output", None)
+    output = target if is_url(target) else None
+    return SparkEngine(start(args.master, settings), args.partitions, output=output)
+
+
+def is_url(path: str | None) -> bool:
+    """Whether an output goes to a lake rather than to a file."""
+    return path is not None and "://" in path
 
 
 def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:

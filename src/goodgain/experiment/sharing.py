@@ -120,6 +120,10 @@ class SharedSearches:
         """How long the searches took that the call did not have to make, and how many there were."""
         return (self._round.seconds, self._round.reused) if self._round else (0.0, 0)
 
+    def close(self) -> None:
+        """From now on every call makes all its searches."""
+        self._round = None
+
     @property
     def current(self) -> _Round | None:
         """The round of the call that is being made."""

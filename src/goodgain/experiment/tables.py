@@ -16,7 +16,9 @@ from goodgain.comparison.render import (
     stars_legend,
 )
 from goodgain.experiment.judgments import SPAN
+from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
+from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
@@ -24,16 +26,19 @@ if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
 
 
-def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
-    """The tables of an experiment with their legend."""
-    tables = [block_text(block, format) for block in _blocks(result)]
+def experiment_text(result: ExperimentResult, format: str, *, brief: bool = False) -> str:  # noqa: A002
+    """The tables of an experiment with their legend; `brief` leaves all but the primary measures out."""
+    blocks = _blocks(result)[: 1 if brief else None]
+    tables = [block_text(block, format) for block in blocks]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
     card = None if result.comparison is None else result.comparison.card()
     if card is not None and format != "latex":
-        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
+        text = card_text(card) if format == "table" else card_markdown(card)
+        tables.insert(0, _plain(text, result.plan.rel))
     mark = "% " if format == "latex" else ""
-    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
+    lines = _legend(result)[: 2 if brief else None]
+    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
 
 
 def long_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
@@ -54,17 +59,18 @@ def experiment_html(result: ExperimentResult) -> str:
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
     card = None if result.comparison is None else result.comparison.card()
-    return scores + blocks_html(_blocks(result), _legend(result), card)
+    tables = scores + blocks_html(_blocks(result), _legend(result), card)
+    return tables + ("" if alone else warnings_html(result.warnings()))
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
-        return [_timings(result), *_failures(result)]
+        return [*latency_blocks(result), *_failures(result)]
     main, *others = means(c)
     _add_judged(main, result)
     groups = [_group(c, group) for group in c.groups]
-    tables = [main, _timings(result), *_failures(result), *groups, *others]
+    tables = [main, *latency_blocks(result), *_failures(result), *groups, *others]
     return [_without_rel(block, result.plan.rel) for block in tables]
 
 
@@ -139,6 +145,7 @@ def _legend(result: ExperimentResult) -> list[str]:
             f"Latencies of {len(result.composed)} systems are composed: what the grid has in common is "
             "searched and timed once per query."
         )
+    lines += latency_legend(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 
 
@@ -174,26 +181,4 @@ def _group(c: Comparison, group: str) -> Block:
             else:
                 row.append(Cell(number(own[0].mean), own[0].mark))
         block.rows.append(row)
-    return block
-
-
-def _timings(result: ExperimentResult) -> Block:
-    columns = ["system", "mean ms", "p50", "p95", "p99", "queries/s", "index s", "index MB", "calls",
-               "failed"]  # fmt: skip
-    is_repeated = any(t.warm is not None for t in result.timings.values())
-    if is_repeated:
-        columns.insert(5, "warm")
-    block = Block("latency", columns)
-    for name, t in result.timings.items():
-        times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
-        if is_repeated:
-            times.append("-" if t.warm is None else number(1000 * t.warm, 2))
-        size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        indexing = "reused" if t.index_reused else "-"
-        if t.index_seconds is not None:
-            indexing = number(t.index_seconds, 2)
-        failed = f"{t.failed + t.timed_out:,}"
-        block.rows.append(
-            [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]
-        )
     return block

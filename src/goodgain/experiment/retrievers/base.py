@@ -138,7 +138,15 @@ class Retriever:
         """The memory of the arrays in the index, components included."""
         from goodgain.experiment.retrievers.memory import bytes_of
 
-        return bytes_of([vars(retriever) for retriever in self.all_retrievers()])
+        shared = ("stages", "_indexed_with")  # they hold what other systems computed, too
+        return bytes_of(
+            [
+                value
+                for retriever in self.all_retrievers()
+                for name, value in vars(retriever).items()
+                if name not in shared
+            ]
+        )
 
     def all_retrievers(self) -> Iterator[Retriever]:
         """The retriever itself and all those it is built on, each once."""
