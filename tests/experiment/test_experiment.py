@@ -133,7 +133,7 @@ def test_interleaving_orders_differ():
     systems = {
         name: (lambda query, name=name: calls.append(name) or first(query)) for name in "abc"
     }
-    experiment(systems, warmup=0, repeats=2).run()
+    experiment(systems, warmup=0, repeats=2, control=False).run()
     rounds = [tuple(calls[i : i + 3]) for i in range(0, len(calls), 3)]
     assert all(sorted(r) == ["a", "b", "c"] for r in rounds)  # a query goes to all before the next
     assert len(set(rounds)) > 3  # in random orders
@@ -148,7 +148,7 @@ def test_warm_up_is_not_counted():
             time.sleep(0.1)
         return first(query)
 
-    result = experiment({"a": slow_at_first, "b": first}, warmup=1).run()
+    result = experiment({"a": slow_at_first, "b": first}, warmup=1, control=False).run()
     assert len(calls) == len(QUERIES) + 1
     assert result.timings["a"].calls == len(QUERIES)
     assert result.timings["a"].mean < 0.05
@@ -355,11 +355,13 @@ def test_a_second_run_makes_no_calls_and_a_new_system_only_its_own(tmp_path):
         calls.put(query)
         return first(query)
 
-    before = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
-    after = experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
+    before = experiment({"a": counted, "b": first}, warmup=0, control=False).run(tmp_path)
+    after = experiment({"a": counted, "b": first}, warmup=0, control=False).run(tmp_path)
     assert calls.qsize() == len(QUERIES)
     assert str(after) == str(before)
-    more = experiment({"a": counted, "b": first, "c": "bm25"}, warmup=0).run(tmp_path)
+    more = experiment({"a": counted, "b": first, "c": "bm25"}, warmup=0, control=False).run(
+        tmp_path
+    )
     assert calls.qsize() == len(QUERIES)
     assert more.systems == ("a", "b", "c")
 
@@ -389,7 +391,7 @@ documents = {{f"d{{i}}": f"word{{i}} about topic{{i % 5}} and more" for i in ran
 queries = {{f"q{{i}}": f"topic{{i % 5}} word{{i}}" + "x" * i for i in range(40)}}
 qrels = {{q: {{f"d{{i}}": 1 for i in range(40) if i % 5 == int(q[1:]) % 5}} for q in queries}}
 systems = {{"a": logged("a", 0.02), "b": logged("b", 0.02), "knn": "knn", "swarm": Swarm("knn")}}
-gg.Experiment(documents, queries, qrels, systems, warmup=0, seeds=[1, 2]).run({folder!r})
+gg.Experiment(documents, queries, qrels, systems, warmup=0, seeds=[1, 2], control=False).run({folder!r})
 """
 
 
@@ -545,7 +547,9 @@ def test_more_repeats_continue(tmp_path):
         calls.put(query)
         return first(query)
 
-    experiment({"a": counted, "b": first}, warmup=0).run(tmp_path)
-    result = experiment({"a": counted, "b": first}, warmup=0, repeats=3).run(tmp_path)
+    experiment({"a": counted, "b": first}, warmup=0, control=False).run(tmp_path)
+    result = experiment({"a": counted, "b": first}, warmup=0, repeats=3, control=False).run(
+        tmp_path
+    )
     assert calls.qsize() == 3 * len(QUERIES)
     assert result.timings["a"].calls == 3 * len(QUERIES)

@@ -233,7 +233,7 @@ def test_the_depth_follows_the_measures(measures, depth):
     result = run({"a": all_of_them}, measures=measures)
     assert result.settings["depth"] == depth
     assert {len(call["hits"]) for call in result.folder.calls} == {depth}
-    assert not any("documents" in text for text in result.warnings())
+    assert not any("lists" in text for text in result.warnings())
 
 
 def test_lists_that_are_too_short_are_said():
@@ -351,7 +351,8 @@ def test_a_repeated_call_is_warm_and_reported_apart():
     result = run({"a": cached}, repeats=3)
     timing = result.timings["a"]
     assert timing.mean >= 0.02
-    assert timing.warm < 0.01
+    assert timing.warm.mean < 0.01
+    assert timing.warm.p95 < 0.02 <= timing.p50
     assert result["a"]["Latency"] >= 0.02
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from goodgain.experiment.grid import LIMIT as GRID_LIMIT
 from goodgain.experiment.grid import Expansion, Recipe, expand
 from goodgain.experiment.groups import TARGETS, by_targets
 from goodgain.experiment.judgments import SPAN, Matching, read_judgments, require_measures
+from goodgain.experiment.loads import Load
 from goodgain.experiment.machine import machine_facts
 from goodgain.experiment.plan import Plan, documents_of, primary_measures
 from goodgain.experiment.queries import (
@@ -70,9 +72,11 @@ class Experiment:
     default measures. `depth` is how many documents are kept of each answer: by default 100, or as many as
     the measures look at (1000 for those of whole lists, such as AP). `duplicates` and `identity` say which
     documents of an answer are the same, as in `evaluate`. Systems that depend on a seed run once for each of
-    `seeds`. `filters` names columns of the queries that restrict the documents, for retrievers that take
-    filters; without it a column `filters` may hold them. `versions` names the version of systems
-    whose state cannot be read, such as clients of a service.
+    `seeds`. With `control` the baseline is timed against itself, too. `rates` are calls per second that then
+    arrive at every system, for `load_seconds` each, or "saturation"; `arrivals` is poisson or fixed, and at
+    most `workers` calls are in flight. `filters` names columns of the queries that restrict the documents,
+    for retrievers that take filters; without it a column `filters` may hold them. `versions` names
+    the version of systems whose state cannot be read, such as clients of a service.
     `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
     one; a system becomes one system for each point, up to `grid_limit` of them.
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
@@ -112,6 +116,11 @@ class Experiment:
         warmup: int = 3,
         concurrency: int = 1,
         timeout: float | None = None,
+        control: bool = True,
+        rates: Sequence[float] | str = (),
+        arrivals: str = "poisson",
+        load_seconds: float = 10.0,
+        workers: int = 32,
         unjudged: str = "error",
         duplicates: str = "best",
         identity: Any = None,
@@ -140,7 +149,14 @@ class Experiment:
         if not cache_limit > 0:
             raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
         self.cache, self.cache_limit = cache, cache_limit
+        self.load = Load(
+            rates=rates if isinstance(rates, str) else tuple(rates),
+            arrivals=arrivals,
+            seconds=load_seconds,
+            workers=workers,
+        )
         self.duplicates = duplicates
+        self.identity = to_json(identity)
         self.canonical = None if identity is None else canonical_ids(identity)
         chosen = parse_all(default_measures(rel) if measures is None else measures)
         if all(measure.name != "Latency" for measure in chosen):
@@ -207,7 +223,7 @@ class Experiment:
         )
         self.tokenizer = tokenizer
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
-        self.concurrency, self.timeout = concurrency, timeout
+        self.concurrency, self.timeout, self.control = concurrency, timeout, control
         digest = hash_texts(self.documents, self.queries)
         by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
         for name, version in self.versions.items():
@@ -218,7 +234,7 @@ class Experiment:
                 data=digest,
                 depth=depth,
                 versions=by_object,
-                answers=[duplicates, to_json(identity), *self._fields_of(search)],
+                answers=[duplicates, self.identity, *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
@@ -365,6 +381,11 @@ class Experiment:
             tokenizer=self.tokenizer,
         )
 
+    @property
+    def is_controlled(self) -> bool:
+        """Whether the baseline is timed against itself: there is something to compare it with."""
+        return self.control and len(self.systems) > 1
+
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
         return [
@@ -423,6 +444,9 @@ class Experiment:
             "warmup": self.warmup,
             "concurrency": self.concurrency,
             "timeout": self.timeout,
+            "identity": self.identity,
+            "control": self.is_controlled,
+            "load": asdict(self.load),
             "plan": self.plan.to_dict(),
         }
 

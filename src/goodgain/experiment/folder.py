@@ -150,6 +150,15 @@ class Folder:
         )
         return next(reversed(list(records)), {})
 
+    def first_call_of(self, system: str) -> float | None:
+        """The seconds of the first call of a system in its last session, before anything was warm."""
+        address = self.settings["systems"][system].get("address")
+        records = (
+            c for c in self.calls if c.get("warmup") == system and c.get("address") == address
+        )
+        last = next(reversed(list(records)), None)
+        return None if last is None else last["seconds"]
+
     def add(self, record: dict[str, Any]) -> None:
         """Append a record; once this returns, killing the process does not lose it."""
         self.calls.append(record)

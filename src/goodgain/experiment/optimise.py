@@ -15,8 +15,8 @@ from goodgain.experiment.plan import documents_of
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.racing import NONE_LEFT, Race, Rules
 from goodgain.experiment.result import ExperimentResult
-from goodgain.experiment.run_tables import is_timed
 from goodgain.experiment.session import Session
+from goodgain.experiment.timings import is_timed
 from goodgain.measures.grammar import parse_all
 from goodgain.stats.betting import mean_bounds, percentile_bounds
 from goodgain.stats.margin import Margin

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.experiment.control import control_of
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.judgments import (
     DOCUMENT,
@@ -17,8 +18,9 @@ from goodgain.experiment.judgments import (
     needs_texts,
     read_judgments,
 )
+from goodgain.experiment.loads import LOAD_COLUMNS, load_rows, load_steps
 from goodgain.experiment.plan import Plan, documents_of, primary_measures
-from goodgain.experiment.run_tables import RunTable, is_timed
+from goodgain.experiment.run_tables import RunTable
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
     QUERIES,
@@ -26,7 +28,7 @@ from goodgain.experiment.snapshot import (
     load_texts,
     snapshot_files,
 )
-from goodgain.experiment.timing import TIMEOUT, Timing, latency_statistics
+from goodgain.experiment.timings import answer_notes, is_timed, load_notes, system_timing
 from goodgain.experiment.unjudged import FILE as JUDGE
 from goodgain.experiment.unjudged import chunk_notes, judged_shares, pairs_text, returned_once
 from goodgain.io.atomic import write_texts
@@ -41,7 +43,10 @@ if TYPE_CHECKING:
     from goodgain.comparison import Comparison
     from goodgain.data import Qrels, Run
     from goodgain.experiment.choice import Choices
+    from goodgain.experiment.control import Control
+    from goodgain.experiment.loads import LoadStep
     from goodgain.experiment.stages import StageCounts
+    from goodgain.experiment.timing import Timing
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
 
@@ -369,36 +374,25 @@ class ExperimentResult(Reportable):
         return key in self.systems or key in self.keys()
 
     @cached_property
+    def control(self) -> Control | None:
+        """The baseline against itself, in the last session that made such calls; None if there is none."""
+        return control_of(self.folder, self.plan.test)
+
+    @cached_property
+    def loads(self) -> dict[str, tuple[LoadStep, ...]]:
+        """What each system did at each rate of arriving calls, by rising rate."""
+        return load_steps(self.folder)
+
+    @cached_property
     def timings(self) -> dict[str, Timing]:
         """The latency of each system over all its calls, and the cost of its index."""
-        return {name: self._timing(name) for name in (*self.systems, *self.failures)}
-
-    def _timing(self, system: str) -> Timing:
-        calls = [call for call in self._calls if call["system"] == system]
-        all_timed = [call for call in calls if is_timed(call)]
-        timed = [call for call in all_timed if not call["repeat"]]
-        warm = [call["seconds"] for call in all_timed if call["repeat"]]
-        span = _span(timed) if self.settings["concurrency"] > 1 else None
-        index = self.folder.index_of(system)
-        failures = [call for call in calls if "error" in call]
-        errors: dict[str, str] = {}
-        for call in failures:
-            errors.setdefault(call["query"], call["error"])
-        timeouts = sum(call["error"] == TIMEOUT for call in failures)
-        return Timing(
-            system=system,
-            **{**latency_statistics([c["seconds"] for c in timed], span), "calls": len(all_timed)},
-            index_seconds=index.get("seconds"),
-            index_bytes=index.get("bytes"),
-            index_reused=tuple(index.get("reused", ())),
-            failed=len(failures) - timeouts,
-            timed_out=timeouts,
-            errors=errors,
-            inconsistent=len({call["query"] for call in calls if call.get("differs")}),
-            warm=math.fsum(warm) / len(warm) if warm else None,
-            repeated=sum("repeated" in call for call in calls),
-            beside=sum("beside" in call for call in calls),
-        )
+        calls: dict[str, list[dict[str, Any]]] = {}
+        for call in self._calls:
+            calls.setdefault(call["system"], []).append(call)
+        return {
+            name: system_timing(self.folder, name, calls.get(name, []))
+            for name in (*self.systems, *self.failures)
+        }
 
     @cached_property
     def judged_shares(self) -> dict[str, float]:
@@ -451,7 +445,7 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: the vectors of queries were computed before, so its latency is without them"
                 )
-        messages += self._depth_warnings()
+        messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:
             return messages
         for system in self._timed_apart:
@@ -513,6 +507,9 @@ class ExperimentResult(Reportable):
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
         texts[str(path / "latency.csv")] = render("csv", columns, rows)
+        if self.loads:
+            steps = [step for own in self.loads.values() for step in own]
+            texts[str(path / "load.csv")] = render("csv", list(LOAD_COLUMNS), load_rows(steps))
         write_texts(texts)
         if self.comparison is not None:
             self.comparison.save(path / "comparison.json")
@@ -546,17 +543,6 @@ def _has_query_vectors(settings: dict[str, Any]) -> bool:
     return settings.get("query_vectors") is not None or any(
         map(_has_query_vectors, settings.get("components", ()))
     )
-
-
-def _span(calls: list[dict[str, Any]]) -> float:
-    """The duration of overlapping calls: from first to last of each round, summed over rounds."""
-    rounds: dict[tuple[Any, ...], list[float]] = {}
-    for call in calls:
-        key = (call["session"], call["seed"], call["repeat"])
-        span = rounds.setdefault(key, [math.inf, -math.inf])
-        span[0] = min(span[0], call["start"])
-        span[1] = max(span[1], call["start"] + call["seconds"])
-    return math.fsum(end - start for start, end in rounds.values())
 
 
 def _file_name(name: str) -> str:

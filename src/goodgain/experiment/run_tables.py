@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Run
-from goodgain.experiment.timing import TIMEOUT
+from goodgain.experiment.timings import is_timed
 from goodgain.spans.pieces import chunk_id
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class RunTable:
     ) -> None:
         self._results: dict[str, list[Any]] = {}  # (document, score) pairs, or ids without scores
         self._seconds: dict[str, float] = {}
+        self._costs: dict[str, float] = {}
         self._document_of = document_of
         self._by_span = by_span
 
@@ -31,6 +32,8 @@ class RunTable:
             self._results[call["query"]] = self._judged(call["hits"])
         if is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
             self._seconds[call["query"]] = call["seconds"]
+        if "cost" in call and not call["repeat"]:
+            self._costs[call["query"]] = call["cost"]
 
     def _judged(self, results: list[Any]) -> list[Any]:
         """The results as they are judged; the best chunk of a document stands for it."""
@@ -43,8 +46,8 @@ class RunTable:
         return list(best.values())
 
     def run(self, name: str) -> Run:
-        """The run, with the latency of each query."""
-        return Run(self._rankings(), name=name, latency=self._seconds)
+        """The run, with the latency of each query, and its cost if calls report one."""
+        return Run(self._rankings(), name=name, latency=self._seconds, cost=self._costs or None)
 
     def _rankings(self) -> dict[str, Any]:
         """Scores by document; lists if a query has none, since a run has scores for all or for none."""
@@ -54,8 +57,3 @@ class RunTable:
                 for query, results in self._results.items()
             }
         return {query: dict(results) for query, results in self._results.items()}
-
-
-def is_timed(call: dict[str, Any]) -> bool:
-    """Whether a call has a latency: it was answered or timed out, and nothing else kept the machine busy."""
-    return bool(call.get("error", TIMEOUT) == TIMEOUT) and "beside" not in call

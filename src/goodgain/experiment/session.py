@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from goodgain.experiment.chunks import chunk_facts
+from goodgain.experiment.control import control_queries, with_control
 from goodgain.experiment.judgments import CHUNK
+from goodgain.experiment.loads import LoadGenerator, step_of
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
@@ -16,11 +21,12 @@ from goodgain.experiment.stages import Use
 from goodgain.experiment.timing import Caller, error_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from goodgain.experiment.experiment import Experiment, Key
     from goodgain.experiment.folder import Folder
     from goodgain.experiment.stages import Stages
+    from goodgain.experiment.timing import Outcome
 
     Task = tuple[Key, str, int]  # (system and seed, query, repeat)
 
@@ -37,8 +43,13 @@ class Session:
         self._progress = progress
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
         self._remade = self._unknown_again(folder)
+        addresses = {name: each.digest for name, each in experiment.addresses.items()}
         done = [c for c in folder.current_calls() if "error" not in c]
-        self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in done}
+        self._done = {((c["system"], c["seed"]), c["query"], c["repeat"]) for c in done} | {
+            ((c["control"], c["seed"]), c["of"], c["call"])
+            for c in folder.calls
+            if "control" in c and addresses.get(c["control"]) == c["address"]
+        }
         self._first_rankings = {
             (c["system"], c["seed"], c["query"]): c.get("hits") for c in done if not c["repeat"]
         }
@@ -63,10 +74,14 @@ class Session:
     def run(self) -> None:
         """Make every call that the folder does not have."""
         waiting = [task for task in self._schedule() if task not in self._done]
+        called = {key for key, _, repeat in waiting if repeat >= 0}
+        # a control belongs to calls that are timed in this session
+        waiting = [task for task in waiting if task[2] >= 0 or task[0] in called]
+        loaded = [key for key in self._first_seeds() if self._next_rate(key[0]) is not None]
         try:
-            self._count_searches({key[0] for key, _, _ in waiting})
-            if waiting:
-                self._make_calls(waiting)
+            self._count_searches({key[0] for key in called})
+            if waiting or loaded:
+                self._make_calls(waiting, loaded)
         finally:
             self._folder.set_stages(self._stages.counts())
 
@@ -78,8 +93,8 @@ class Session:
             use = Use(kind=kind, address=address, seconds=0, earlier=not is_left, computed=is_left)
             self._stages.count(name, [use])
 
-    def _make_calls(self, waiting: list[Task]) -> None:
-        searches = self._indexed(list(dict.fromkeys(key for key, _, _ in waiting)))
+    def _make_calls(self, waiting: list[Task], loaded: list[Key]) -> None:
+        searches = self._indexed(list(dict.fromkeys([*(key for key, _, _ in waiting), *loaded])))
         waiting = [task for task in waiting if task[0] in searches]
         caller = self.caller()
         bar = Progress("searching", len(waiting), self._progress)
@@ -93,6 +108,8 @@ class Session:
                 self._call_concurrently(caller, searches, waiting, bar)
         finally:
             bar.close()
+        if loaded:
+            self._make_load(caller, {key: searches[key] for key in loaded if key in searches})
 
     def caller(self) -> Caller:
         """What makes the calls of the experiment."""
@@ -112,14 +129,28 @@ class Session:
         """
         experiment = self._experiment
         keys, queries = experiment.keys(), list(experiment.queries)
+        baseline = next(key for key in keys if key[0] == experiment.plan.baseline)
+        controlled = control_queries(queries) if experiment.is_controlled else set()
         for repeat in range(experiment.repeats):
             if experiment.concurrency > 1:
-                for key in random.Random(repeat).sample(keys, len(keys)):
-                    yield from ((key, query, repeat) for query in queries)
+                rng = random.Random(repeat)
+                rounds = [(key, "", repeat) for key in rng.sample(keys, len(keys))]
+                if controlled and not repeat:
+                    rounds = with_control(rounds, baseline, rng)
+                for key, _, number in rounds:
+                    chosen = queries if number >= 0 else [q for q in queries if q in controlled]
+                    yield from ((key, query, number) for query in chosen)
                 continue
             for query in queries:
-                order = random.Random(f"{repeat} {query}").sample(keys, len(keys))
-                yield from ((key, query, repeat) for key in order)
+                rng = random.Random(f"{repeat} {query}")
+                order = [(key, query, repeat) for key in rng.sample(keys, len(keys))]
+                if query in controlled and not repeat:
+                    order = with_control(order, baseline, rng)
+                yield from order
+
+    def _first_seeds(self) -> list[Key]:
+        """Every system with its first seed."""
+        return list({key[0]: key for key in reversed(self._experiment.keys())}.values())[::-1]
 
     def _indexed(self, keys: list[Key]) -> dict[Key, Any]:
         """The retrievers of these systems, with their documents indexed."""
@@ -182,15 +213,30 @@ class Session:
 
     def _warm_up(self, caller: Caller, searches: dict[Key, Any]) -> None:
         """Search for something else first: a query that was searched for before is answered faster."""
+        warm: set[Key] = set()
         for text in warm_up_queries(
             list(self._experiment.queries.values()), self._experiment.warmup
         ):
-            for search in searches.values():
-                caller.call(search, text)
+            for (name, seed), search in searches.items():
+                outcome = caller.call(search, text)
+                if (name, seed) not in warm and outcome.timed:
+                    self._folder.add({
+                        "warmup": name, "address": self._experiment.addresses[name].digest,
+                        "seed": seed, "seconds": outcome.seconds, "session": self._number,
+                    })  # fmt: skip
+                warm.add((name, seed))
 
     def _call(self, caller: Caller, search: Any, key: Key, query: str, repeat: int) -> None:
         outcome = caller.call(search, self._experiment.queries[query])
         system, seed = key
+        if repeat < 0:
+            self._folder.add({
+                "control": system, "address": self._experiment.addresses[system].digest, "seed": seed,
+                "of": query, "call": repeat, "seconds": outcome.seconds, "session": self._number,
+                **({"error": outcome.error} if outcome.error else {}),
+                **({"beside": True} if outcome.beside else {}),
+            })  # fmt: skip
+            return
         record: dict[str, Any] = {
             "system": system, "address": self._experiment.addresses[system].digest, "seed": seed,
             "query": query, "repeat": repeat,
@@ -231,6 +277,56 @@ class Session:
                 for task in tasks:
                     task.result()
                     bar.advance()
+
+    def _next_rate(self, system: str) -> float | None:
+        """The next rate of calls to a system; None when all its steps were made."""
+        load = self._experiment.load
+        settings = [load.arrivals, load.seconds, load.workers]
+        address = self._experiment.addresses[system].digest
+        steps = [
+            step_of(system, record)
+            for record in self._folder.calls
+            if record.get("load") == system and record["address"] == address
+            and [record["arrivals"], record["seconds"], record["workers"]] == settings
+        ]  # fmt: skip
+        seconds = [
+            c["seconds"] for c in self._folder.calls
+            if c.get("system") == system and c["address"] == address and "error" not in c
+        ]  # fmt: skip
+        return load.next_rate(steps, fmean(seconds) if seconds else 0.0)
+
+    def _caller_of(self, caller: Caller, search: Any) -> Callable[[str], Outcome]:
+        return lambda query: caller.call(search, self._experiment.queries[query])
+
+    def _make_load(self, caller: Caller, searches: dict[Key, Any]) -> None:
+        """Let calls arrive at every rate; the systems take turns."""
+        texts, ids = self._experiment.queries, list(self._experiment.queries)
+        others = warm_up_queries(list(texts.values()), 1) or [next(iter(texts.values()))]
+        generator = LoadGenerator(self._experiment.load)
+        rates = self._experiment.load.rates
+        total = 0 if isinstance(rates, str) else len(rates) * len(searches)
+        bar = Progress("under load", total, self._progress)
+        try:
+            for number in itertools.count():
+                keys = random.Random(f"load {number}").sample(list(searches), len(searches))
+                left = [
+                    (key, rate) for key in keys if (rate := self._next_rate(key[0])) is not None
+                ]
+                for key, rate in left:
+                    search = searches[key]
+                    if not number:
+                        generator.warm_up(partial(caller.call, search, others[0]))
+                    step = generator.run(rate, self._caller_of(caller, search), ids)
+                    self._folder.add({
+                        "load": key[0], "address": self._experiment.addresses[key[0]].digest,
+                        "seed": key[1], "session": self._number, **step,
+                    })  # fmt: skip
+                    bar.advance()
+                if not left:
+                    return
+        finally:
+            bar.close()
+            generator.close()
 
 
 def warm_up_queries(texts: list[str], count: int) -> list[str]:

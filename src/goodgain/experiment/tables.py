@@ -16,6 +16,7 @@ from goodgain.comparison.render import (
     stars_legend,
 )
 from goodgain.experiment.judgments import SPAN
+from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
 from goodgain.results.text import Cell, number, render
 
@@ -60,11 +61,11 @@ def experiment_html(result: ExperimentResult) -> str:
 def _blocks(result: ExperimentResult) -> list[Block]:
     c = result.comparison
     if c is None:
-        return [_timings(result), *_failures(result)]
+        return [*latency_blocks(result), *_failures(result)]
     main, *others = means(c)
     _add_judged(main, result)
     groups = [_group(c, group) for group in c.groups]
-    tables = [main, _timings(result), *_failures(result), *groups, *others]
+    tables = [main, *latency_blocks(result), *_failures(result), *groups, *others]
     return [_without_rel(block, result.plan.rel) for block in tables]
 
 
@@ -134,6 +135,7 @@ def _legend(result: ExperimentResult) -> list[str]:
     lines += [*data_facts(result), *_judging(result)]
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
+    lines += latency_legend(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 
 
@@ -169,26 +171,4 @@ def _group(c: Comparison, group: str) -> Block:
             else:
                 row.append(Cell(number(own[0].mean), own[0].mark))
         block.rows.append(row)
-    return block
-
-
-def _timings(result: ExperimentResult) -> Block:
-    columns = ["system", "mean ms", "p50", "p95", "p99", "queries/s", "index s", "index MB", "calls",
-               "failed"]  # fmt: skip
-    is_repeated = any(t.warm is not None for t in result.timings.values())
-    if is_repeated:
-        columns.insert(5, "warm")
-    block = Block("latency", columns)
-    for name, t in result.timings.items():
-        times = [number(1000 * value, 2) for value in (t.mean, t.p50, t.p95, t.p99)]
-        if is_repeated:
-            times.append("-" if t.warm is None else number(1000 * t.warm, 2))
-        size = "-" if t.index_bytes is None else number(t.index_bytes / 1e6, 1)
-        indexing = "reused" if t.index_reused else "-"
-        if t.index_seconds is not None:
-            indexing = number(t.index_seconds, 2)
-        failed = f"{t.failed + t.timed_out:,}"
-        block.rows.append(
-            [name, *times, number(t.per_second, 1), indexing, size, f"{t.calls:,}", failed]
-        )
     return block

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goodgain.experiment.retrievers.base import SearchFunction
 
 TIMEOUT = "timeout"
+PERCENTS = (50, 95, 99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,20 +175,46 @@ class _Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """The latencies of one system in seconds, and the cost of its index.
+class Latencies:
+    """Latencies in seconds. The interval of a percentile holds for the population, with 95 % confidence.
 
-    They are those of the first call of each query; `warm` is the mean of repeated calls, which a cache may
-    answer.
+    With too few calls an interval is open: its end is infinite.
     """
 
-    system: str
     calls: int
     mean: float
     p50: float
     p95: float
     p99: float
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # by p50, p95, p99
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Latencies:
+        """The statistics of these latencies; NaN where there are none."""
+        import math
+
+        from goodgain.stats.pareto import percentiles
+        from goodgain.stats.quantiles import percentile_interval
+
+        if not seconds:
+            return cls(calls=0, mean=math.nan, p50=math.nan, p95=math.nan, p99=math.nan)
+        intervals = {f"p{p}": percentile_interval(seconds, p) for p in PERCENTS}
+        return cls(calls=len(seconds), **percentiles(seconds), intervals=intervals)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing(Latencies):
+    """The latencies of one system, and the cost of its index and of its calls.
+
+    They are those of the first call of each query (cold); `warm` are those of repeated calls, which a cache
+    may answer, and `first_call` is that of the very first call, which may load or connect something. `calls`
+    counts all that are timed.
+    """
+
+    system: str
     per_second: float
+    warm: Latencies | None = None
+    first_call: float | None = None
     index_seconds: float | None = None
     index_bytes: int | None = None
     index_reused: tuple[str, ...] = ()  # stages of an earlier run: the index has no time then
@@ -195,20 +222,18 @@ class Timing:
     timed_out: int = 0
     errors: dict[str, str] = field(default_factory=dict)  # query -> its first error
     inconsistent: int = 0  # queries with different results in a repeat
-    warm: float | None = None
     repeated: int = 0  # answers that held a document twice
+    ascending: int = 0  # answers with scores that rise from the first document to the last
+    descending: int = 0  # answers with scores that do not
     beside: int = 0  # calls beside a runaway, which are not timed
+    tokens: float | None = None  # of all calls that reported them
+    cost: float | None = None
+    silent: dict[str, int] = field(default_factory=dict)  # answers without tokens or cost, by name
 
 
-def latency_statistics(seconds: Sequence[float], span: float | None) -> dict[str, Any]:
-    """The statistics of latencies; `span` is the duration of all calls where they overlapped."""
+def queries_per_second(seconds: Sequence[float], span: float | None) -> float:
+    """Finished calls by their duration; `span` is the duration of all calls where they overlapped."""
     import math
 
-    from goodgain.stats.pareto import percentiles
-
-    if not seconds:
-        names = ("mean", "p50", "p95", "p99", "per_second")
-        return {"calls": 0, **dict.fromkeys(names, math.nan)}
     total = span if span is not None else math.fsum(seconds)
-    rate = len(seconds) / total if total > 0 else math.nan
-    return {"calls": len(seconds), **percentiles(seconds), "per_second": rate}
+    return len(seconds) / total if total > 0 else math.nan

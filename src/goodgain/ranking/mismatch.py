@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from goodgain.errors import GoodgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
     from goodgain.data import Qrels, Run
     from goodgain.ranking.scores import Coverage, RunScores
@@ -30,6 +30,14 @@ _FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("whole numbers written as decimals", lambda name: _NUMBER.sub(r"\1", name, count=1)),
     ("Unicode forms", lambda name: unicodedata.normalize("NFKC", name)),
 )
+
+
+class _Group(NamedTuple):
+    """Ids that should match: those of the judgments, and those of the run that match none of them."""
+
+    query: str
+    judged: set[str]
+    others: list[str]
 
 
 def mismatch_notes(run: RunScores) -> list[str]:
@@ -53,38 +61,37 @@ def mismatch_notes(run: RunScores) -> list[str]:
 def _query_notes(qrels: Qrels, run: Run) -> list[str]:
     in_run, judged = dict.fromkeys(run.rows()[0]), set(qrels.queries)
     others = [query for query in in_run if query not in judged]
-    return _note("queries", [((), judged - in_run.keys(), others)])
+    return _note("queries", [_Group("", judged - in_run.keys(), others)])
 
 
 def _document_notes(qrels: Qrels, run: Run, coverage: Coverage) -> list[str]:
     lists: dict[str, list[str]] = {}
     for query, doc in zip(*run.rows()[:2], strict=True):
         lists.setdefault(query, []).append(doc)
-    groups = []
+    groups: list[_Group] = []
     for query, docs in lists.items():
         if query in qrels:
             judged = qrels[query]
-            groups.append(((query,), set(judged), [doc for doc in docs if doc not in judged]))
+            others = [doc for doc in docs if doc not in judged]
+            if judged and others:
+                groups.append(_Group(query, set(judged), others))
     if notes := _note("documents", groups):
         return notes
-    if coverage.documents > coverage.unjudged_documents:
+    if coverage.documents > coverage.unjudged_documents or not groups:
         return []
-    query, judged, others = next((g for g in groups if g[1] and g[2]), ((), set(), [""]))
-    if not judged:
-        return []
+    group = groups[0]
     return [
-        f"none of the {coverage.documents:,} documents is judged: query '{query[0]}' has document "
-        f"'{others[0]:.60}', its judgments have '{min(judged):.60}'"
+        f"none of the {coverage.documents:,} documents is judged: query '{group.query}' has document "
+        f"'{group.others[0]:.60}', its judgments have '{min(group.judged):.60}'"
     ]
 
 
-def _note(what: str, groups: Iterable[tuple[tuple[str, ...], set[str], list[str]]]) -> list[str]:
+def _note(what: str, groups: Sequence[_Group]) -> list[str]:
     """One sentence about the first form that lets most of the judged ids match."""
-    listed = [group for group in groups if group[1] and group[2]]
     for name, form in _FORMS:
         possible = matching = 0
         example: tuple[str, str] | None = None
-        for _, judged, others in listed:
+        for _, judged, others in groups:
             written = {form(other): other for other in others}
             both = [known for known in judged if form(known) in written]
             possible += min(len(judged), len(written))

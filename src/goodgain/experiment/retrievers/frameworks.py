@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ PATHS = (
     *(f"{holder}.{name}" for holder in ("metadata", "meta")
       for name in ("id", "_id", "doc_id", "docid", "document_id", "source", "source_id", "file_name", "url")),
 )  # fmt: skip
+
+# How to search, and the parameter for the number of documents: vector stores and retrievers of LangChain,
+# retrievers of LlamaIndex.
+_METHODS = {"similarity_search": "k", "invoke": "", "retrieve": ""}
 
 
 class Framework(Retriever):
@@ -109,19 +114,22 @@ def _search_of(value: Any) -> Callable[[str, int], Any] | None:
     """How to search an object, by what it has."""
     if value is None:
         return None
-    if callable(search := getattr(value, "similarity_search", None)):  # a vector store of LangChain
-        return lambda query, depth: search(str(query), k=depth)
-    if callable(search := getattr(value, "invoke", None)):
-        return lambda query, _: _documents(search(str(query)))
-    if callable(search := getattr(value, "retrieve", None)):  # LlamaIndex
-        return lambda query, _: search(str(query))
-    if callable(make := getattr(value, "as_retriever", None)):  # an index of LlamaIndex
+    for name, depth_name in _METHODS.items():
+        method: Any = getattr(value, name, None)
+        if callable(method):
+            return partial(_call, method, depth_name)
+    make: Any = getattr(value, "as_retriever", None)
+    if callable(make):  # an index of LlamaIndex
         return lambda query, depth: make(similarity_top_k=depth).retrieve(str(query))
     if _is_component(value):
         return lambda query, depth: _documents(value.run(**_inputs(value, query, depth)))
     if callable(getattr(value, "run", None)) and callable(getattr(value, "inputs", None)):
         return lambda query, _: _pipeline_documents(value, query)
     return None
+
+
+def _call(method: Any, depth_name: str, query: str, depth: int) -> Any:
+    return _documents(method(str(query), **({depth_name: depth} if depth_name else {})))
 
 
 def _documents(answer: Any) -> Any:

@@ -21,6 +21,7 @@ ORDER = (
     "funnel",
     "stopping",
     "tradeoffs",
+    "latency",
     "groups",
     "labels",
     "provenance",

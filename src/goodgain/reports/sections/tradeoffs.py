@@ -31,7 +31,6 @@ def section(contents: PageContents) -> Section | None:
         elements += _front(contents, contents.quality, costs[0])
     if prices := _prices(contents, costs):
         elements.append(_price_table(contents, prices))
-    elements += [_timings(contents, i) for i in range(len(contents.experiments))]
     return Section("tradeoffs", "Trade-offs", elements) if elements else None
 
 
@@ -94,23 +93,3 @@ def _price_table(contents: PageContents, prices: list[Price]) -> Table:
         *count_columns(contents.unit_nouns[1]),
     ]
     return Table("prices", "Time and cost", columns, rows)
-
-
-def _timings(contents: PageContents, number: int) -> Table:
-    """The timings of an experiment's calls and of its indexing."""
-    experiment = contents.experiments[number]
-    rows = [
-        [name, *(1000 * v for v in (t.mean, t.p50, t.p95, t.p99)), t.per_second, t.index_seconds,
-         None if t.index_bytes is None else t.index_bytes / 1e6, t.calls, t.failed + t.timed_out]
-        for name, t in experiment.timings.items()
-    ]  # fmt: skip
-    columns = [
-        *text_columns("system"),
-        *number_columns("mean ms", "p50 ms", "p95 ms", "p99 ms", digits=2),
-        *number_columns("queries/s", digits=1),
-        *number_columns("index s", digits=2),
-        *number_columns("index MB", digits=1),
-        *count_columns("calls", "failed"),
-    ]
-    suffix = f"-{number + 1}" if len(contents.experiments) > 1 else ""
-    return Table(f"timings{suffix}", "Latency of all calls", columns, rows)
