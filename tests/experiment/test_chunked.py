@@ -417,3 +417,14 @@ def test_places_that_a_service_reports(tmp_path):
     page = tmp_path / "page.html"
     assert command(["report", str(tmp_path / "out"), "-o", str(page), "-q"]) == 0
     assert "SpanRecall@1" in page.read_text()
+
+
+def test_lists_of_chunks_that_hold_too_few_documents_are_reported():
+    corpus = {f"d{i}": "river stone. " * 30 for i in range(10)}
+    system = {"a": chunked(splitter="tokens", size=3)}
+    for depth, is_cut in ((20, True), (400, False)):
+        result = gg.Experiment(
+            corpus, {"q": "river"}, {"q": {"d1": 1}}, system, measures="Recall@10", depth=depth
+        ).run()
+        notes = [w for w in result.warnings() if "a larger depth finds more" in w]
+        assert bool(notes) == is_cut
