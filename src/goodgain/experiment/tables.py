@@ -18,6 +18,7 @@ from goodgain.comparison.render import (
 from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
+from goodgain.io.naming import without_shared_prefix
 from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number, render
 
@@ -79,9 +80,13 @@ def _add_judged(block: Block, result: ExperimentResult) -> None:
     assert result.comparison is not None
     if not result.judged_shares:
         return
+    # Rows are in the order of ranks, with short names, and the baseline's is marked.
+    names = without_shared_prefix(result.comparison.systems)
+    own = {names[system]: share for system, share in result.judged_shares.items()}
+    shares = {**{f"{name} (baseline)": share for name, share in own.items()}, **own}
     block.columns.append(f"judged@{TOP}")
-    for system, row in zip(result.comparison.systems, block.rows, strict=True):
-        row.append(Cell(_percent(result.judged_shares[system])))
+    for row in block.rows:
+        row.append(Cell(_percent(shares[str(row[0])])))
 
 
 def _percent(share: float) -> str:
