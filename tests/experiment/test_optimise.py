@@ -55,7 +55,14 @@ def systems(**percents):
 
 
 def experiment(own, **options):
-    options = {"warmup": 0, "measures": "P@1 RR", "versions": dict.fromkeys(own, "1"), **options}
+    own_versions = dict.fromkeys(own, "1")
+    options = {
+        "warmup": 0,
+        "measures": "P@1 RR",
+        "control": False,
+        "versions": own_versions,
+        **options,
+    }
     return gg.Experiment(DOCUMENTS, TEXTS, QRELS, own, **options)
 
 

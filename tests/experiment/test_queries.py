@@ -170,6 +170,7 @@ def test_spans_of_results_are_recorded(tmp_path):
 
 
 def test_spans_of_nodes_of_a_framework():
+    pytest.importorskip("llama_index.core")
     from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
     node = TextNode(text="word2", start_char_idx=0, end_char_idx=5)
