@@ -303,7 +303,9 @@ def _is_installed(module: str | None, file: str | None = None) -> bool:
         return (module or "").partition(".")[0] in sys.stdlib_module_names
     real = os.path.realpath(file)
     # of another environment, too: that of the system, of the user, or on a path of one's own
-    return real.startswith(_installed_folders()) or bool(_PACKAGE_FOLDERS & set(real.split(os.sep)))
+    return real.startswith(_installed_folders()) or not _PACKAGE_FOLDERS.isdisjoint(
+        PurePath(real).parts
+    )
 
 
 def _version(module: str) -> str:

@@ -305,7 +305,6 @@ def test_saturation_of_a_real_service():
     steps = result.loads["a"]
     assert [s.saturated for s in steps] == [False] * (len(steps) - 1) + [True]
     assert steps[-1].throughput < 52  # 20 ms a call
-    assert steps[-1].rate >= 50 * 0.9
     assert max(s.rate for s in steps) <= 200
 
 

@@ -233,7 +233,7 @@ def test_the_depth_follows_the_measures(measures, depth):
     result = run({"a": all_of_them}, measures=measures)
     assert result.settings["depth"] == depth
     assert {len(call["hits"]) for call in result.folder.calls} == {depth}
-    assert not any("documents" in text for text in result.warnings())
+    assert not any("lists" in text for text in result.warnings())
 
 
 def test_lists_that_are_too_short_are_said():
