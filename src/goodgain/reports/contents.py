@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from goodgain.reports.query_facts import QueryFacts
     from goodgain.reports.ranked_lists import PageLists
 
+MAX_TITLE = 60  # characters of the systems in a title; longer ones are counted
 KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration, Optimisation)
 
 
@@ -308,8 +309,13 @@ def _texts(source: Any, what: str) -> Texts:
 
 def _default_title(contents: PageContents) -> str:
     others = [s for s in contents.systems if s != contents.baseline]
+    if len(contents.baselines) == len(contents.systems) > 2:
+        return f"{len(contents.systems)} systems compared"
     if contents.baseline:
-        return f"{_first(others, 3)} vs {contents.baseline}"
+        names = _first(others, 3)
+        if len(names) > MAX_TITLE and len(others) > 1:
+            names = f"{len(others)} systems"
+        return f"{names} vs {contents.baseline}"
     if others:
         return _first(others, 4)
     if contents.gains:

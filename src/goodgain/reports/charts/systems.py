@@ -178,15 +178,16 @@ def _pair_tooltip(measure: Measure, *names: str) -> list[Any]:
 
 def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> Any:
     alt = altair()
-    names = display_names(p.system for p in pairs)
-    order = [names[s] for s in _best_first(comparison, measure) if s in names]
+    names = display_names(comparison.systems)
+    present = {p.system for p in pairs}
+    order = [names[s] for s in _best_first(comparison, measure) if s in present]
     y = alt.Y("system:N", sort=order, title=None)
     title = f"difference in {cut(measure.label)}{direction_note(measure)}"
-    present = {comparison.verdict(p) for p in pairs}
+    shown = {comparison.verdict(p) for p in pairs}
     verdicts = ["worse", "not significant", "better"]
-    verdicts += ["open"] if present & {"open", "tied"} else []
-    verdicts += ["tied"] if "tied" in present else []
-    if "exploratory" in present:  # of one measure all pairs are, in the neutral colour
+    verdicts += ["open"] if shown & {"open", "tied"} else []
+    verdicts += ["tied"] if "tied" in shown else []
+    if "exploratory" in shown:  # of one measure all pairs are, in the neutral colour
         verdicts[1] = "exploratory"
     color = alt.Color(
         "verdict:N", title=None, legend=legend_of(verdicts),
