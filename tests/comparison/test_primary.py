@@ -266,3 +266,20 @@ def test_pages_show_exploratory_measures_apart() -> None:
     assert "p" in names and not {"corrected p", "stars", "verdict"} & set(names)
     assert "confirms nothing" in tables["exploratory-differences"].note
     assert tables["leaderboard"].columns[-1].marks
+
+
+def test_the_judged_share_stands_in_the_row_of_its_system() -> None:
+    """Rows are ordered by rank, which the systems are not: shares stood beside the wrong names."""
+
+    def unjudged(query: str) -> list[str]:
+        return ["d9", "d8", "d7", "d0"]
+
+    systems = {"none": unjudged, "one": finds_one, "all": finds_all}
+    queries = {q: f"query {q} {'x' * int(q[1:])}" for q in QUERIES}
+    result = gg.Experiment(CORPUS, queries, QRELS, systems, measures="P@3 MRR", warmup=0).run()
+    rows = [line.split() for line in str(result).splitlines()]
+    first = next(i for i, row in enumerate(rows) if row[:1] == ["system"])
+    shown = {row[0]: row[-2] for row in rows[first + 1 : first + 4]}
+    assert rows[first][-1] == "judged@10"
+    assert shown == {name: f"{100 * share:.0f}" for name, share in result.judged_shares.items()}
+    assert list(shown) != list(result.systems) and len(set(shown.values())) == 3

@@ -80,7 +80,7 @@ def _add_judged(block: Block, result: ExperimentResult) -> None:
     if not result.judged_shares:
         return
     block.columns.append(f"judged@{TOP}")
-    for system, row in zip(result.comparison.systems, block.rows, strict=True):
+    for row, system in zip(block.rows, block.systems, strict=True):
         row.append(Cell(_percent(result.judged_shares[system])))
 
 
