@@ -80,6 +80,7 @@ soak: $(VENV)/tested-with
 	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=200 $(BIN)/python -m pytest tests/judging/test_judging_kills.py
 	GOODGAIN_KILLS=500 $(BIN)/python -m pytest tests/labels/test_kills.py -k random_kills
+	GOODGAIN_KILLS=100 $(BIN)/python -m pytest tests/experiment/test_kills_of_grids.py
 	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_CONVERSATIONS=3000 $(BIN)/python -m pytest -n 2 tests/agentic/test_funnel_reference.py
