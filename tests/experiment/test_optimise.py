@@ -313,7 +313,9 @@ def test_the_command_races_and_then_chooses(file, capsys):
     assert "within the budget of 5 s" in out
     assert "instead of the 120 of the full grid: saved" in out
     assert json.loads((file.parent / "r.json").read_text())["best"] == "keyword"
-    assert run_command(["optimise", str(file.parent / "e")]) == 2  # not every system has every query
+    assert (
+        run_command(["optimise", str(file.parent / "e")]) == 2
+    )  # not every system has every query
     assert "useless was called for" in capsys.readouterr().err
     assert run_command(["experiment", str(file), "-q"]) == 0
     capsys.readouterr()

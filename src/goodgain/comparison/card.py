@@ -338,8 +338,11 @@ def _contrary(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, .
     )  # fmt: skip
 
 
+_UNEQUAL = 0.05  # between the judged shares of two systems
+
+
 def _coverage(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
-    """Unjudged documents count as not relevant, so the system with more of them looks worse than it is."""
+    """Whether the system that is behind has more unjudged documents, which count as not relevant."""
     runs = comparison.scores.runs if comparison.scores is not None else {}
     if pair.measure.namespace == "agentic" or not pair.measure.definition.needs_labels:
         return ()
@@ -347,7 +350,8 @@ def _coverage(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
         runs[name][0].coverage.judged_at_10 if runs.get(name) else math.nan
         for name in (pair.system, pair.baseline)
     ]
-    if any(share != share for share in shares) or abs(shares[0] - shares[1]) < 0.05:
+    ahead = shares[0] - shares[1] if pair.improvement > 0 else shares[1] - shares[0]
+    if not ahead >= _UNEQUAL:  # nor if one of them is not known
         return ()
     own, other = (f"{100 * share:.0f}%" for share in shares)
     return (f"{own} of the first ten documents of ", UserText(pair.system), f" are judged, {other} of ",
