@@ -295,6 +295,12 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
         return contrary
     if coverage := _coverage(pair, comparison):
         return coverage
+    if verdict == "not shown" and pair.is_tested and pair.p < comparison.settings.alpha:
+        alone = p_text(pair.p, comparison.settings.alpha).replace("1e-4", "0.0001")
+        sign = "" if alone[0] in "<>" else "= "
+        count = family_size(pair, comparison)
+        return (f"alone this test would be significant (p {sign}{alone}), but it is one of {count:,}; the "
+                "interval is that of one test",)  # fmt: skip
     nouns = unit_nouns(pair.measure)
     if pair.queries < _FEW:
         return (f"only {counted(pair.queries, *nouns)}, which may not stand for others",)
@@ -391,5 +397,6 @@ def _others(deciding: Pair, pairs: list[Pair], comparison: Comparison) -> tuple[
         for verdict, one, several in _COUNTS
         if (n := verdicts[verdict])  # type: ignore[index]
     ]
-    text = " and ".join([", ".join(counts[:-1]), counts[-1]] if len(counts) > 1 else counts)
-    return (f"of the other {len(others)} systems, {text}",)
+    if len(counts) == 1:
+        return (f"the other {counts[0].replace(' ', ' systems ', 1)}",)
+    return (f"of the other {len(others)} systems, {', '.join(counts[:-1])} and {counts[-1]}",)
