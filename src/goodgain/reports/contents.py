@@ -16,6 +16,7 @@ from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.standings import Standings, stand
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
+from goodgain.experiment.optimisation import Optimisation
 from goodgain.io.naming import without_shared_prefix
 from goodgain.io.texts import Texts, read_texts
 from goodgain.labels.calibration import Calibration
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from goodgain.reports.ranked_lists import PageLists
 
 MAX_TITLE = 60  # characters of the systems in a title; longer ones are counted
-KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
+KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration, Optimisation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,7 @@ class PageContents:
     experiments: tuple[ExperimentResult, ...] = ()
     gains: tuple[GoodGain, ...] = ()
     stoppings: tuple[Stopping, ...] = ()
+    optimisations: tuple[Optimisation, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)  # texts by id
@@ -245,6 +247,7 @@ def gather_contents(
         experiments=experiments,
         gains=gains,
         stoppings=tuple(r for r in results if isinstance(r, Stopping)),
+        optimisations=tuple(r for r in results if isinstance(r, Optimisation)),
         calibrations=tuple(r for r in results if isinstance(r, Calibration)),
         queries=query_texts.texts,
         documents=document_texts.texts,
@@ -319,6 +322,8 @@ def _default_title(contents: PageContents) -> str:
         return ", ".join(name for gain in contents.gains for name in gain.names)
     if contents.stoppings:
         return ", ".join(dict.fromkeys(name for s in contents.stoppings for name in s.names))
+    if contents.optimisations:
+        return f"Best setting by {contents.optimisations[0].measure}"
     return "Judge labels vs human labels"
 
 
