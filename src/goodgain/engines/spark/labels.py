@@ -19,7 +19,7 @@ from goodgain.errors import GoodgainError, InputError, UsageError
 from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
 from goodgain.labels.exchange import export
-from goodgain.labels.imports import import_labels
+from goodgain.labels.imports import import_replies
 from goodgain.labels.judges.identity import has_name
 from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
@@ -421,7 +421,8 @@ def _merge(
     with paths["pair"].open(encoding="utf-8") as lines:
         store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
-        import_labels(store, paths["reply"])
+        with store.transaction():
+            import_replies(store, os.fspath(paths["reply"]), spending=False)
     with paths["spending"].open(encoding="utf-8") as lines:
         _add_spending(store, setting, (tuple(json.loads(line)) for line in lines))
     return problem, summaries
