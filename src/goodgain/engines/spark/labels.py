@@ -195,13 +195,18 @@ class _Rounds:
             waiting = {
                 n: stopped.get(n, c) for n, c in waiting.items() if n in stopped or n not in shares
             }
-            if self._store.cost() > before:
-                most = max(1, len(waiting))
+            if (cost := self._store.cost()) > before:
+                most = self._payable(total - cost, len(waiting))
             elif most == 1 or not waiting:
                 break
             else:
                 most = max(1, min(most, len(waiting)) // 2)
         return bool(waiting)
+
+    def _payable(self, left: float, waiting: int) -> int:
+        """How many partitions can each pay for a call; what is set aside for one is more than it costs."""
+        each = 2 * sum(self._spent.values()) / max(1, self.summary.calls)
+        return max(1, min(waiting, int(left / each) if each > 0 else waiting))
 
     def _round(self, shares: Mapping[int, Share] | None) -> dict[int, int]:
         """One job; the pairs that are left in the partitions whose share did not suffice."""
