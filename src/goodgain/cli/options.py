@@ -116,6 +116,14 @@ def add_folder(parser: Any, default: str | None = None) -> None:
     parser.add_argument("--folder", metavar="FOLDER", help=_help("output directory", default))
 
 
+def add_cache(parser: Any) -> None:
+    """--cache."""
+    parser.add_argument(
+        "--cache", metavar="DIR",
+        help=_help("share embeddings and indexes between experiments", "the output directory"),
+    )  # fmt: skip
+
+
 def add_name(parser: Any, default: str) -> None:
     """--name."""
     parser.add_argument("--name", metavar="NAME", help=_help("name of the run", default))

@@ -75,7 +75,9 @@ def evaluate_spans(
     for name, source in named_sources(runs):
         chunks = read_chunks(source, texts, columns, skip_bad)
         _require_offsets(table, chunks)
-        evaluation, scores = _scores(judged, name, chunks, parsed, text_lengths, budget_lengths)
+        evaluation, scores = _scores(
+            judged, (name, source), chunks, parsed, text_lengths, budget_lengths
+        )
         whole = whole or evaluation
         results = {**(results or {}), name: scores}
     if whole is None or results is None:
@@ -178,21 +180,27 @@ class _Judged:
         self._preset = preset
         self._options = options
 
-    def evaluate(self, name: str, lists: Mapping[str, list[str]], measures: Any) -> Evaluation:
-        """Measures of lists of spans."""
+    def evaluate(
+        self, name: str, lists: Mapping[str, list[str]], measures: Any, source: Any = None
+    ) -> Evaluation:
+        """Measures of lists of spans; time and cost are those of `source`, if it is a run."""
         evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)
-        return evaluator.evaluate(Run(dict(lists), name=name))
+        own = source if isinstance(source, Run) else None
+        latency, cost = (None, None) if own is None else (own.latency, own.cost)
+        return evaluator.evaluate(Run(dict(lists), name=name, latency=latency, cost=cost))
 
 
 def _scores(
-    judged: _Judged, name: str, table: ChunkTable, measures: Sequence[Measure],
+    judged: _Judged, run: tuple[str, Any], table: ChunkTable, measures: Sequence[Measure],
     text_lengths: TextLengths, budget_lengths: TextLengths,
 ) -> tuple[Evaluation, RunScores]:  # fmt: skip
     """The scores of one run, and the evaluation of its whole lists."""
     chunks = table.chunks
+    name, source = run
     spans = judged.table.spans
     everything = {q: entries(spans.get(q, []), c, judged.cover, 0) for q, c in chunks.items()}
-    whole = judged.evaluate(name, everything, [parse("NumQ")])
+    own = [m for m in measures if m.definition.column in ("latency", "cost")]
+    whole = judged.evaluate(name, everything, [parse("NumQ"), *own], source)
     facts = {
         "notes": (*judged.table.notes, *table.notes),
         "bad_rows": table.bad_rows,
@@ -309,8 +317,6 @@ class _SpanValues(ComposedValues):
                 math.nan if bound else self._value(measure, query, lists.get(query, []))
                 for query in self.queries()
             ]
-        if label not in self._places:  # time and cost, which chunks do not have
-            return [math.nan] * len(self.queries())
         return super().column(label, bound)
 
     def _value(self, measure: Measure, query: str, chunks: Sequence[Piece]) -> float:
