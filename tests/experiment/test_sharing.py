@@ -62,7 +62,7 @@ def setup(models=(1, 2), grid=None, weight_of_pause=0.0, **settings):
         "knn": {"embed": [Model(weight, weight_of_pause) for weight in models]},
         "alpha": ALPHAS,
     }
-    settings = {"measures": "nDCG@10 P@5", "warmup": 0, **settings}
+    settings = {"measures": "nDCG@10 P@5", "warmup": 0, "control": False, **settings}
     return gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, grid=grid or chosen, **settings)
 
 
@@ -105,6 +105,30 @@ def test_composed_latencies_are_those_of_the_whole():
         assert whole.timings[name].p50 < shared.timings[name].p50 * 3
     knn = shared.scores["knn[embed=Model]"]
     assert knn["Latency"] >= 0.02
+
+
+def test_control_calls_share_nothing_and_disturb_nobody():
+    """They come between the other calls for a query."""
+    systems = {
+        "knn": KNN(Model(1)),
+        "keyword": BM25(),
+        "both": Hybrid(["keyword", "knn"], method="wsum"),
+    }
+    result = gg.Experiment(
+        DOCUMENTS, QUERIES, QRELS, systems, grid={"alpha": ALPHAS}, measures="P@5", warmup=0
+    ).run()
+    control = [call for call in result.folder.calls if "control" in call]
+    assert control
+    assert not any("composed" in call for call in control)
+    assert len([call for call in logged() if call[0] == "queries"]) == 8 + len(control)
+
+
+def test_first_calls_are_not_too_short():
+    settings = {"weight_of_pause": 0.02, "warmup": 1}
+    result = setup(**settings).run()
+    cold = {c["warmup"]: c["seconds"] for c in result.folder.calls if "warmup" in c}
+    assert all(seconds >= 0.02 for name, seconds in cold.items() if "keyword" not in name)
+    assert len(cold) == len(result.systems)
 
 
 def test_repeats_are_searched_again():
@@ -160,7 +184,7 @@ def test_retrievers_of_the_users_own_search_their_components_themselves():
     knn = KNN(Model(1))
     result = gg.Experiment(
         DOCUMENTS, QUERIES, QRELS, {"own": Own(knn)}, grid={"factor": [1, 2, 3]},
-        measures="P@5", warmup=0,
+        measures="P@5", warmup=0, control=False,
     ).run()  # fmt: skip
     assert not result.composed
     assert len([call for call in logged() if call[0] == "queries"]) == 3 * 8
@@ -309,7 +333,12 @@ def test_retrievers_over_different_chunks_are_not_shared():
         "knn": Chunked(KNN(Model(1)), "tokens", size=2),
         "both": Hybrid(["keyword", "knn"], method="wsum"),
     }
-    settings = {"grid": {"chunk.size": [1, 2, 3], "alpha": ALPHAS}, "measures": "P@5", "warmup": 0}
+    settings = {
+        "grid": {"chunk.size": [1, 2, 3], "alpha": ALPHAS},
+        "measures": "P@5",
+        "warmup": 0,
+        "control": False,
+    }
     shared = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings).run()
     searches = len([call for call in logged() if call[0] == "queries"])
     whole = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings, searches="whole").run()
