@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 
 import goodgain as gg
 from goodgain.cli import run as command
 from goodgain.experiment.retrievers import BM25, KNN, Graph, Hybrid, Rerank, Retriever
+from goodgain.experiment.session import Session
+from goodgain.experiment.timing import Outcome
 
 WORDS = ["river", "house", "garden", "stone", "bridge", "tree", "cloud", "road"]
 DOCUMENTS = {f"d{i}": " ".join(WORDS[(i * k) % 8] for k in (1, 3, 5)) for i in range(40)}
@@ -138,30 +141,22 @@ def test_repeats_are_searched_again():
     assert all(t.warm is not None for t in result.timings.values())
 
 
-def test_a_composed_time_over_the_limit_is_a_timeout():
+@pytest.mark.parametrize(
+    ("limit", "seconds", "error"), [(None, 0.5, ""), (0.6, 0.5, ""), (0.4, 0.4, "timeout")]
+)
+def test_a_composed_time_over_the_limit_is_a_timeout(limit, seconds, error):
     """A call that is answered from a shared search would have taken as long as that search."""
-
-    def slow(query):
-        time.sleep(0.06)
-        return [(doc, 1.0 / (1 + i)) for i, doc in enumerate(DOCUMENTS)]
-
-    def also_slow(query, texts):
-        time.sleep(0.06)
-        return [1.0] * len(texts)
-
-    systems = {"slow": slow, "again": Rerank("slow", also_slow)}
-    result = gg.Experiment(
-        DOCUMENTS,
-        QUERIES,
-        QRELS,
-        systems,
-        grid={"pool": [5, 6, 7]},
-        timeout=0.1,
-        measures="P@5",
-        warmup=0,
-    ).run()
-    assert all(failure.error == "timeout" for failure in result.failures.values())
-    assert len(result.failures) == 3
+    session = Session.__new__(Session)
+    session._sharing = SimpleNamespace(end=lambda: (0.3, 1))
+    session._experiment = SimpleNamespace(timeout=limit)
+    outcome, is_composed = session._composed(Outcome([("d1", 1.0)], 0.0, 0.2))
+    assert is_composed
+    assert outcome.seconds == pytest.approx(seconds)
+    assert outcome.error == error
+    assert outcome.ranking == ([] if error else [("d1", 1.0)])
+    failed, is_composed = session._composed(Outcome([], 0.0, 0.2, "RuntimeError: down"))
+    assert not is_composed
+    assert failed.seconds == 0.2
 
 
 def test_concurrent_calls_are_whole():
