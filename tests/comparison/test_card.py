@@ -59,10 +59,11 @@ def test_the_card_is_true_for_every_measure(measure):
         assert spans_text(card.next).startswith(expected)
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: f"{m.namespace}:{m}")
+COSTS = [m for m in MEASURES if m.is_cost and m.get("stat") in (None, "mean")]
+
+
+@pytest.mark.parametrize("measure", COSTS, ids=lambda m: f"{m.namespace}:{m}")
 def test_time_and_cost_stand_on_the_card_as_they_are(measure):
-    if not measure.is_cost or measure.get("stat") not in (None, "mean"):
-        pytest.skip("no mean time or cost")
     base, new = better_by(measure)
     quality = {"base": dict.fromkeys(UNITS, 0.5), "new": dict.fromkeys(UNITS, 0.9)}
     source = {s: {"nDCG@10": quality[s], measure: v} for s, v in (("base", base), ("new", new))}
@@ -166,16 +167,43 @@ def test_the_number_of_queries_to_add_is_enough():
 
 
 def test_open_verdicts_name_the_documents_to_judge():
+    """Of 12 unjudged documents, 9 must come out as not relevant for the old system to stay ahead."""
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(20)}
-    old = {q: {"b": 3.0, "a": 2.0} for q in qrels}
-    new = {q: {"a": 3.0, f"u{q}": 2.0} for q in qrels}
+    old = {q: {"a": 1.0} if i < 12 else {"b": 1.0} for i, q in enumerate(qrels)}
+    new = {q: {f"u{i}": 1.0} if i < 12 else {"a": 1.0} for i, q in enumerate(qrels)}
     result = gg.evaluate(
-        qrels, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@2", unjudged="bounds"
+        qrels, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@1", unjudged="bounds"
     )
     compared = gg.compare(result)
     card = compared.card()
     assert card.word == "not enough evidence"
-    assert re.search(r"judge these \d+ documents \(of 20 unjudged\)", spans_text(card.next))
+    assert "judge these 9 documents (of 12 unjudged): u" in spans_text(card.next)
+    assert len(card.to_judge) == 9
+    judged = {q: dict(docs) for q, docs in qrels.items()}
+    for query, doc in card.to_judge:
+        judged[query][doc] = 0
+    again = gg.evaluate(judged, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@1",
+                        unjudged="bounds")  # fmt: skip
+    (pair,) = gg.compare(again).pairs
+    assert pair.bound_high < 0  # whatever the other three are
+    saved = json.loads(compared.to_json())["verdict"]
+    assert saved["to_judge"] == [list(pair) for pair in card.to_judge]
+
+
+def test_an_interval_without_0_is_explained_where_the_correction_decides():
+    rng = np.random.default_rng(8)
+    base = rng.normal(0.5, 0.1, 40)
+    noise = rng.normal(0, 0.2, 40)
+    near = base + 0.075 + noise - noise.mean()
+    others = {f"s{i}": base + rng.normal(0, 0.2, 40) for i in range(4)}
+    compared = gg.compare(scored(old=base, near=near, **others))
+    pair = compared["near", "nDCG@10"]
+    assert pair.p < 0.05 <= pair.p_corrected and pair.low > 0
+    card = compared.card()
+    assert card.word == "not enough evidence" and card.pair.system == "near"
+    assert "alone this test would be significant" in spans_text(card.caveat)
+    assert "it is one of 5" in spans_text(card.caveat)
+    assert spans_text(card.others) == "the other 4 systems show no significant difference"
 
 
 # --- all pairs ---

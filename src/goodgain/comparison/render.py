@@ -60,6 +60,7 @@ class Block:
     title: str
     columns: list[str]
     rows: list[list[str | Cell]] = field(default_factory=list)
+    systems: list[str] = field(default_factory=list)  # of each row, where it is about one
 
 
 def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
@@ -180,6 +181,7 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
             interval = _mean_interval(c, system, m)
             row.append(mean_cell(cell, *interval) if interval else cell)
         block.rows.append(row)
+        block.systems.append(system)
     if ranks:
         block.title += "; rank: what significant differences leave open"
     if several and not is_all and measures == c.primary:
@@ -345,11 +347,12 @@ def _trade_off(c: Comparison) -> Block:
     price = c.prices[0].measure
     block = Block(
         f"{quality} against {price}: the Pareto front",
-        ["system", header(quality), header(price), "on the front", "beaten by"],
+        ["system", header(quality), header(price), "standing", "beaten by"],
     )
     for t in c.trade_off:
-        yes = "yes" if t.on_front else "no"
-        block.rows.append([t.system, number(t.quality), number(t.price), yes, t.beaten_by or "-"])
+        block.rows.append(
+            [t.system, number(t.quality), number(t.price), t.standing, t.beaten_by or "-"]
+        )
     return block
 
 
@@ -405,9 +408,9 @@ def _tests(c: Comparison) -> str:
     costs = sum(p.measure.is_cost for p in tested)
     quality = len(tested) - costs
     text = f"{quality or costs} test{'s' * ((quality or costs) != 1)}"
-    if quality and costs:
-        text += f", apart from {costs} of time and cost"
-    return f"{text} of the primary measures" if c.exploratory else text
+    if c.exploratory:
+        text += " of the primary measures"
+    return f"{text}, apart from {costs} of time and cost" if quality and costs else text
 
 
 # --- formats ---

@@ -10,22 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, UsageError, keyword_hint
+from goodgain.experiment.chunks import Chunked
 from goodgain.experiment.experiment import Experiment
 from goodgain.experiment.grid import Recipe
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.edges import NEIGHBOURS
 from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
+from goodgain.experiment.sources import PREFIXES, is_path
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+_OWN = ("retriever", "version")  # of a system, besides the parameters of its retriever
 _REFERENCE = re.compile(r"[\w.]+:[\w.]+")  # module:function
 # Parameters of retrievers that may refer to a function.
-_FUNCTIONS = ("embed", "scorer", "prepare")
+_FUNCTIONS = ("embed", "scorer", "prepare", "splitter", "tokenizer")
 _PATHS = ("edges", "document_vectors", "query_vectors")
-_FILES = ("corpus", "queries", "qrels")
+_FILES = ("data", "corpus", "queries", "qrels")
+_REQUIRED = ("corpus", "queries", "qrels")  # unless there is `data`
 
 
 class ExperimentFile(NamedTuple):
@@ -53,19 +57,12 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
                 where=str(file),
                 hint=keyword_hint(name, [*names, "systems", "folder"]),
             )
-    for name in _FILES:
-        if not isinstance(content.get(name), str):
-            raise UsageError(f"the experiment has no '{name}'", where=str(file),
-                             hint=f'{name} = "path"')  # fmt: skip
-        if not (home / content[name]).exists():
-            raise InputError(f"file not found: '{home / content[name]}'", where=str(file),
-                             hint="check the spelling and the folder")  # fmt: skip
+    files = _files(content, file)
     systems = content.pop("systems", {})
     if not isinstance(systems, dict) or not systems:
         raise UsageError("the experiment has no systems", where=str(file),
                          hint='[systems.keyword] with retriever = "bm25"')  # fmt: skip
     folder = home / content.pop("folder", file.stem)
-    files: dict[str, Any] = {name: str(home / content.pop(name)) for name in _FILES}
     if isinstance(content.get("cache"), str):
         content["cache"] = str(home / content["cache"])
     if isinstance(content.get("grid"), dict):
@@ -75,9 +72,38 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
     try:
         versions = {n: str(table["version"]) for n, table in systems.items() if "version" in table}
         content.setdefault("versions", versions)
+        if isinstance(content.get("tokenizer"), str) and _is_function(content["tokenizer"]):
+            content["tokenizer"] = import_reference(content["tokenizer"], home)
         return ExperimentFile(Experiment(**files, systems=retrievers, **content), folder)
     except TypeError as error:
         raise UsageError(f"a setting has the wrong type: {error}", where=str(file)) from None
+
+
+def _files(content: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Take out the data: paths that exist, or data sets of ir_datasets."""
+    files = {}
+    for name in _FILES:
+        value = content.pop(name, None)
+        if value is None and name in _REQUIRED and "data" not in files:
+            raise UsageError(f"the experiment has no '{name}'", where=str(file),
+                             hint=f'{name} = "path", or data = "FOLDER" for all three')  # fmt: skip
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise UsageError(f"'{name}' must be a path", where=str(file), hint=f'{name} = "path"')
+        if not is_path(value):
+            files[name] = value
+            continue
+        if not (file.parent / value).exists():
+            raise InputError(
+                f"file not found: '{file.parent / value}'",
+                where=str(file),
+                hint=f"check the spelling; a data set of ir_datasets is written '{PREFIXES[0]}{value}'"
+                if name == "data"
+                else "check the spelling and the folder",
+            )
+        files[name] = str(file.parent / value)
+    return files
 
 
 def _load(file: Path) -> dict[str, Any]:
@@ -100,9 +126,14 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
     if not isinstance(table, dict) or not isinstance(table.get("retriever"), str):
         raise UsageError(f"the system '{name}' has no retriever", where=where,
                          hint='retriever = "bm25"')  # fmt: skip
-    parameters = {key: value for key, value in table.items() if key not in ("retriever", "version")}
+    parameters = {key: value for key, value in table.items() if key not in _OWN}
     retriever = table["retriever"]
     try:
+        if "chunk" in table:
+            inner = {key: value for key, value in table.items() if key != "chunk"}
+            search = _system(name, inner, depth, file)
+            search = search.system(name) if isinstance(search, Recipe) else search
+            return _chunked(table["chunk"], search, depth, file)
         if _REFERENCE.fullmatch(retriever):
             value = import_reference(retriever, file.parent)
             wrapped = as_retriever(value, **from_environment(parameters))
@@ -120,11 +151,35 @@ def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:
         ) from None
 
 
+def _chunked(settings: Any, retriever: Any, depth: int | None, file: Path) -> Chunked:
+    """A system over chunks: chunk = {splitter = "tokens", size = 256, overlap = 32}."""
+    if not isinstance(settings, dict):
+        raise UsageError(
+            f"chunk must be a table, got {settings!r}",
+            hint='chunk = {splitter = "tokens", size = 256, overlap = 32}',
+        )
+    own = dict(settings)
+    own = _resolve(own, file.parent)
+    known = [n for n in inspect.signature(Chunked).parameters if n not in ("of", "parameters")]
+    if not callable(own.get("splitter")):  # a function may have any parameter
+        for key in own:
+            if key not in known:
+                raise UsageError(f"unknown key '{key}' in chunk", hint=keyword_hint(key, known))
+    others = {key: own.pop(key) for key in list(own) if key not in known}
+    defaults = {} if depth is None else {"depth": depth}
+    return Chunked(retriever, **{**defaults, **own}, parameters=others or None)
+
+
+def _is_function(text: str) -> bool:
+    """Whether a text is "module:function" rather than tiktoken:ENCODING."""
+    return bool(_REFERENCE.fullmatch(text)) and not text.startswith("tiktoken:")
+
+
 def _resolve(parameters: Mapping[str, Any], home: Path) -> dict[str, Any]:
     """The parameters with references imported and paths relative to the experiment."""
     resolved = dict(parameters)
     for name in _FUNCTIONS:
-        if isinstance(resolved.get(name), str) and _REFERENCE.fullmatch(resolved[name]):
+        if isinstance(resolved.get(name), str) and _is_function(resolved[name]):
             resolved[name] = import_reference(resolved[name], home)
     for name in _PATHS:
         path = resolved.get(name)

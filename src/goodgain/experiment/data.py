@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from goodgain.data import Qrels
 from goodgain.io.rows import rows_of
 
@@ -10,12 +12,15 @@ def with_text_ids(qrels: Qrels) -> Qrels:
     """Judgments whose ids are texts, as the ids of documents and queries are: 1 and "1" would not match."""
     if qrels.source.kind == "file" or not _has_numbers(qrels):
         return qrels
-    rows = rows_of(qrels.source, "qrels")
-    columns = rows._asdict()
+    return Qrels(qrels_rows(qrels), name=qrels.name)
+
+
+def qrels_rows(qrels: Qrels) -> list[dict[str, Any]]:
+    """Judgments as rows with ids as text, targets and aspects where there are any."""
+    columns: dict[str, Any] = rows_of(qrels.source, "qrels")._asdict()
     columns["gain"] = columns.pop("value")
     columns = {name: values for name, values in columns.items() if set(values) != {None}}
-    listed = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return Qrels(listed, name=qrels.name)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _has_numbers(qrels: Qrels) -> bool:

@@ -7,16 +7,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.data import Qrels
 from goodgain.errors import InputError, UsageError, suggest_keywords
 from goodgain.experiment.addresses import address_of
-from goodgain.experiment.data import with_text_ids
+from goodgain.experiment.chunks import require_own_indexes, returns_chunks, unlocated_texts
 from goodgain.experiment.folder import FORMAT, Folder
 from goodgain.experiment.grid import LIMIT as GRID_LIMIT
 from goodgain.experiment.grid import Expansion, Recipe, expand
 from goodgain.experiment.groups import TARGETS, by_targets
+from goodgain.experiment.judgments import SPAN, Matching, read_judgments, require_measures
 from goodgain.experiment.loads import Load
 from goodgain.experiment.machine import machine_facts
+from goodgain.experiment.plan import Plan, documents_of, primary_measures
 from goodgain.experiment.queries import (
     filters_of,
     metadata_of,
@@ -24,19 +25,23 @@ from goodgain.experiment.queries import (
     takes_filters,
     with_fields,
 )
-from goodgain.experiment.result import ExperimentResult, Plan, documents_of, primary_measures
+from goodgain.experiment.result import ExperimentResult
 from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.experiment.retrievers.frameworks import as_retriever
+from goodgain.experiment.sampling import sample_queries
+from goodgain.experiment.sharing import SEARCHES, SHARED
+from goodgain.experiment.sources import read_data
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
-from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
 from goodgain.ranking.identity import canonical_ids
 from goodgain.ranking.policy import CHOICES
+from goodgain.spans.tokens import tokenizer_of
 
 if TYPE_CHECKING:
     import os
 
+    from goodgain.experiment.judgments import Judgments
     from goodgain.experiment.optimisation import Optimisation
     from goodgain.experiment.retrievers import SearchFunction
     from goodgain.measures import Measure
@@ -75,19 +80,31 @@ class Experiment:
     the version of systems whose state cannot be read, such as clients of a service.
     `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
     one; a system becomes one system for each point, up to `grid_limit` of them.
+    `searches` is "shared" if what points of a grid have in common is searched once, or "whole".
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
+
+    `data` stands for corpus, queries and qrels: a folder of BEIR, MTEB or MS MARCO (with the judgments of
+    `split`), "ir_datasets:ID", or such a data set. `sample` draws so many of the queries by `sample_seed`.
+    Judgments may be of spans of text (`cover` is the share of a span that chunks must cover), of chunks, or
+    of documents. `tokenizer` says what a token is in measures such as nDCG@2000tokens.
     """
 
     @suggest_keywords
     def __init__(
         self,
-        corpus: Any,
-        queries: Any,
-        qrels: Any,
-        systems: Mapping[str, SearchFunction | str | Recipe],
+        corpus: Any = None,
+        queries: Any = None,
+        qrels: Any = None,
+        systems: Mapping[str, SearchFunction | str | Recipe] | None = None,
         *,
+        data: Any = None,
+        split: str | None = None,
+        sample: int | None = None,
+        sample_seed: int = 0,
+        cover: float = 0.5,
+        tokenizer: Any = None,
         baseline: str | None = None,
         measures: Measures | None = None,
         by: str | Mapping[str, str] | None = None,
@@ -112,6 +129,7 @@ class Experiment:
         filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
+        searches: str = SHARED,
         cache: str | os.PathLike[str] | None = None,
         cache_limit: float = LIMIT / 1e9,
         primary: Measures | None = None,
@@ -131,6 +149,11 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if searches not in SEARCHES:
+            raise UsageError(
+                f"invalid searches='{searches}'", hint=f"available: {', '.join(SEARCHES)}"
+            )
+        self.searches = searches
         if not cache_limit > 0:
             raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
         self.cache, self.cache_limit = cache, cache_limit
@@ -149,11 +172,12 @@ class Experiment:
         tested = () if primary is None else primary_measures(primary, chosen, rel)
         chosen = tuple(dict.fromkeys([*tested, *chosen]))
         depth = _depth(depth, chosen)
-        expansion = Expansion(_retrievers(systems, depth), {}, {})
+        expansion = Expansion(_retrievers(systems or {}, depth), {}, {})
         if grid is not None:
             _require_integers(1, grid_limit=grid_limit)
             expansion = expand(expansion.systems, grid, grid_limit)
         self.systems = _bound(expansion.systems, depth)
+        self.chunked = [name for name, each in self.systems.items() if returns_chunks(each)]
         self.grids, self.points = expansion.grids, expansion.points
         self.versions: dict[str, str] = {}
         for name, version in (versions or {}).items():
@@ -173,12 +197,25 @@ class Experiment:
                 f"unknown baseline '{baseline}'",
                 hint=f"available systems: {', '.join(self.systems)}",
             )
-        self.documents = read_texts(corpus, "document").texts
-        texts, columns, values = read_texts(queries, "query")
-        self.queries = with_fields(texts, values, filters)
-        self.qrels = with_text_ids(Qrels.of(qrels))
-        self._match_queries(unjudged)
-        group_name, groups = self._groups(by, rel, columns)
+        source = read_data(data=data, split=split, corpus=corpus, queries=queries, qrels=qrels)
+        self.documents = source.documents
+        self.queries = with_fields(source.queries, source.values, filters)
+        judgments = read_judgments(source.qrels, self.documents, bool(self.chunked))
+        require_measures(chosen, judgments.by)
+        if judgments.by == SPAN and identity is not None:
+            raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
+        notes = self._match_queries("skip" if source.is_whole else unjudged, judgments)
+        if sample is not None:
+            total = len(self.queries)
+            drawn = sample_queries(self.queries, sample, sample_seed)
+            self.queries = {query: self.queries[query] for query in drawn}
+            notes.append(
+                f"a sample of {len(drawn):,} of {total:,} judged queries (seed {sample_seed})"
+            )
+        self.judgments = judgments.of_queries(self.queries)
+        self.qrels = self.judgments.qrels
+        self.data_notes = (*source.notes, *notes)
+        group_name, groups = self._groups(by, rel, source.columns)
         self.plan = Plan(
             measures=chosen,
             baseline=baseline or next(iter(self.systems)),
@@ -188,28 +225,33 @@ class Experiment:
             by=group_name,
             groups=groups,
             primary=tested,
+            judged=self.judgments.by,
+            cover=cover,
+            tokenizer="" if tokenizer is None else tokenizer_of(tokenizer).name,
         )
+        self.tokenizer = tokenizer
         self.depth, self.seeds, self.repeats, self.warmup = depth, list(seeds), repeats, warmup
         self.concurrency, self.timeout, self.control = concurrency, timeout, control
-        data = hash_texts(self.documents, self.queries)
+        digest = hash_texts(self.documents, self.queries)
         by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        self.version_ids = by_object
         for name, version in self.versions.items():
             _set_version(self.systems[name], version, by_object)
         self.addresses = {
             name: address_of(
                 search,
-                data=data,
+                data=digest,
                 depth=depth,
                 versions=by_object,
                 answers=[duplicates, self.identity, *self._fields_of(search)],
             )
             for name, search in self.systems.items()
         }
-        self._data = data
+        self._data = digest
 
-    def _match_queries(self, unjudged: str) -> None:
-        """Check that queries and judgments belong together."""
-        judged = dict.fromkeys(self.qrels.queries)
+    def _match_queries(self, unjudged: str, judgments: Judgments) -> list[str]:
+        """Check that queries and judgments belong together; what was left out is returned as notes."""
+        judged = dict.fromkeys(judgments.qrels.queries)
         without = [query for query in self.queries if query not in judged]
         if len(without) == len(self.queries):
             raise InputError(
@@ -224,11 +266,15 @@ class Experiment:
             )
         self.queries = {query: text for query, text in self.queries.items() if query in judged}
         unknown = [query for query in judged if query not in self.queries]
+        notes = []
+        if without:
+            notes.append(f"{len(without):,} queries without judgments are left out")
         if unknown:
             raise InputError(
                 f"{len(unknown):,} of {len(judged):,} judged queries have no text: {_some(unknown)}",
                 hint="add their texts, or remove their judgments",
             )
+        return notes
 
     def _fields_of(self, search: Any) -> list[Any]:
         """What a system's answers depend on besides the texts of the queries."""
@@ -273,12 +319,21 @@ class Experiment:
         calls = Folder(folder)
         try:
             calls.begin(self.settings())
-            session = Session(self, calls, self.stages(folder), progress)
+            stages = self.stages(folder)
+            session = Session(self, calls, stages, progress)
             session.run()
+            changed = {n: s for n, s in self.systems.items() if calls.index_of(n).get("unlocated")}
+            extra = unlocated_texts(changed, self.documents, stages)
         finally:
             calls.close()
         result = ExperimentResult(
-            calls, self.plan, self.qrels, self.queries, self.documents, session.notes()
+            calls,
+            self.plan,
+            self.qrels,
+            self.queries,
+            self.documents,
+            session.notes(),
+            matching=self.matching(extra),
         )
         result.write()
         return result
@@ -331,6 +386,15 @@ class Experiment:
         """Whether the baseline is timed against itself: there is something to compare it with."""
         return self.control and len(self.systems) > 1
 
+    def matching(self, texts: Mapping[str, str] | None = None) -> Matching:
+        """How results are matched with the judgments; `texts` are those of results in no document."""
+        return Matching(
+            judgments=self.judgments,
+            documents={**self.documents, **texts} if texts else self.documents,
+            cover=self.plan.cover,
+            tokenizer=self.tokenizer,
+        )
+
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
         return [
@@ -362,7 +426,10 @@ class Experiment:
             "data": self._data,
             "documents": len(self.documents),
             "queries": len(self.queries),
-            "judgments": self.qrels.judgments,
+            "judgments": len(self.judgments.spans) or self.qrels.judgments,
+            "data_notes": list(self.data_notes),
+            "data_warnings": list(self.judgments.notes),
+            "chunked": self.chunked,
             "systems": {
                 name: {
                     **self.addresses[name].settings,
@@ -385,6 +452,7 @@ class Experiment:
             "repeats": self.repeats,
             "warmup": self.warmup,
             "concurrency": self.concurrency,
+            "searches": self.searches,
             "timeout": self.timeout,
             "identity": self.identity,
             "control": self.is_controlled,
@@ -399,7 +467,10 @@ def _depth(depth: int | None, measures: Sequence[Measure]) -> int:
         _require_integers(1, depth=depth)
         return depth
     whole = any(
-        m.cutoff is None and m.namespace == "ranked" and m.name not in EARLY for m in measures
+        m.cutoff is None
+        and (m.namespace == "ranked" or m.budget)
+        and (m.name not in EARLY or m.budget)
+        for m in measures
     )
     return max(WHOLE_LISTS if whole else DEPTH, *map(documents_of, measures))
 
@@ -451,6 +522,7 @@ def _bound(systems: Mapping[str, Any], depth: int) -> dict[str, Any]:
     for search in retrievers.values():
         for retriever in search.all_retrievers() if isinstance(search, Retriever) else ():
             retriever.bind(retrievers)
+    require_own_indexes(retrievers)
     for name, search in retrievers.items():
         if _is_cyclic(search, ()):
             raise UsageError(f"the system '{name}' is built on itself")

@@ -15,12 +15,15 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import UsageError, keyword_hint
+from goodgain.experiment.chunks import SETTINGS as CHUNK_SETTINGS
+from goodgain.experiment.chunks import Chunked
 from goodgain.experiment.retrievers.base import Retriever
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LIMIT = 500  # systems of a grid that nobody has to confirm
+CHUNK = "chunk"  # the settings of a system over chunks, as in a TOML file
 COMPONENTS = "of"  # the parameter of retrievers that names other systems
 _LABEL = 40  # characters of a value in a name
 
@@ -220,7 +223,7 @@ def _component_names(search: Any) -> list[str]:
 
 
 def _component_values(search: Any) -> Iterator[tuple[str, Any]]:
-    for name in parameters_of(search) if isinstance(search, Retriever) else ():
+    for name in _own_parameters(search) if isinstance(search, Retriever) else ():
         yield name, getattr(search, name, None)
 
 
@@ -288,7 +291,15 @@ def _value_label(value: Any) -> str:
 
 
 def parameters_of(search: Any) -> dict[str, inspect.Parameter]:
-    """What can vary: the parameters of a constructor, or those of a function after the query."""
+    """What can vary: its own parameters and, of a system over chunks, also those of what searches these."""
+    if isinstance(search, Chunked):
+        own = _own_parameters(search)
+        return {**parameters_of(search.of), **own, CHUNK: own["splitter"]}
+    return _own_parameters(search)
+
+
+def _own_parameters(search: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a constructor, or those of a function after the query."""
     if isinstance(search, Recipe):
         return dict(inspect.signature(search.make).parameters)
     target = search if _is_function(search) else type(search)
@@ -310,6 +321,8 @@ def _is_set(search: Any, name: str) -> bool:
     """Whether a system has a value of its own for a parameter."""
     if isinstance(search, Recipe):
         return name in search.parameters
+    if isinstance(search, Chunked) and name not in _own_parameters(search):
+        return name == CHUNK or _is_set(search.of, name)
     default = parameters_of(search)[name].default
     if isinstance(search, functools.partial):
         return name in search.keywords
@@ -332,6 +345,12 @@ def vary(search: Any, changes: Mapping[str, Any], system: str) -> Any:
         return search
     for path in changes:
         _require_parameter(search, path.partition(".")[0], system)
+    if isinstance(search, Chunked):
+        changes = {
+            _inside_chunked(search, path): value
+            for change in changes.items()
+            for path, value in _chunk_settings(change)
+        }
     if isinstance(search, Recipe):
         return replace(search, parameters=_changed(dict(search.parameters), changes, system))
     if _is_function(search):
@@ -342,10 +361,29 @@ def vary(search: Any, changes: Mapping[str, Any], system: str) -> Any:
     return type(search)(**_changed(_arguments(search, system), changes, system))
 
 
+def _chunk_settings(change: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """All settings of chunks where the grid varies them together: chunk = [{...}, {...}]."""
+    path, value = change
+    if path != CHUNK or not isinstance(value, Mapping):
+        return [change]
+    return [
+        (f"{CHUNK}.{name}", value.get(name)) for name in dict.fromkeys([*CHUNK_SETTINGS, *value])
+    ]
+
+
+def _inside_chunked(search: Chunked, path: str) -> str:
+    """Where a parameter of a system over chunks is: "chunk.size" is its own, "k1" that of its retriever."""
+    first, _, rest = path.partition(".")
+    if first == CHUNK and rest:
+        known = _own_parameters(search)
+        return rest if rest.partition(".")[0] in known else f"parameters.{rest}"
+    return path if first in _own_parameters(search) else f"{COMPONENTS}.{path}"
+
+
 def _arguments(search: Any, system: str) -> dict[str, Any]:
     """The arguments that an object was made with, which it stores under their own names."""
     arguments = {}
-    for name in parameters_of(search):
+    for name in _own_parameters(search):
         if not hasattr(search, name):
             raise UsageError(
                 f"the grid cannot vary the system '{system}': a {type(search).__name__} does not store its "

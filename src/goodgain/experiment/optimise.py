@@ -11,9 +11,10 @@ from goodgain.errors import InputError, UsageError
 from goodgain.experiment.choice import estimate
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.optimisation import BudgetCheck, Optimisation, Savings, SettingResult
+from goodgain.experiment.plan import documents_of
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.racing import NONE_LEFT, Race, Rules
-from goodgain.experiment.result import ExperimentResult, documents_of
+from goodgain.experiment.result import ExperimentResult
 from goodgain.experiment.session import Session
 from goodgain.experiment.timings import is_timed
 from goodgain.measures.grammar import parse_all
@@ -291,7 +292,9 @@ class RaceSession(Session):
             scratch.calls.append({"hits": [], **call})
         plan = replace(self._experiment.plan, measures=(self._task.measure,), primary=())
         e = self._experiment
-        result = ExperimentResult(scratch, plan, e.qrels, e.queries, e.documents)
+        result = ExperimentResult(
+            scratch, plan, e.qrels, e.queries, e.documents, matching=e.matching()
+        )
         for name in dict.fromkeys(key[0] for key, _ in wanted):
             columns = [
                 dict(zip(run.queries, run.column(self._task.measure), strict=True))
@@ -326,7 +329,7 @@ class RaceSession(Session):
         if not any(self._amounts(name, query)["cost"] for name in names):
             raise InputError(
                 f"no system reported the cost of query '{query}', so a budget of costs cannot be judged",
-                hint="a retriever reports it with its answer; see docs/optimise.md",
+                hint="a retriever reports it with its answer: {'results': [...], 'cost': 0.001}",
             )
 
     # --- the result ---

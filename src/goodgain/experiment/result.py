@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from goodgain.data import Qrels, Run
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.control import control_of
 from goodgain.experiment.folder import Folder
+from goodgain.experiment.judgments import (
+    DOCUMENT,
+    SPAN,
+    Matching,
+    document_of_chunk,
+    needs_texts,
+    read_judgments,
+)
 from goodgain.experiment.loads import LOAD_COLUMNS, load_rows, load_steps
+from goodgain.experiment.plan import Plan, documents_of, primary_measures
+from goodgain.experiment.run_tables import RunTable
 from goodgain.experiment.snapshot import (
     DOCUMENTS,
     QUERIES,
-    load_qrels,
+    load_judgments,
     load_texts,
     snapshot_files,
 )
 from goodgain.experiment.timings import answer_notes, is_timed, load_notes, system_timing
+from goodgain.experiment.unjudged import FILE as JUDGE
+from goodgain.experiment.unjudged import chunk_notes, judged_shares, pairs_text, returned_once
 from goodgain.io.atomic import write_texts
-from goodgain.measures.custom import saved_measure
 from goodgain.measures.grammar import parse_all
-from goodgain.ranking import Evaluation, Evaluator, RunScores
+from goodgain.ranking import Evaluation, RunScores
 from goodgain.results.views import Reportable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from goodgain.comparison import Comparison
+    from goodgain.data import Qrels, Run
     from goodgain.experiment.choice import Choices
     from goodgain.experiment.control import Control
     from goodgain.experiment.loads import LoadStep
@@ -38,44 +49,10 @@ if TYPE_CHECKING:
     from goodgain.experiment.timing import Timing
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
+    from goodgain.stats.pareto import TradeOff
 
 
 _LONGEST_NAME = 200  # of a file, before its suffix
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """How the runs are measured and compared; it may change when an experiment is opened again."""
-
-    measures: tuple[Measure, ...]
-    baseline: str
-    rel: float = 1
-    test: str = "t"
-    correction: str = "holm"
-    by: str | None = None
-    groups: dict[str, str] = field(default_factory=dict)
-    primary: tuple[Measure, ...] = ()  # the measures that are tested; empty if all are
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain data."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        listed = {
-            name: [measure.to_dict() for measure in data[name]] for name in ("measures", "primary")
-        }
-        return {**data, **listed}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Plan:
-        """The reverse of `to_dict`; version 0.1 saved the measures as one text."""
-        saved = data["measures"]
-        measures = parse_all(saved) if isinstance(saved, str) else map(saved_measure, saved)
-        primary = tuple(map(saved_measure, data.get("primary", ())))
-        return cls(**{**data, "measures": tuple(measures), "primary": primary})
-
-    def changed(self, **changes: Any) -> Plan:
-        """The plan with these changes; primary measures come first, and are among the measures."""
-        plan = replace(self, **changes)
-        return replace(plan, measures=tuple(dict.fromkeys([*plan.primary, *plan.measures])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +109,13 @@ class ExperimentResult(Reportable):
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # about this run of the experiment
+    matching: Matching | None = None  # with the judgments and whole texts, after a run
 
     @classmethod
     def open(
         cls, path: str | os.PathLike[str], *, qrels: Any = None, baseline: str | None = None,
         test: str | None = None, correction: str | None = None, measures: Measures | None = None,
-        primary: Measures | None = None,
+        primary: Measures | None = None, matching: Matching | None = None,
     ) -> ExperimentResult:  # fmt: skip
         """Open a saved experiment, by default with the judgments and the plan of its folder."""
         folder = Folder.open(path)
@@ -149,16 +127,28 @@ class ExperimentResult(Reportable):
         }  # fmt: skip
         plan = plan.changed(**{name: value for name, value in changes.items() if value is not None})
         assert folder.path is not None
-        judgments = load_qrels(folder.path) if qrels is None else Qrels.of(qrels)
+        judgments = load_judgments(folder.path, plan.judged)
+        if qrels is not None:
+            judgments = read_judgments(qrels, None, bool(folder.settings.get("chunked")))
+            plan = replace(plan, judged=judgments.by)
         if (measures or primary) is not None and judgments is None:
             raise UsageError("other measures need the judgments", hint="pass qrels=...")
+        if matching is None and judgments is not None:
+            matching = Matching(judgments=judgments, documents=None, cover=plan.cover)
         queries, documents = (load_texts(folder.path, name) for name in (QUERIES, DOCUMENTS))
-        return cls(folder, plan, judgments, queries, documents)
+        own = None if judgments is None else judgments.qrels
+        return cls(folder, plan, own, queries, documents, matching=matching)
 
     @property
     def settings(self) -> dict[str, Any]:
         """What was run: systems, seeds, versions, hash of the data."""
         return self.folder.settings
+
+    @cached_property
+    def composed(self) -> tuple[str, ...]:
+        """The systems with latencies that are sums: what a grid has in common is searched once."""
+        names = {call["system"] for call in self._calls if "composed" in call}
+        return tuple(name for name in self.systems if name in names)
 
     @property
     def stages(self) -> StageCounts:
@@ -201,8 +191,31 @@ class ExperimentResult(Reportable):
 
     @cached_property
     def runs(self) -> dict[str, list[Run]]:
-        """The runs of each system, one for each of `seeds`, with the latency of each query."""
-        tables = {(name, seed): _RunTable() for name in self.systems for seed in self.seeds[name]}
+        """The runs of each system, one for each of `seeds`, with the latency of each query.
+
+        Their results are what is judged: for judgments of documents, the documents of chunks.
+        """
+        if self.plan.judged == DOCUMENT and self.chunked:
+            return self._runs(document_of_chunk)
+        return self.results
+
+    @property
+    def chunked(self) -> list[str]:
+        """The systems whose results are chunks."""
+        return [name for name in self.systems if name in self.settings.get("chunked", ())]
+
+    @cached_property
+    def results(self) -> dict[str, list[Run]]:
+        """The same with results as they were returned: chunks of systems over chunks."""
+        return self._runs(None)
+
+    def _runs(self, document_of: Callable[[str], str] | None) -> dict[str, list[Run]]:
+        by_span = self.plan.judged == SPAN
+        tables = {
+            (name, seed): RunTable(document_of if name in self.chunked else None, by_span)
+            for name in self.systems
+            for seed in self.seeds[name]
+        }
         for call in self._calls:
             if call["system"] in self.systems:
                 tables[call["system"], call["seed"]].add(call)
@@ -223,17 +236,37 @@ class ExperimentResult(Reportable):
                 hint="; ".join(map(str, self.failures.values()))
                 or "the experiment has not been run",
             )
-        if self.qrels is None:
-            assert self.folder.path is not None
-            scores = self.folder.path / "scores.json"
-            if not scores.exists():
-                raise InputError(
-                    f"the experiment in '{self.folder.path}' was interrupted before it had a result",
-                    hint="run it again: finished calls are kept",
-                )
-            return Evaluation.load(scores)
-        runs = [run for seeds in self.runs.values() for run in seeds]
-        return Evaluator(self.qrels, self.plan.measures).evaluate(runs)
+        if self.matching is None:
+            return self._saved_scores()
+        has_documents = len(self.chunked) < len(self.systems) or any(
+            self.folder.index_of(name).get("unlocated") for name in self.chunked
+        )
+        if self.matching.documents is None and (
+            needs_texts(self.plan.measures, self.plan.judged, has_documents)
+            or (self.plan.judged == SPAN and self.plan.tokenizer)
+        ):
+            return self._saved_scores()  # the folder has no whole texts
+        runs = [run for seeds in self.results.values() for run in seeds]
+        chunked = {run.name for name in self.chunked for run in self.results[name]}
+        return self.matching.evaluate(runs, chunked, self.plan.measures)
+
+    def _saved_scores(self) -> Evaluation:
+        assert self.folder.path is not None
+        file = self.folder.path / "scores.json"
+        if not file.exists():
+            raise InputError(
+                f"the experiment in '{self.folder.path}' was interrupted before it had a result",
+                hint="run it again: finished calls are kept",
+            )
+        scores = Evaluation.load(file)
+        chosen = self.plan.measures
+        others = [m.label for m in chosen if m.label not in scores.runs[0]]
+        if others:
+            raise UsageError(
+                f"{others[0]} needs the texts of the documents, which the folder does not keep",
+                hint="run the experiment again with this measure: finished calls are kept",
+            )
+        return scores.with_runs({run.name: run.only(chosen) for run in scores.runs}, chosen)
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -252,18 +285,24 @@ class ExperimentResult(Reportable):
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
-        if not self._timed_apart:
+        if not self.timed_apart:
             return comparison
         return replace(
             comparison,
             pairs=tuple(filter(self._is_comparable, comparison.pairs)),
             group_pairs=tuple(filter(self._is_comparable, comparison.group_pairs)),
+            trade_off=tuple(map(self._comparable_trade_off, comparison.trade_off)),
         )
 
     def _is_comparable(self, pair: Any) -> bool:
         return pair.measure.name != "Latency" or not (
-            {pair.system, pair.baseline} & set(self._timed_apart)
+            {pair.system, pair.baseline} & set(self.timed_apart)
         )
+
+    def _comparable_trade_off(self, trade_off: TradeOff) -> TradeOff:
+        """Nothing is shown about systems whose latencies were measured in different sessions."""
+        is_apart = {trade_off.system, trade_off.beaten_by} & set(self.timed_apart)
+        return replace(trade_off, shown=False) if is_apart else trade_off
 
     @property
     def baseline(self) -> str:
@@ -272,7 +311,7 @@ class ExperimentResult(Reportable):
         return planned if planned in self.systems or not self.systems else self.systems[0]
 
     @cached_property
-    def _timed_apart(self) -> tuple[str, ...]:
+    def timed_apart(self) -> tuple[str, ...]:
         """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
         sessions: dict[str, set[int]] = {}
         for call in self._calls:
@@ -368,10 +407,22 @@ class ExperimentResult(Reportable):
             for name in (*self.systems, *self.failures)
         }
 
+    @cached_property
+    def judged_shares(self) -> dict[str, float]:
+        """The share of each system's first ten results that is judged."""
+        return {} if self.qrels is None else judged_shares(self)
+
+    @cached_property
+    def unjudged(self) -> list[tuple[str, str, str, int]]:
+        """(query, document, system, rank): unjudged, and in the first ten of that system alone."""
+        return [] if self.qrels is None or len(self.systems) < 2 else returned_once(self)
+
     def warnings(self) -> list[str]:
         """What a reader of the numbers should know."""
         messages = [
             *self.notes,
+            *self.settings.get("data_warnings", ()),
+            *chunk_notes(self),
             *(f"{failure}; it has no scores" for failure in self.failures.values()),
         ]
         if self.systems and self.plan.baseline != self.baseline:
@@ -396,7 +447,7 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: {timing.inconsistent} queries returned different results in a repeat"
                 )
-            if timing.repeated:
+            if timing.repeated and self.plan.judged != SPAN:  # chunks of one document all count
                 answers = "1 answer" if timing.repeated == 1 else f"{timing.repeated:,} answers"
                 messages.append(f"{name}: {answers} held a document twice, which counts once")
             if timing.beside:
@@ -410,7 +461,7 @@ class ExperimentResult(Reportable):
         messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:
             return messages
-        for system in self._timed_apart:
+        for system in self.timed_apart:
             messages.append(
                 f"{system} was timed in another session than {self.baseline}, so their latencies are not "
                 "compared"
@@ -426,6 +477,13 @@ class ExperimentResult(Reportable):
             for measure in self.plan.measures
             if documents_of(measure) > depth
         ]
+        for name in self.systems:  # a retriever whose own depth was set
+            own = self.settings["systems"][name].get("depth", depth)
+            deeper = [m.label for m in self.plan.measures if documents_of(m) > own]
+            if deeper and own < depth:
+                messages.append(
+                    f"{name} returns at most {own} documents, fewer than {', '.join(deeper)} looks at"
+                )
         longest: dict[str, int] = {}
         for call in self._calls:
             if call["system"] in self.systems:
@@ -457,10 +515,15 @@ class ExperimentResult(Reportable):
                 texts[str(path / "runs" / f"{_file_name(system)}{mark}.run")] = _trec(run, system)
         if self.qrels is not None:
             runs_of_first_seed = (runs[0] for runs in self.runs.values())
-            files = snapshot_files(self.qrels, self.queries, self.documents, runs_of_first_seed)
+            spans = self.matching.judgments.spans if self.matching else ()
+            files = snapshot_files(
+                self.qrels, self.queries, self.documents, runs_of_first_seed, spans
+            )
             texts |= {str(path / name): text for name, text in files.items()}
         if self.systems:
             self.scores.save(path / "scores.json")
+        if self.unjudged and self.matching and self.matching.documents is not None:
+            texts[str(path / JUDGE)] = pairs_text(self, self.matching.documents)
         columns = ["system", "seed", "query", "repeat", "seconds", "error"]
         rows = [[call.get(column) for column in columns] for call in self._calls]
         texts[str(path / "latency.csv")] = render("csv", columns, rows)
@@ -473,12 +536,12 @@ class ExperimentResult(Reportable):
 
     def render(self, format: str = "table") -> str:  # noqa: A002
         """The result as text: tables for people, or the rows of the comparison for machines."""
-        from goodgain.experiment.tables import experiment_text
+        from goodgain.experiment.tables import experiment_text, long_text
         from goodgain.results.text import WIDE_FORMATS
 
         if format in WIDE_FORMATS or not self.systems:
             return experiment_text(self, format)
-        return self.comparison.render(format) if self.comparison else self.scores.render(format)
+        return long_text(self, format)
 
     def __str__(self) -> str:
         return self.render("table").rstrip("\n")
@@ -495,64 +558,11 @@ class ExperimentResult(Reportable):
         )
 
 
-class _RunTable:
-    """The documents and latencies of one run, collected from its calls."""
-
-    def __init__(self) -> None:
-        self._results: dict[str, list[Any]] = {}  # (document, score) pairs, or ids without scores
-        self._seconds: dict[str, float] = {}
-        self._costs: dict[str, float] = {}
-
-    def add(self, call: dict[str, Any]) -> None:
-        """Add what one call returned and how long it took."""
-        if "hits" in call:
-            self._results[call["query"]] = call["hits"]
-        if is_timed(call) and not call["repeat"]:  # a repeat may be answered from a cache
-            self._seconds[call["query"]] = call["seconds"]
-        if "cost" in call and not call["repeat"]:
-            self._costs[call["query"]] = call["cost"]
-
-    def run(self, name: str) -> Run:
-        """The run, with the latency of each query, and its cost if calls report one."""
-        return Run(self._rankings(), name=name, latency=self._seconds, cost=self._costs or None)
-
-    def _rankings(self) -> dict[str, Any]:
-        """Scores by document; lists if a query has none, since a run has scores for all or for none."""
-        if any(isinstance(r, str) for results in self._results.values() for r in results[:1]):
-            return {
-                query: [r if isinstance(r, str) else r[0] for r in results]
-                for query, results in self._results.items()
-            }
-        return {query: dict(results) for query, results in self._results.items()}
-
-
 def _has_query_vectors(settings: dict[str, Any]) -> bool:
     """Whether a system or one that it is built on searches with precomputed vectors of queries."""
     return settings.get("query_vectors") is not None or any(
         map(_has_query_vectors, settings.get("components", ()))
     )
-
-
-def primary_measures(
-    primary: Measures, measures: Sequence[Measure], rel: float
-) -> tuple[Measure, ...]:
-    """The measures that are tested; without a level of relevance they have the experiment's."""
-    chosen = []
-    for measure in parse_all(primary):
-        has_level = measure.definition.param("rel") and "rel" not in dict(measure.params)
-        same = [
-            other
-            for other in measures
-            if has_level and other.same_values(measure.with_defaults({"rel": rel}))
-        ]
-        chosen.append(measure if measure in measures or not same else same[0])
-    return tuple(chosen)
-
-
-def documents_of(measure: Measure) -> int:
-    """How many documents of a list a measure looks at; 0 where it has no cut-off."""
-    is_rank = measure.cutoff is not None and measure.definition.cutoff != "recall"
-    return int(measure.cutoff or 0) if is_rank else 0
 
 
 def _file_name(name: str) -> str:

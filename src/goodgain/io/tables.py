@@ -62,10 +62,13 @@ def _load_file(path: str) -> Table:
     return _load_lines(path, name)
 
 
-def load_pairs(path: str, columns: tuple[str, str]) -> Table | None:
-    """A text file without a header whose lines are an id, a tab and a text; None if it is none.
+def load_headerless(
+    path: str, layouts: Mapping[int, Sequence[str]], names: Iterable[str] = ()
+) -> Table | None:
+    """A text file of fields separated by tabs, without a header; None if it is none.
 
-    The first line has an id with a digit or a text of several words: names of columns have neither.
+    `layouts` are the columns by their number. The first line has an id with a digit or a text of several
+    words: names of columns have neither, and `names` are known to be some. Quotation marks are text.
     """
     from goodgain.io.naming import display_name, format_of
 
@@ -73,22 +76,28 @@ def load_pairs(path: str, columns: tuple[str, str]) -> Table | None:
         return None
     name = display_name(path)
     text = _text_of(path, name)
-    key, tab, rest = text.partition("\n")[0].partition("\t")
-    if not tab or key.lstrip().startswith("{") or "\t" in rest:
+    first = [field.strip() for field in text.partition("\n")[0].split("\t")]
+    if len(first) not in layouts or first[0].startswith("{"):
         return None
-    if not any(c.isdigit() for c in key) and len(rest.split()) < 2:
+    if {first[0].casefold(), first[-1].casefold()} & set(names):
         return None
+    if not any(c.isdigit() for c in first[0]) and len(first[-1].split()) < 2:
+        return None
+    columns = layouts[len(first)]
     lines = enumerate(text.split("\n"), 1)  # a text may hold other line separators
     numbered = [(number, line.rstrip("\r")) for number, line in lines if line.strip()]
+    rows = []
     for number, line in numbered:
-        if "\t" not in line:
+        rows.append(line.split("\t", len(columns) - 1))
+        if len(rows[-1]) < len(columns):
+            expected = ", a tab and ".join(f"{'an' if c == 'id' else 'a'} {c}" for c in columns)
             raise InputError(
-                "expected an id, a tab and a text", where=f"{name}:{number}",
-                hint="a table of several columns starts with their names",
+                f"expected {expected}", where=f"{name}:{number}",
+                hint="a table of other columns starts with their names",
             )  # fmt: skip
-    keys, texts = zip(*(line.split("\t", 1) for _, line in numbered), strict=True)
-    values = {columns[0]: [key.strip() for key in keys], columns[1]: list(texts)}
-    return Table(dict(values), name, [number for number, _ in numbered])
+    values: dict[str, Sequence[Any]] = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    values[columns[0]] = [key.strip() for key in values[columns[0]]]
+    return Table(values, name, [number for number, _ in numbered])
 
 
 def _text_of(path: str, name: str) -> str:

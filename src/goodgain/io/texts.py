@@ -8,24 +8,39 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from goodgain.errors import InputError
-from goodgain.io.columns import find_columns
-from goodgain.io.tables import Table, load_pairs, load_table
+from goodgain.io.columns import TABLES, find_columns
+from goodgain.io.tables import Table, load_headerless, load_table
 
 
 class Texts(NamedTuple):
-    """Texts by id, and the other columns of their table by id, as text and as they are."""
+    """Texts by id, and the other columns of their table by id, as text and as they are.
+
+    `notes` says what was assumed about the table.
+    """
 
     texts: dict[str, str]
     columns: dict[str, dict[str, str]]
     values: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+
+
+# Files of MS MARCO and the like have no header.
+_HEADERLESS: dict[str, dict[int, tuple[str, ...]]] = {
+    "documents": {
+        2: ("id", "text"),
+        3: ("id", "title", "text"),
+        4: ("id", "url", "title", "text"),
+    },
+    "queries": {2: ("id", "text")},
+}
 
 
 def read_texts(source: Any, kind: str) -> Texts:
     """Read the corpus ("document") or the queries ("query").
 
     A dictionary is {id: text}, or {id: {"text": ..., "title": ...}}; a table has columns for the id and
-    the text. A file without a header has an id, a tab and a text in each line. A document's title is put
-    before its text.
+    the text. A file without a header has an id, a tab and a text in each line; with a title, and a URL before
+    it, between them if it holds documents. A document's title is put before its text.
     """
     if isinstance(source, Mapping) and not all(
         isinstance(v, list | tuple) for v in source.values()
@@ -39,15 +54,16 @@ def read_texts(source: Any, kind: str) -> Texts:
     empty = "there are no queries" if kind == "query" else "the corpus is empty"
     if isinstance(source, list | tuple | Mapping) and not source:
         raise InputError(empty)
-    table = _load(source, plural)
+    table, notes = _load(source, plural)
     if not table.columns or not len(next(iter(table.columns.values()))):
         raise InputError(empty, where=table.name)
-    return _texts(table, kind, find_columns(table.columns, plural, table.name))
+    read = _texts(table, kind, find_columns(table.columns, plural, table.name))
+    return read._replace(notes=notes)
 
 
 def has_texts(source: Any) -> bool:
     """Whether a table of queries has their texts; one that only has groups does not."""
-    table = _load(source, "queries")
+    table, _ = _load(source, "queries")
     try:
         find_columns(table.columns, "queries", table.name)
     except InputError:
@@ -55,12 +71,16 @@ def has_texts(source: Any) -> bool:
     return True
 
 
-def _load(source: Any, plural: str) -> Table:
+def _load(source: Any, plural: str) -> tuple[Table, tuple[str, ...]]:
+    """The table, and whether it has no header."""
     if isinstance(source, str | os.PathLike):
-        pairs = load_pairs(os.fspath(source), ("id", "text"))
-        if pairs is not None:
-            return pairs
-    return load_table(source, f"the {plural}")
+        roles = TABLES[plural].roles
+        names = [n for role in ("id", "text") for group in roles[role].names for n in group]
+        table = load_headerless(os.fspath(source), _HEADERLESS[plural], names)
+        if table is not None:
+            columns = ", ".join(table.columns)
+            return table, (f"'{table.name}' has no header: its columns are read as {columns}",)
+    return load_table(source, f"the {plural}"), ()
 
 
 def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:

@@ -110,6 +110,8 @@ def _judged_rows(
 
 def _mapped(run: Run, canonical: Canonical) -> Run:
     best: dict[str, dict[str, float]] = {}
+    if run.source.kind == "dict":  # a query without results is not missing
+        best = {str(query): {} for query in run.source.value}
     for query, doc, score in zip(*run.rows(), strict=True):
         docs = best.setdefault(query, {})
         name = canonical(doc)

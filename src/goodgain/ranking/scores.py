@@ -147,6 +147,10 @@ class RunScores:
         """The same values under another name."""
         return RunScores(name, self._measures, self._values)
 
+    def only(self, measures: Sequence[Measure]) -> RunScores:
+        """The values of some of the measures."""
+        return RunScores(self._name, tuple(self.measure(m) for m in measures), self._values)
+
     @property
     def queries(self) -> list[str]:
         """The queries behind the values, in the order of the judgments."""

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError
 from goodgain.io.naming import system_name, unique_names
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
@@ -75,7 +75,9 @@ def evaluate_spans(
     for name, source in named_sources(runs):
         chunks = read_chunks(source, texts, columns, skip_bad)
         _require_offsets(table, chunks)
-        evaluation, scores = _scores(judged, name, chunks, parsed, text_lengths, budget_lengths)
+        evaluation, scores = _scores(
+            judged, (name, source), chunks, parsed, text_lengths, budget_lengths
+        )
         whole = whole or evaluation
         results = {**(results or {}), name: scores}
     if whole is None or results is None:
@@ -178,22 +180,29 @@ class _Judged:
         self._preset = preset
         self._options = options
 
-    def evaluate(self, name: str, lists: Mapping[str, list[str]], measures: Any) -> Evaluation:
-        """Measures of lists of spans."""
+    def evaluate(
+        self, name: str, lists: Mapping[str, list[str]], measures: Any, source: Any = None
+    ) -> Evaluation:
+        """Measures of lists of spans; time and cost are those of `source`, if it is a run."""
         evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)
-        return evaluator.evaluate(Run(dict(lists), name=name))
+        own = source if isinstance(source, Run) else None
+        latency, cost = (None, None) if own is None else (own.latency, own.cost)
+        return evaluator.evaluate(Run(dict(lists), name=name, latency=latency, cost=cost))
 
 
 def _scores(
-    judged: _Judged, name: str, table: ChunkTable, measures: Sequence[Measure],
+    judged: _Judged, run: tuple[str, Any], table: ChunkTable, measures: Sequence[Measure],
     text_lengths: TextLengths, budget_lengths: TextLengths,
 ) -> tuple[Evaluation, RunScores]:  # fmt: skip
     """The scores of one run, and the evaluation of its whole lists."""
     chunks = table.chunks
+    name, source = run
     spans = judged.table.spans
     everything = {q: entries(spans.get(q, []), c, judged.cover, 0) for q, c in chunks.items()}
-    whole = judged.evaluate(name, everything, [parse("NumQ")])
+    own = [m for m in measures if m.definition.column in ("latency", "cost")]
+    whole = judged.evaluate(name, everything, [parse("NumQ"), *own], source)
     facts = {
+        **_judged_share(spans, chunks),
         "notes": (*judged.table.notes, *table.notes),
         "bad_rows": table.bad_rows,
         "bad_example": table.bad_example,
@@ -211,6 +220,22 @@ def _scores(
             places[measure.label] = _ranked(judged, name, measure, cut, lists[cut])
     values = _SpanValues(whole.runs[0], places, facts, judged.table, text, text_lengths)
     return whole, RunScores(name, tuple(measures), values)
+
+
+def _judged_share(
+    spans: Mapping[str, Sequence[Span]], chunks: Mapping[str, Sequence[Piece]]
+) -> dict[str, Any]:
+    """How many chunks are of documents with a judged span: what lies elsewhere may be unjudged."""
+    top = top_judged = total = unjudged = 0
+    for query, own in spans.items():
+        documents = {span.piece.doc for span in own}
+        known = [chunk.doc in documents for chunk in chunks.get(query, ())]
+        total += len(known)
+        unjudged += known.count(False)
+        top += len(known[:10])
+        top_judged += sum(known[:10])
+    share = top_judged / top if top else math.nan
+    return {"documents": total, "unjudged_documents": unjudged, "judged_at_10": share}
 
 
 def _cut(chunks: list[Piece], cut: Cut, lengths: TextLengths) -> list[Piece]:
@@ -301,6 +326,10 @@ class _SpanValues(ComposedValues):
         self._text = {measure.label: (measure, lists) for measure, lists in text}
         self._lengths = lengths
 
+    def tables(self) -> Any:
+        """There is no list of documents with a gain each: chunks earn the gains of spans together."""
+        raise InputError("judgments of spans are not of whole results")
+
     def column(self, label: str, bound: str) -> list[float]:
         """The values of a measure, in the order of the queries."""
         if label in self._text:
@@ -309,8 +338,6 @@ class _SpanValues(ComposedValues):
                 math.nan if bound else self._value(measure, query, lists.get(query, []))
                 for query in self.queries()
             ]
-        if label not in self._places:  # time and cost, which chunks do not have
-            return [math.nan] * len(self.queries())
         return super().column(label, bound)
 
     def _value(self, measure: Measure, query: str, chunks: Sequence[Piece]) -> float:

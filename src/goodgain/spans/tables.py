@@ -153,6 +153,8 @@ def _chunks_of_run(source: Any, documents: Texts | None) -> ChunkTable:
 
     run = Run.of(source)
     ranked: dict[str, list[tuple[float, str]]] = {}
+    if run.source.kind == "dict":  # a query without results is not missing
+        ranked = {str(query): [] for query in run.source.value}
     for query, doc, score in zip(*run.rows(), strict=True):
         ranked.setdefault(query, []).append((score, doc))
     chunks = {

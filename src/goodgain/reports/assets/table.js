@@ -188,7 +188,7 @@ class DataTable {
     const kind = cellClass(column);
     const tone = (cell.tone ? " " + cell.tone : "") + (cell.heat ? ` heat heat-${cell.heat}` : "");
     return i === 0
-      ? element("th", { scope: "row", class: kind }, inner, mark, best, interval)
+      ? element("th", { scope: "row", class: kind + (cell.text.length <= 24 ? " short" : "") }, inner, mark, best, interval)
       : element("td", { class: kind + tone }, inner, mark, best, interval);
   }
 
