@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
 
 
+BRIEF_WIDTH = 100  # columns of the legend
+
+
 def experiment_text(result: ExperimentResult, format: str, *, brief: bool = False) -> str:  # noqa: A002
     """The tables of an experiment with their legend; `brief` leaves all but the primary measures out."""
     blocks = _blocks(result)[: 1 if brief else None]
@@ -39,7 +42,11 @@ def experiment_text(result: ExperimentResult, format: str, *, brief: bool = Fals
         text = card_text(card) if format == "table" else card_markdown(card)
         tables.insert(0, _plain(text, result.plan.rel))
     mark = "% " if format == "latex" else ""
-    lines = _legend(result)[: 2 if brief else None]
+    lines = _legend(result)
+    if brief:
+        from textwrap import wrap
+
+        lines = [part for line in lines[:2] for part in wrap(line, BRIEF_WIDTH)]
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
 
 
@@ -82,7 +89,7 @@ def _add_judged(block: Block, result: ExperimentResult) -> None:
     if not result.judged_shares:
         return
     block.columns.append(f"judged@{TOP}")
-    for system, row in zip(result.comparison.systems, block.rows, strict=True):
+    for row, system in zip(block.rows, block.systems, strict=True):
         row.append(Cell(_percent(result.judged_shares[system])))
 
 
