@@ -74,6 +74,8 @@ soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	$(BIN)/python scripts/error_rates.py --check
 	$(BIN)/python scripts/stopping_rates.py --check
+	$(BIN)/python scripts/racing_rates.py --check
+	$(BIN)/python scripts/choice_rates.py --check
 	GOODGAIN_CONVERSATIONS=5000 $(BIN)/python -m pytest -n 2 tests/agentic/test_stopping.py
 	$(BIN)/python scripts/label_coverage.py --check
 	GOODGAIN_KILLS=200 $(BIN)/python -m pytest tests/judging/test_judging_kills.py

@@ -166,16 +166,27 @@ def test_the_number_of_queries_to_add_is_enough():
 
 
 def test_open_verdicts_name_the_documents_to_judge():
+    """Of 12 unjudged documents, 9 must come out as not relevant for the old system to stay ahead."""
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(20)}
-    old = {q: {"b": 3.0, "a": 2.0} for q in qrels}
-    new = {q: {"a": 3.0, f"u{q}": 2.0} for q in qrels}
+    old = {q: {"a": 1.0} if i < 12 else {"b": 1.0} for i, q in enumerate(qrels)}
+    new = {q: {f"u{i}": 1.0} if i < 12 else {"a": 1.0} for i, q in enumerate(qrels)}
     result = gg.evaluate(
-        qrels, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@2", unjudged="bounds"
+        qrels, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@1", unjudged="bounds"
     )
     compared = gg.compare(result)
     card = compared.card()
     assert card.word == "not enough evidence"
-    assert re.search(r"judge these \d+ documents \(of 20 unjudged\)", spans_text(card.next))
+    assert "judge these 9 documents (of 12 unjudged): u" in spans_text(card.next)
+    assert len(card.to_judge) == 9
+    judged = {q: dict(docs) for q, docs in qrels.items()}
+    for query, doc in card.to_judge:
+        judged[query][doc] = 0
+    again = gg.evaluate(judged, [gg.Run(old, name="old"), gg.Run(new, name="new")], "P@1",
+                        unjudged="bounds")  # fmt: skip
+    (pair,) = gg.compare(again).pairs
+    assert pair.bound_high < 0  # whatever the other three are
+    saved = json.loads(compared.to_json())["verdict"]
+    assert saved["to_judge"] == [list(pair) for pair in card.to_judge]
 
 
 # --- all pairs ---

@@ -60,8 +60,8 @@ def test_better_is_never_reported_as_worse(measure):
     assert compared.verdict(pair) == "better"
     assert pair.side_by_side().value == 1 and pair.gsb == 1
     # The terminal marks the better system, and the arrow shows the direction.
-    text = str(compared)
-    assert ("↓" in text.splitlines()[1]) == measure.lower_is_better
+    head = next(line for line in str(compared).splitlines() if line.startswith("system"))
+    assert ("↓" in head) == measure.lower_is_better
     html = compared._repr_html_()
     assert html.index("<b>") > html.index("new")
     loaded = gg.Comparison.from_dict(json.loads(compared.to_json()))

@@ -1,7 +1,12 @@
-"""Both engines, and one Spark session per process, because starting it is slow."""
+"""The engines, and one Spark session per process, because starting it is slow.
+
+GOODGAIN_ENGINES names those of the engine suite: `test_spark_connect.py` runs it on Spark Connect, in a
+process of its own because a process has sessions of one kind only.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,8 +37,22 @@ def spark() -> Any:
     session.stop()
 
 
-@pytest.fixture(params=["local", "spark"])
+@pytest.fixture(scope="session")
+def connect() -> Any:
+    """A session on the Connect server that PySpark starts."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.remote("local[2]")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=os.environ.get("GOODGAIN_ENGINES", "local spark").split())
 def engine(request: pytest.FixtureRequest) -> Any:
     if request.param == "local":
         return LocalEngine(2)
-    return SparkEngine(request.getfixturevalue("spark"))
+    return SparkEngine(request.getfixturevalue(request.param))

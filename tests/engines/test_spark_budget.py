@@ -6,7 +6,7 @@ import pytest
 from server import Server
 
 import goodgain.spark
-from goodgain.labels import OpenAIJudge, Store
+from goodgain.labels import OpenAIJudge, Price, Store
 
 PAIRS = [(f"q{i % 25}", f"d{i}", f"what? {i % 25}", f"text {i} GAIN={i % 5}") for i in range(100)]
 
@@ -17,7 +17,9 @@ def judge(monkeypatch):
     with Server() as server:
         yield (
             server,
-            OpenAIJudge("m", base_url=server.openai_url, price=(1000.0, 1000.0), max_tokens=10),
+            OpenAIJudge(
+                "m", base_url=server.openai_url, price=Price(1000.0, 1000.0), max_tokens=10
+            ),
         )
 
 

@@ -64,3 +64,20 @@ def test_what_the_cluster_says_goes_before_our_settings(spark):
     spark.conf.set("spark.sql.files.maxPartitionBytes", "64m")
     assert start() is spark
     assert spark.conf.get("spark.sql.files.maxPartitionBytes") in ("64m", "67108864b")
+
+
+def test_output_to_a_url(spark, folder, capsys):
+    """The cluster writes the values per query; the means are printed."""
+    arguments = ["evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--per-query"]
+    url = f"file://{folder}/scores"
+    assert run([*arguments, "--engine", "spark", "-o", url]) == 0
+    assert "bm25" in capsys.readouterr().out
+    rows = spark.read.parquet(url).orderBy("query").collect()
+    assert [(row["run"], row["query"], row["RR"]) for row in rows] == [
+        ("bm25", "q1", 1.0),
+        ("bm25", "q2", 0.5),
+        ("bm25", "q3", 0.0),
+    ]
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+    assert run([*arguments, "-o", url]) == 2
+    assert "a URL needs --engine spark and --per-query" in capsys.readouterr().err

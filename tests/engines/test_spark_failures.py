@@ -8,6 +8,7 @@ import pytest
 
 import goodgain.spark
 from goodgain.engines.spark import failures
+from goodgain.engines.spark.session import arrow_only
 from goodgain.errors import GoodgainError, UsageError
 
 TRACEBACK = """Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure:
@@ -104,7 +105,8 @@ def test_a_job_that_fails(spark):
         raise OSError("the disk is gone")
         yield
 
-    rows = spark.range(1).mapInArrow(fails, "query string, doc string, score double")
+    with arrow_only():
+        rows = spark.range(1).mapInArrow(fails, "query string, doc string, score double")
     with pytest.raises(GoodgainError, match="the disk is gone") as caught:
         goodgain.spark.evaluate({"q": {"a": 1}}, rows, "AP", session=spark)
     assert len(str(caught.value).splitlines()) == 1

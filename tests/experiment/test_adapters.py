@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,6 +18,7 @@ import pytest
 
 import goodgain as gg
 from goodgain.errors import GoodgainError
+from goodgain.experiment.queries import QueryText
 from goodgain.experiment.retrievers import make
 
 DOCUMENTS = {
@@ -52,6 +58,14 @@ class Service(BaseHTTPRequestHandler):
         self.connections.add(self.client_address[1])
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.requests.append((self.path, self.headers.get("Authorization", ""), body))
+        if self.path == "/distances":
+            ranked = self.rank(body["ask"]["text"], body["k"])
+            items = [{"doc": {"key": d}, "far": 1 / (1 + s)} for d, s in ranked]
+            usage = {"tokens": 12, "usd": 0.5}
+            return self.answer(200, json.dumps({"items": items, "usage": usage}).encode())
+        if self.path.startswith("/missing/"):
+            error = {"type": "index_not_found_exception", "reason": "no such index [missing]"}
+            return self.answer(404, json.dumps({"error": error, "status": 404}).encode())
         if "_search" not in self.path:
             hits = [
                 {"doc": {"key": d}, "value": s}
@@ -59,6 +73,7 @@ class Service(BaseHTTPRequestHandler):
             ]
             return self.answer(200, json.dumps({"result": {"items": hits}}).encode())
         query = body.get("query", {})
+        query = query.get("bool", {}).get("must", [query])[0]
         if "multi_match" in query:
             ranking = self.rank(query["multi_match"]["query"], body["size"])
         else:
@@ -319,3 +334,260 @@ def test_pgvector(postgres):
         [cosine(vectors[key]) for key in best], abs=1e-5
     )
     ours._local.connection.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["cosine", "dot", "l2", "l1"])
+def test_pgvector_by_every_metric(postgres, metric):
+    import psycopg
+
+    rng = np.random.default_rng(11)
+    vectors = {f"d{i}": rng.normal(size=6) * rng.uniform(0.2, 4) for i in range(60)}
+    target = rng.normal(size=6) * 2
+    table = f"by_{metric}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(f"CREATE TABLE {table} (id text, v vector(6), language text)")
+        for number, (key, vector) in enumerate(vectors.items()):
+            row = (key, str(vector.tolist()), "en" if number % 3 else "de")
+            connection.execute(f"INSERT INTO {table} VALUES (%s, %s, %s)", row)
+        connection.execute(f"INSERT INTO {table} VALUES ('none', NULL, 'en')")
+    score = {
+        "cosine": lambda v: v @ target / np.linalg.norm(v) / np.linalg.norm(target),
+        "dot": lambda v: v @ target,
+        "l2": lambda v: -np.linalg.norm(v - target),
+        "l1": lambda v: -np.abs(v - target).sum(),
+    }[metric]
+    settings = {"dsn": postgres, "table": table, "vector": "v", "metric": metric, "depth": 10,
+                "embed": lambda texts: [target]}  # fmt: skip
+    ours = make("postgres", settings)
+    ours.index(DOCUMENTS)
+    best = sorted(vectors, key=lambda key: -score(vectors[key]))
+    assert [doc for doc, _ in ours("x")] == best[:10]
+    assert dict(ours("x")) == pytest.approx({d: score(vectors[d]) for d in best[:10]}, rel=1e-5)
+    german = [key for key in best if int(key[1:]) % 3 == 0]
+    assert [doc for doc, _ in ours(QueryText("x", {"language": "de"}))] == german[:10]
+    ours._local.connection.close()
+
+
+@pytest.fixture(scope="module")
+def lengths(postgres):
+    """Documents of different lengths, and equal ones under ids that languages sort differently."""
+    import psycopg
+
+    rows = {"short": "river", "long": "river " + "filler " * 400 + "river",
+            **dict.fromkeys(("B", "a", "C", "ä", "b"), "window")}  # fmt: skip
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE TABLE lengths (id text, text text)")
+        for row in rows.items():
+            connection.execute("INSERT INTO lengths VALUES (%s, %s)", row)
+    return postgres
+
+
+@pytest.mark.slow
+def test_ranking_and_normalization_of_full_text(lengths):
+    """The parameters are those of PostgreSQL: the scores are those of its functions."""
+    import psycopg
+
+    def ranked(**settings):
+        ours = make("postgres", {"dsn": lengths, "table": "lengths", **settings})
+        ours.index(DOCUMENTS)
+        ranking = ours("river")
+        ours._local.connection.close()
+        return ranking
+
+    assert [doc for doc, _ in ranked()] == [
+        "short",
+        "long",
+    ]  # without the length it is the other way
+    assert [doc for doc, _ in ranked(normalization=0)] == ["long", "short"]
+    with psycopg.connect(lengths) as connection:
+        for function in ("ts_rank", "ts_rank_cd"):
+            for normalization in (0, 1, 2, 8, 33):
+                theirs = connection.execute(
+                    f"SELECT id, {function}(to_tsvector('english', text), 'river'::tsquery, {normalization}) "
+                    "FROM lengths WHERE id IN ('short', 'long')"
+                ).fetchall()
+                ours = ranked(ranking=function, normalization=normalization)
+                assert dict(ours) == pytest.approx(dict(theirs))
+                assert [d for d, _ in ours] == sorted(dict(ours), key=lambda d: -dict(theirs)[d])
+    for settings, message in [
+        ({"ranking": "rank"}, "invalid ranking='rank'"),
+        ({"normalization": 64}, "normalization must be an integer from 0 to 63"),
+        ({"match": "some"}, "invalid match='some'"),
+        ({"metric": "cos"}, "invalid metric='cos'"),
+    ]:
+        with pytest.raises(GoodgainError, match=message):
+            make("postgres", {"table": "lengths", **settings})
+
+
+@pytest.mark.slow
+def test_equal_scores_are_cut_by_descending_id_in_any_language(lengths):
+    for depth in range(1, 6):
+        ours = make("postgres", {"dsn": lengths, "table": "lengths", "depth": depth})
+        ours.index(DOCUMENTS)
+        assert [doc for doc, _ in ours("window")] == ["ä", "b", "a", "C", "B"][:depth]
+        ours._local.connection.close()
+
+
+@pytest.mark.slow
+def test_queries_as_for_a_web_search(postgres):
+    web = make("postgres", {"dsn": postgres, "table": "my docs", "match": "web"})
+    web.index(DOCUMENTS)
+    assert [doc for doc, _ in web("river -stones")] == ["d1"]
+    assert [doc for doc, _ in web('"river of stones"')] == ["d3"]
+    assert {doc for doc, _ in web("bridge or garden")} == {"d1", "d2"}
+    web._local.connection.close()
+
+
+@pytest.mark.slow
+def test_postgres_says_what_is_missing(postgres):
+    for settings, message in [
+        ({"table": "nowhere"}, 'PostgreSQL: relation "nowhere" does not exist'),
+        ({"table": "my docs", "id": "key"}, 'PostgreSQL: column "key" does not exist'),
+        (
+            {"table": "my docs", "language": "latin"},
+            'PostgreSQL: text search configuration "latin"',
+        ),
+        (
+            {"sql": 'SELECT id, length(text) FROM "my docs" ORDER BY 2'},
+            "not in the order of its scores",
+        ),
+    ]:
+        ours = make("postgres", {"dsn": postgres, **settings})
+        ours.index(DOCUMENTS)
+        with pytest.raises(GoodgainError, match=message):
+            ours("river")
+        ours._local.connection.close()
+    down = make("postgres", {"dsn": "host=127.0.0.1 port=9 dbname=x", "table": "t"})
+    down.index(DOCUMENTS)
+    with pytest.raises(GoodgainError, match="PostgreSQL: connection failed"):
+        down("river")
+
+
+# --- services that return distances, tokens, filters ---
+
+
+def test_http_with_distances_tokens_and_filters(service):
+    settings = {
+        "url": f"{service}/distances",
+        "body": {"ask": {"text": "{query}"}, "k": "{depth}", "language": "{filters.language}"},
+        "id": "doc.key", "hits": "items",
+    }  # fmt: skip
+    turned = make("http", {**settings, "score": "far"})
+    with pytest.raises(GoodgainError, match="is not in the order of its scores: 'd3' "):
+        turned("river stones")
+    ours = make(
+        "http", {**settings, "distance": "far", "tokens": "usage.tokens", "cost": "usage.usd"}
+    )
+    answer = ours(QueryText("river stones", {"language": "en"}))
+    assert answer.results == [("d3", -0.25), ("d1", -0.5)]
+    assert (answer.tokens, answer.cost) == (12, 0.5)
+    assert Service.requests[-1][2]["language"] == "en"
+    ours("river")
+    assert "language" not in Service.requests[-1][2]
+    assert ours.takes_filters
+    assert not make("http", {"url": f"{service}/?q={{query}}"}).takes_filters
+    close(ours)
+    close(turned)
+
+
+@pytest.mark.parametrize("name", ["elasticsearch", "opensearch"])
+def test_engines_filter_and_say_what_is_missing(name, service):
+    settings = {"url": service, "index_name": "docs"}
+    words = make(name, settings)
+    words.index(DOCUMENTS)
+    words(QueryText("river", {"language": ["en", "de"], "year": 3}))
+    filters = [{"terms": {"language": ["en", "de"]}}, {"terms": {"year": [3]}}]
+    assert Service.requests[-1][2]["query"]["bool"]["filter"] == filters
+    near = make(
+        name, {**settings, "vector_field": "v", "embed": lambda texts: [[1.0, 2.0] for _ in texts]}
+    )
+    near.index(DOCUMENTS)
+    near(QueryText("river", {"year": 3}))
+    body = Service.requests[-1][2]
+    inner = body["knn"] if name == "elasticsearch" else body["query"]["knn"]["v"]
+    assert "year" in json.dumps(inner["filter"])
+    keyed = make(name, {**settings, "id_field": "name"})
+    keyed.index(DOCUMENTS)
+    with pytest.raises(GoodgainError, match="has no field 'name'"):
+        keyed("river")
+    missing = make(name, {**settings, "index_name": "missing"})
+    missing.index(DOCUMENTS)
+    with pytest.raises(GoodgainError, match="the index 'missing' not found"):
+        missing("river")
+    down = make(name, {**settings, "url": "http://127.0.0.1:9", "client": {"max_retries": 0}})
+    down.index(DOCUMENTS)
+    with pytest.raises(GoodgainError, match=r"cannot reach the server at 'http://127.0.0.1:9'"):
+        down("river")
+    for each in (words, near, keyed, missing, down):
+        each._client.close()
+
+
+# --- MCP ---
+
+SERVER = Path(__file__).with_name("mcp_search_server.py")
+
+
+@pytest.fixture(scope="module")
+def mcp_url():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(SERVER), str(port)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    yield f"http://127.0.0.1:{port}/mcp"
+    process.terminate()
+    process.wait(20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["command", "address"])
+def test_mcp_tools(kind, mcp_url):
+    server = [sys.executable, str(SERVER)] if kind == "command" else mcp_url
+    ours = make("mcp", {"server": server, "depth": 2})
+    ours.index(DOCUMENTS)
+    assert [doc for doc, _ in ours("river stones")] == ["d3", "d1"]
+    assert ours("nothing") == []
+    with pytest.raises(GoodgainError, match="the tool reported an error"):
+        ours("boom")
+    ours.close()
+    filtered = make(
+        "mcp",
+        {"server": server, "arguments": {"query": "{query}", "language": "{filters.language}"}},
+    )
+    filtered.index(DOCUMENTS)
+    assert filtered.takes_filters
+    assert filtered(QueryText("river", {"language": "de"})) == []
+    assert len(filtered("river")) == 2
+    filtered.close()
+    with pytest.raises(
+        GoodgainError, match="the MCP server has no tool 'find'\nhint: tools: search_docs"
+    ):
+        make("mcp", {"server": server, "tool": "find"}).index(DOCUMENTS)
+
+
+@pytest.mark.slow
+def test_an_mcp_tool_in_an_experiment(mcp_url):
+    queries = {"q1": "river stones", "q2": "garden"}
+    systems = {
+        "mcp": make("mcp", {"server": mcp_url}),
+        "down": make("mcp", {"server": "http://127.0.0.1:9/mcp", "timeout": 2}),
+    }
+    one = gg.Experiment(
+        DOCUMENTS, queries, {"q1": {"d3": 1}, "q2": {"d2": 1}}, systems, measures="RR"
+    )
+    result = one.run()
+    assert result["mcp"]["RR"] == 1
+    assert "cannot talk to the MCP server" in result.failures["down"].error
+    systems["mcp"].close()
+
+
+def test_mcp_needs_a_server():
+    with pytest.raises(GoodgainError, match="mcp needs a server"):
+        make("mcp", {})

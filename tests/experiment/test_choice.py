@@ -14,7 +14,8 @@ from goodgain.measures.grammar import parse
 
 
 def values_of(table):
-    return {f"s{k}": {f"q{i}": float(v) for i, v in enumerate(table[:, k])} for k in range(table.shape[1])}  # fmt: skip
+    columns = enumerate(table.T)
+    return {f"s{k}": {f"q{i}": float(v) for i, v in enumerate(own)} for k, own in columns}
 
 
 def test_the_estimate_of_equal_settings_is_not_optimistic():

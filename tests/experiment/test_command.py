@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 
@@ -187,19 +188,44 @@ def test_the_demo(tmp_path, capsys):
     out = capsys.readouterr().out
     for word in ("graph (baseline)", "keyword", "knn", "hybrid", "swarm"):
         assert word in out
-    header = out.splitlines()[1].split()
-    assert header == ["system", "Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20", "DR@20",
-                      "Diversity@20", "Latency", "↓"]  # fmt: skip
-    for group in ("simple (<= 3 targets)", "medium (4-6)", "complex (> 6)"):
-        assert group in out
-    assert "Good Gain after i searches" in out
+    # In one look: who is better, by how much, at what cost, by the primary measures only.
+    verdict, numbers = out.splitlines()[:2]
+    assert verdict.startswith("verdict") and "hybrid is better than graph" in verdict
+    assert "95% interval +0.0" in numbers and "(rel=" not in out
+    assert re.search(r"^cost +Latency .* (faster|slower)", out, re.M)
+    header = next(line.split() for line in out.splitlines() if line.startswith("system"))
+    assert header == ["system", "rank", "MRR", "DR@20", "Latency", "↓"]
+    assert "8 tests of the primary measures, apart from 4 of time and cost" in out
+    steps = dict(re.findall(r"^(known|returned|opened|cited) +([\d,]+) ", out, re.M))
+    counts = [int(steps[name]) for name in ("known", "returned", "opened", "cited")]
+    assert counts == sorted(counts, reverse=True) and counts[-1] > 50
     written = page.read_text()
-    assert "swarm" in written
-    assert "agent" in written
+    for group in ("simple (", "medium (4-6)", "complex (", "Exploratory measures"):
+        assert group in written
+    assert f"Of {counts[0]:,} good results known, {counts[1]:,} (" in written
     capsys.readouterr()
     traces, labels = (str(tmp_path / "demo" / name) for name in ("traces.jsonl", "qrels.jsonl"))
     assert run(["trace", traces, "--labels", labels, "-q", "--format", "csv"]) == 0
     assert "agent,5,CG," in capsys.readouterr().out
+
+
+def test_the_agent_opens_what_it_reads_and_cites_what_matches():
+    from goodgain.demo.agent import Agent
+
+    documents = {
+        "a": "zebra stripes",
+        "b": "stripes of grass",
+        "c": "nothing",
+        "d": "grass zebra food",
+    }
+    ranking = [(doc, 1.0) for doc in "cabd"]
+    trace = Agent(lambda query: ranking, documents, read=2, cited=2).answer("c1", "zebra food")
+    (turn,) = trace["turns"]
+    assert [[o["id"] for o in i.get("opens", [])] for i in turn["iterations"]] == [["c", "a"], []]
+    assert [c["id"] for c in turn["citations"]] == ["a", "c"]
+    assert "See a, c." in turn["answer"]
+    empty = Agent(lambda query: [], documents).answer("c2", "zebra")["turns"][0]
+    assert empty["citations"] == [] and empty["answer"] == ""
 
 
 def test_the_agent_refines_its_query_with_words_it_read():

@@ -305,3 +305,32 @@ def test_alpha_weighs_two_systems():
             Hybrid(["a", "b"], **settings)
     with pytest.raises(UsageError, match="alpha weighs two systems, got 3"):
         Hybrid(["a", "b", "c"], method="wsum", alpha=0.5)
+
+
+def test_chunks_and_their_retriever_vary_alike(tmp_path):
+    from goodgain.experiment.chunks import Chunked
+
+    systems = {
+        "keyword": Chunked(BM25(), "tokens", size=2),
+        "knn": Chunked(KNN(), "tokens", size=2),
+        "hybrid": Hybrid(["keyword", "knn"], method="wsum"),
+    }
+    grid = {"chunk.size": [1, 2], "chunk.overlap": [0], "embed": [small, large], "alpha": [0.5]}
+    tried = experiment(systems, grid)
+    assert list(tried.grids["hybrid"]) == [
+        f"hybrid[size={size}, overlap=0, embed={embed}, alpha=0.5]"
+        for size in (1, 2)
+        for embed in ("small", "large")
+    ]
+    point = tried.systems["knn[size=1, overlap=0, embed=large]"]
+    assert (point.size, point.overlap, point.of.embed) == (1, 0, large)
+    assert tried.systems["keyword[size=2, overlap=0]"].size == 2
+    result = tried.run(tmp_path)
+    assert not result.failures
+    used, reused = result.stages.used, result.stages.reused
+    assert used["chunk"] - reused["chunk"] == 2
+    assert used["embed"] - reused["embed"] == 4
+    whole = experiment({"keyword": Chunked(BM25(), size=3)}, {"chunk": [{"splitter": "tokens", "size": 2}, {"splitter": "sentences", "size": 9}]})  # fmt: skip
+    assert [search.splitter for search in whole.systems.values()] == ["tokens", "sentences"]
+    with pytest.raises(GoodgainError, match="sise"):
+        experiment(systems, {"chunk.sise": [1]})

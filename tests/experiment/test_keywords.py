@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from goodgain._core import KeywordIndex
 from goodgain.errors import UsageError
-from goodgain.experiment.retrievers import BM25
+from goodgain.experiment.retrievers import BM25, KNN
 from goodgain.experiment.retrievers.bm25 import ENGLISH, METHODS, word_ranges
+from goodgain.experiment.stages import Stages
 
 WORDS = [
     "river", "Stone", "bridge", "garden", "House", "with", "the", "naïve", "ÜBER", "数据", "snake_case",
@@ -200,3 +201,15 @@ def test_mistakes_are_refused() -> None:
         BM25(k1=-1)
     with pytest.raises(UsageError, match="unknown stop words 'elvish'"):
         BM25(stopwords="elvish").index({"a": "b"})
+
+
+def test_an_index_is_as_large_as_it_is_alone() -> None:
+    """Stages that systems share were counted for each of them."""
+    texts = corpus(500, 12)
+    alone, beside, near = BM25(), BM25(), KNN(lambda texts: np.ones((len(texts), 300)))
+    alone.index(texts)
+    near.stages = beside.stages = Stages()
+    near.index(texts)
+    beside.index(texts)
+    assert beside.index_bytes() == alone.index_bytes() < 300_000
+    assert 500 * 300 * 4 <= near.index_bytes() < 2 * 500 * 300 * 4

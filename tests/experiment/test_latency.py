@@ -110,7 +110,7 @@ def served(due, cost, patience=1e9):
     loop = OpenLoop(call, due, ["q"] * len(due), patience, clock, clock.sleep)
     loop.begin()
     loop.work()
-    calls = [[a.query, a.due, a.start, a.end, a.error, a.waited] for a in loop.made]
+    calls = [[a.query, a.due, a.start, a.end, a.error, a.waited] for a in loop.calls]
     return {"rate": 100.0, "arrivals": "fixed", "planned": len(due), "calls": calls}
 
 

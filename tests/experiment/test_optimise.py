@@ -16,6 +16,7 @@ import pytest
 import goodgain as gg
 from goodgain.cli import run as run_command
 from goodgain.errors import GoodgainError
+from goodgain.experiment import read_experiment
 from goodgain.experiment.optimisation import Optimisation
 from goodgain.results.loading import load
 
@@ -55,7 +56,8 @@ def systems(**percents):
 
 
 def experiment(own, **options):
-    options = {"warmup": 0, "measures": "P@1 RR", "versions": dict.fromkeys(own, "1"), **options}
+    versions = dict.fromkeys(own, "1")
+    options = {"warmup": 0, "measures": "P@1 RR", "versions": versions, "control": False, **options}
     return gg.Experiment(DOCUMENTS, TEXTS, QRELS, own, **options)
 
 
@@ -141,6 +143,29 @@ def test_a_budget_of_costs_needs_costs():
         experiment(systems(a=5, b=95)).optimise("P@1", max_cost=0.01)
 
 
+class Paid(Shifted):
+    def __init__(self, percent, cost):
+        super().__init__(percent)
+        self.cost = cost
+
+    def __call__(self, query):
+        return {"results": super().__call__(query), "cost": self.cost}
+
+
+def test_a_budget_of_costs(tmp_path):
+    own = {"dear": Paid(99, 0.05), "cheap": Paid(60, 0.001), "bad": Paid(3, 0.001)}
+    result = experiment(own).optimise("P@1", tmp_path, max_cost="p50=0.01")
+    outcomes = {s.name: s.outcome for s in result.settings}
+    assert outcomes == {"dear": "cost", "cheap": "best", "bad": "worse"}
+    (check,) = result.checks
+    assert str(check).startswith("Cost: p50 0.001 [0.001, 0.001], within the budget of 0.01")
+    assert result.savings.cost == pytest.approx(
+        0.05 * own["dear"].calls.total() + 0.001 * (result.savings.used - own["dear"].calls.total())
+    )
+    assert result.savings.cost_saved > 0.05 * 100
+    assert "of cost" in str(result)
+
+
 class Broken(Shifted):
     def index(self, documents):
         raise RuntimeError("no disk")
@@ -169,7 +194,8 @@ def test_failed_calls_are_counted_and_retried(tmp_path):
     (flaky,) = (s for s in result.settings if s.name == "flaky")
     assert flaky.failed > 5
     assert "calls failed" in flaky.verdict
-    assert any("calls failed and count as empty lists (RuntimeError: down)" in w for w in result.warnings())  # fmt: skip
+    message = "calls failed and count as empty lists (RuntimeError: down)"
+    assert any(message in warning for warning in result.warnings())
     own["flaky"].broken = False
     again = experiment(own).optimise("P@1", tmp_path)
     assert all(s.failed == 0 for s in again.settings)
@@ -212,7 +238,8 @@ qrels = {f"q{i}": {f"d{i}": 1} for i in range(60)}
 own = {"bad": Mine(5), "good": Mine(95), "fair": Mine(50)}
 e = gg.Experiment(documents, texts, qrels, own, warmup=0, measures="P@1")
 r = e.optimise("P@1", sys.argv[1])
-print(json.dumps([10_000 - int(os.environ["LEFT"]), r.best, r.outcome, r.raced, r.estimate.mean, [(s.name, s.mean, s.queries) for s in r.settings]]))
+print(json.dumps([10_000 - int(os.environ["LEFT"]), r.best, r.outcome, r.raced, r.estimate.mean,
+                  [(s.name, s.mean, s.queries) for s in r.settings]]))
 """
 
 
@@ -308,7 +335,7 @@ def file(tmp_path, monkeypatch):
 
 def test_the_command_races_and_then_chooses(file, capsys):
     assert run_command(["optimise", str(file), "--max-latency", "p50=5s", "--save", "r.json"]) == 0
-    out, err = capsys.readouterr()
+    out = capsys.readouterr().out
     assert out.startswith("keyword is the best of 2 settings by nDCG@10")
     assert "within the budget of 5 s" in out
     assert "instead of the 120 of the full grid: saved" in out
@@ -320,10 +347,20 @@ def test_the_command_races_and_then_chooses(file, capsys):
     assert run_command(["experiment", str(file), "-q"]) == 0
     capsys.readouterr()
     assert run_command(["optimise", str(file.parent / "e"), "-m", "RR"]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("keyword has the best RR of 2 settings: 1.0000 (no interval: too few queries differ")  # fmt: skip
+    out = capsys.readouterr().out
+    assert out.startswith("keyword has the best RR of 2 settings: 1.0000 (no interval: too few")
     assert run_command(["optimise", str(file.parent / "e"), "--max-latency", "1s"]) == 2
     assert "--max-latency needs an experiment to race" in capsys.readouterr().err
+
+
+def test_points_of_a_grid_race(file, capsys):
+    file.write_text(FILE + "[grid]\nk1 = [0.5, 1.2]\n")
+    experiment_, folder = read_experiment(file)
+    result = experiment_.optimise("nDCG@10", folder, margin=0.2)
+    assert {s.name for s in result.settings} == {*experiment_.grids["keyword"], "useless"}
+    assert result.best in experiment_.grids["keyword"]
+    chosen = experiment_.run(folder).choose("nDCG@10")
+    assert [c.family for c in chosen.choices] == ["keyword", "all systems"]
 
 
 def test_the_command_writes_a_page(file):

@@ -28,7 +28,8 @@ def run(table, names, race, until_over=True):
 
 
 def draw(rng, n, effects):
-    return 1 / (1 + np.exp(-2 * (rng.normal(0, 1, (n, 1)) + rng.normal(0, 0.7, (n, len(effects))) + effects)))  # fmt: skip
+    strength = rng.normal(0, 1, (n, 1)) + rng.normal(0, 0.7, (n, len(effects))) + effects
+    return 1 / (1 + np.exp(-2 * strength))
 
 
 def test_a_clearly_worse_setting_is_dropped_and_the_best_is_left():
@@ -63,7 +64,7 @@ def test_undefined_values_decide_nothing():
 
 
 def test_the_best_is_dropped_at_most_alpha_however_often_one_looks():
-    """A short form of scripts/racing_rates.py: settings that are all the best, looked at after every query."""
+    """A short form of scripts/racing_rates.py: all settings are the best, looked at after every query."""
     rng = np.random.default_rng(5)
     names = ["a", "b", "c", "d"]
     wrong = 0
@@ -97,7 +98,9 @@ def test_budgets_are_read(text, limit, percent):
     assert (budget.limit, budget.percent) == (pytest.approx(limit), pytest.approx(percent))
 
 
-@pytest.mark.parametrize("text", ["50 parsec", "p0=1s", "p100=1s", "-1s", "nan", "", "p95", "p=1s", "0ms", "inf"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["50 parsec", "p0=1s", "p100=1s", "-1s", "nan", "", "p95", "p=1s", "0ms", "inf"]
+)
 def test_bad_budgets_are_refused(text):
     with pytest.raises(UsageError, match=f"invalid latency budget '{text}'"):
         Budget.of("latency", text)

@@ -363,15 +363,16 @@ def test_trade_off_is_the_pareto_front(results):
         for t in pareto_front({s: m["AP"] for s, m in means.items()},
                               {s: m["Latency"] for s, m in means.items()})
     }  # fmt: skip
-    assert chart.columns == ["system", "AP", "Latency (ms)", "on the front", "beaten by"]
-    for system, quality, price, on, beaten in chart.rows:
+    assert chart.columns == [
+        "system", "AP", "low", "high", "Latency (ms)", "low ", "high ", "standing", "beaten by",
+    ]  # fmt: skip
+    for system, quality, low, high, price, cheap, dear, standing, beaten in chart.rows:
         expected = front[system]
-        assert (quality, on == "yes", beaten) == (
-            expected.quality,
-            expected.on_front,
-            expected.beaten_by,
-        )
+        assert (quality, standing == "on the front") == (expected.quality, expected.on_front)
+        assert (beaten is None) == expected.on_front
         assert price == pytest.approx(1000 * expected.price)
+        assert low < quality < high
+        assert 0 < cheap < price < dear
 
 
 def test_groups_are_the_pairs_of_groups(results):

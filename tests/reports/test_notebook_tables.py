@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
 import sample_results
 
+import goodgain as gg
+from goodgain.errors import plain
 from goodgain.labels.calibration import Calibration
 from goodgain.results.text import HTML_ROWS, Cell, html_table
 
@@ -32,7 +35,10 @@ class Tables(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag, attributes):
-        if tag != "br":
+        if tag == "br":
+            if {"td", "th"} & set(self.open):
+                self.tables[-1][-1][-1] += " "
+        else:
             self.open.append(tag)
         if tag == "table":
             self.tables.append([])
@@ -60,7 +66,7 @@ def test_every_result_is_a_table(results, kind):
 def test_the_table_has_the_numbers_of_the_text(results):
     for kind in ("Evaluation", "Comparison", "GoodGain", "Calibration", "ExperimentResult"):
         cells = {
-            cell
+            cell.split(" ")[0]  # without the interval below it
             for table in Tables(results[kind]._repr_html_()).tables
             for row in table[1:]
             for cell in row
@@ -109,8 +115,11 @@ def test_marks_and_numbers_of_cells():
     html = html_table(["a<b", "n"], [["x", Cell("0.5", "**", True)], ["y", Cell("0.4")]], "c & d")
     assert "a&lt;b" in html and "c &amp; d" in html
     room = '<sup style="display: inline-block; width: 2ch; text-align: left">'
-    assert f'<td style="text-align: right"><b>0.5</b>{room}**</sup></td>' in html
-    assert f'<td style="text-align: right">0.4{room}</sup></td>' in html
+    assert (
+        f'<td style="text-align: right; padding: 0.25em 0.75em"><b>0.5</b>{room}**</sup></td>'
+        in html
+    )
+    assert f'<td style="text-align: right; padding: 0.25em 0.75em">0.4{room}</sup></td>' in html
     assert ">-<" in html_table(["a"], [[float("nan")]])
 
 
@@ -120,3 +129,108 @@ def test_a_calibration_is_loaded_as_it_was(results, tmp_path):
     loaded = Calibration.load(tmp_path / "c.json")
     assert loaded == saved
     assert loaded.render() == saved.render()
+
+
+def test_an_evaluation_has_intervals_the_best_in_bold_and_its_warnings(results):
+    from goodgain.stats.intervals import mean_interval
+
+    result = results["Evaluation"]
+    html = result._repr_html_()
+    for run in result.runs:
+        _, low, high, _ = mean_interval(run.values("nDCG@10"))
+        assert f"{low:.4f} to {high:.4f}" in html
+    assert html.count("<b>") == len(result.measures)
+    assert "95% interval over queries" in html
+    short = gg.evaluate(
+        {"q1": {"a": 1}, "q2": {"b": 1}}, {"x": {"q1": {"a": 1.0}}}, "AP", missing="zero"
+    )
+    assert any("not in the run" in warning for warning in short.warnings())
+    for warning in short.warnings():
+        assert warning in short._repr_html_()
+    assert "1 warning<" in short._repr_html_()
+
+
+def test_every_result_shows_its_warnings(results):
+    checked = 0
+    for kind in (
+        "Evaluation",
+        "Comparison",
+        "GoodGain",
+        "Stopping",
+        "ExperimentResult",
+        "Calibration",
+    ):
+        html = results[kind]._repr_html_()
+        for warning in results[kind].warnings()[:10]:
+            assert escape(plain(warning)) in html, kind
+            checked += 1
+    assert checked > 3
+
+
+def test_means_of_a_comparison_and_of_agents_have_intervals(results):
+    comparison, agents = results["Comparison"], results["GoodGain"]
+    low, high = comparison.scores.runs["hybrid"][0].interval("nDCG@10")
+    assert f"{low:.4f} to {high:.4f}" in comparison._repr_html_()
+    assert " to " not in comparison.render("table").partition("differences")[0].split("\n\n")[-1]
+    figure = agents.systems[0].figure("CG")
+    assert f"{figure.low:.4f} to {figure.high:.4f}" in agents._repr_html_()
+    assert "<b>" in agents._repr_html_()
+
+
+def test_cells_have_padding_of_their_own(results):
+    """marimo takes the padding away from tables."""
+    html = results["Evaluation"]._repr_html_()
+    assert html.count("padding: 0.25em 0.75em") == html.count("<td") + html.count("<th ")
+
+
+def test_a_trace_has_a_timeline():
+    trace = {
+        "conversation": "c<1>",
+        "system": "agent",
+        "turns": [{
+            "user": "What <b>is</b> it?", "answer": "This.",
+            "iterations": [
+                {"searches": [{"query": "first", "tokens": 1200, "latency": 0.5, "results": [
+                    {"id": "a", "title": "Page <a>", "gain": 3}, {"id": "b"}]}]},
+                {"searches": [{"query": "second", "error": "timed out", "results": []},
+                              {"query": "first", "results": [{"id": "a", "title": "Page <a>"}]}]},
+            ],
+        }],
+    }  # fmt: skip
+    html = gg.Trace.from_dict(trace)._repr_html_()
+    (table,) = Tables(html).tables
+    assert table[0] == ["search", "query", "results", "gains", "seconds", "tokens", "problem"]
+    assert [row[:3] for row in table[1:]] == [
+        ["1.1", "first", "2"], ["2.1", "second", "0"], ["2.2", "first", "1"],
+    ]  # fmt: skip
+    assert table[1][3] == "3 –" and table[1][5] == "1,200" and table[2][-1] == "failed: timed out"
+    assert "What &lt;b&gt;is&lt;/b&gt; it?" in html and "<a>" not in html and "This." in html
+    result = gg.good_gain([trace])
+    (conversation,) = result.conversations.read({("agent", "c<1>")})
+    (counted,) = Tables(conversation._repr_html_()).tables
+    assert counted[0][3] == "repeats"
+    assert [row[3] for row in counted[1:]] == ["0", "0", "1"]
+    assert "repeated query" in counted[3][-1]
+    assert "No searches" in gg.Trace("empty")._repr_html_()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_notebook_html_is_readable_in_a_browser(results, browser, dark):
+    """As a cell's output on a page that resets every padding, as marimo does."""
+    back, front = ("#16181c", "#eceef2") if dark else ("#ffffff", "#1b1d22")
+    context = browser.new_context(viewport={"width": 1000, "height": 800})
+    page = context.new_page()
+    try:
+        for kind in ("Evaluation", "Comparison", "GoodGain"):
+            page.set_content(
+                f"<style>* {{ padding: 0; margin: 0 }} body {{ background: {back}; color: {front} }}</style>"
+                + results[kind]._repr_html_()
+            )
+            cell = page.locator("td").first
+            assert cell.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)") > 8
+            assert cell.evaluate("e => getComputedStyle(e).color") == (
+                "rgb(236, 238, 242)" if dark else "rgb(27, 29, 34)"
+            )
+    finally:
+        context.close()

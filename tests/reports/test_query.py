@@ -112,8 +112,8 @@ def test_documents_have_titles_and_links(path, look):
 
 def test_next_previous_and_the_address(path, look):
     page = look(path).page
-    page.locator("#table-queries thead .sort", has_text="hybrid − bm25").press("Enter")
-    expect(page.locator("#table-queries thead [aria-sort]")).to_have_text("hybrid − bm25")
+    page.locator("#table-queries thead .sort", has_text="hybrid - bm25").press("Enter")
+    expect(page.locator("#table-queries thead [aria-sort]")).to_have_text("hybrid - bm25")
     order = page.locator("#table-queries .open").all_inner_texts()
     page.locator("#table-queries .open").first.press("Enter")
     dialog = page.locator("dialog[open]")

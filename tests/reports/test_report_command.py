@@ -174,7 +174,15 @@ def test_an_experiment_and_its_folder(files):
     command = ["experiment", "experiment.toml", "--report", "page.html", "-q", "-o", "x.txt"]
     assert run(command) == 0
     keys = sections(files / "page.html")
-    assert keys == ["summary", "differences", "queries", "tradeoffs", "labels", "provenance"]
+    assert keys == [
+        "summary",
+        "differences",
+        "queries",
+        "tradeoffs",
+        "latency",
+        "labels",
+        "provenance",
+    ]
     page = blocks((files / "page.html").read_text())
     assert page["queries"]["texts"][0] == "apple pie"
     assert any("apple pie number" in title for title in page["lists"]["titles"])

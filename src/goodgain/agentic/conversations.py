@@ -67,6 +67,22 @@ class Conversation:
     answer: str | None
     iterations: tuple[tuple[CountedSearch, ...], ...]
 
+    def _repr_html_(self) -> str:
+        from goodgain.results.notebook import TimelineSearch, timeline_html
+
+        searches = [
+            TimelineSearch.of(
+                f"{i}.{s}",
+                counted.search,
+                [r.gain for r in counted.results],
+                repeats=sum(r.first is not None for r in counted.results),
+                repeats_query=counted.repeats_query,
+            )
+            for i, iteration in enumerate(self.iterations, 1)
+            for s, counted in enumerate(iteration, 1)
+        ]
+        return timeline_html(f"{self.name} ({self.system})", self.user, searches, self.answer)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:

@@ -15,6 +15,7 @@ from goodgain.measures.grammar import make
 from goodgain.measures.registry import definitions
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
+from goodgain.results.notebook import warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import html_table
 from goodgain.results.views import Reportable
@@ -269,7 +270,9 @@ class GoodGain(GainTables, SavedAsJson, AsFrames, Reportable):
 
     def _repr_html_(self) -> str:
         by_iteration = f"by iteration, {self.settings.align} conversations"
-        return html_table(*self.table(), by_iteration) + html_table(*self.summary())
+        tables = html_table(*self.table(), by_iteration) + html_table(*self.summary_cells())
+        note = "<p>Below each mean: its 95% interval over conversations.</p>"
+        return tables + note + warnings_html(self.warnings())
 
     def diff(
         self, conversation: str, systems: Sequence[str] = (), *, repeat: str | None = None

@@ -15,6 +15,7 @@ from goodgain.agentic.scorer import good_gain
 from goodgain.errors import InputError, UsageError
 from goodgain.results.frames import AsFrames
 from goodgain.results.frozen import Frozen
+from goodgain.results.notebook import warnings_html
 from goodgain.results.numbers import hundredths
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
@@ -318,7 +319,7 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
         return f"Stopping({len(self.rules)} rules; {', '.join(self.names)})"
 
     def _repr_html_(self) -> str:
-        return html_table(*self.table())
+        return html_table(*self.table()) + warnings_html(self.warnings())
 
     def warnings(self) -> list[str]:
         """What is bounded, undefined, or an oracle."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from goodgain.results.text import LONG_FORMATS, number, render
+from goodgain.results.notebook import mean_cell
+from goodgain.results.text import LONG_FORMATS, Cell, number, render
 from goodgain.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -180,6 +181,26 @@ class GainTables:
             if any(f.n for f in figures):
                 rows.append([m, *(_cell(f) for f in figures)])
         return ["at the end", *self.names], rows
+
+    def summary_cells(self) -> tuple[list[str], list[list[Any]]]:
+        """The summary for notebooks: intervals below the means, and the best of several in bold."""
+        columns, rows = self.summary(())
+        for name in SUMMARY:
+            figures = [s.figure(name) for s in self.systems]
+            if not any(f.n for f in figures):
+                continue
+            sign = self.systems[0].measure(name).sign
+            values = [sign * f.value for f in figures if f.n and not f.is_open]
+            best = max(values) if len(values) == len(figures) > 1 and len(set(values)) > 1 else None
+            cells = []
+            for f in figures:
+                text = _cell(f)
+                cell = Cell(
+                    text if isinstance(text, str) else number(text), best=sign * f.value == best
+                )
+                cells.append(cell if f.low != f.low else mean_cell(cell, f.low, f.high))
+            rows.append([name, *cells])
+        return columns, rows
 
     def paired(
         self, measures: Sequence[str] = DEFAULT_COMPARED

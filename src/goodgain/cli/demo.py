@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from goodgain.experiment import ExperimentResult
 
 REPORT = "goodgain-demo.html"
-AGENT_MEASURES = ("CG", "DCG", "RG", "DRG", "RAG", "DRAG", "SRE", "SRR", "MarginalGain")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,30 +62,48 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _text(args: argparse.Namespace, result: ExperimentResult, gains: GoodGain) -> str:
-    """The retrievers' scores, and in formats for people the agent's table below them."""
+    """The verdict and the primary measures, and in formats for people the agent's funnel below them."""
+    from goodgain.experiment.tables import experiment_text
     from goodgain.results.text import LONG_FORMATS
 
     if args.per_query:
         return result.scores.render(args.format, True)
     if args.format in LONG_FORMATS:
         return result.render(args.format)
-    return f"{result.render(args.format)}\n{_agent_text(gains, args.format)}"
+    tables = (
+        f"{experiment_text(result, args.format, brief=True)}\n{_agent_text(gains, args.format)}"
+    )
+    return f"{tables}\n{_measures_text(result)}" if args.format == "table" else tables
+
+
+def _measures_text(result: ExperimentResult) -> str:
+    """What the measures are, for those who read their names for the first time."""
+    level = f"(rel={result.plan.rel:g})"
+    return "".join(
+        f"{measure.label.replace(level, ''):<9}{measure.definition.summary}\n"
+        for measure in result.plan.primary
+    )
 
 
 def _agent_text(gains: GoodGain, format: str) -> str:  # noqa: A002
-    """Good Gain by iteration; for bounds over unjudged results use `goodgain trace`."""
-    from goodgain.results.text import number, render
+    """Where the agent loses what it should find."""
+    from goodgain.results.text import render
 
     rows = []
-    for i in range(1, gains["agent"].iterations + 1):
-        figures = [gains.figure(measure, i) for measure in AGENT_MEASURES]
-        rows.append([str(i), *(number(figure.value) for figure in figures)])
-    recall, wasted, repeated = (
-        number(gains.figure(m).value, 2) for m in ("EvidenceRecall", "WastedSearches", "SRR")
-    )
+    for step in gains.funnel.systems[0].steps:
+        bar = "█" * round(_BAR * step.share) + "░" * (_BAR - round(_BAR * step.share))
+        lost = f"{step.lost:,} {_LOST[step.name]}" if step.name in _LOST else ""
+        rows.append([step.name, f"{step.evidence:,} {bar} {100 * step.share:3.0f} %", lost])
+    searches = gains.figure("Searches").value
     return (
-        "agent that refines its query with words it read: Good Gain after i searches\n"
-        + render(format, ["i", *AGENT_MEASURES], rows)
-        + f"\nEvidence recall is {recall}; {wasted} searches per question returned no new good result;\n"
-        f"{repeated} of the results were duplicates. Unjudged results earn no gain here.\n"
+        f"an agent that searches with hybrid {searches:.1f} times per question, and where it loses the good "
+        f"documents\n{render(format, ['step', 'documents', 'lost'], rows)}"
     )
+
+
+_BAR = 20  # characters
+_LOST = {
+    "returned": "never returned by a search",
+    "opened": "returned, but not opened",
+    "cited": "opened, but not cited",
+}

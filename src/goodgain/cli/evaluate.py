@@ -12,10 +12,12 @@ from goodgain.cli.options import (
     add_save,
     add_skip_bad,
     add_spans,
+    is_url,
 )
 from goodgain.cli.output import side_files, warn, write
 from goodgain.cli.parser import command_parser
 from goodgain.cli.runs import evaluate_runs
+from goodgain.errors import UsageError
 from goodgain.ranking.evaluator import DEFAULT_MEASURES
 
 TYPE_CHECKING = False
@@ -47,8 +49,17 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evaluate and print."""
+    """Evaluate and print; to a URL Spark writes the values per query, and the means are printed."""
+    to_lake = is_url(args.output)
+    if to_lake and (args.engine != "spark" or not args.per_query):
+        raise UsageError(
+            f"cannot write to '{args.output}'",
+            hint="a URL needs --engine spark and --per-query: the cluster writes a table of Parquet",
+        )
     result = evaluate_runs(args, args.runs, args.measures or DEFAULT_MEASURES)
-    write(args, result.render(args.format, args.per_query), side_files(args, result))
+    if to_lake:
+        args.output = None
+    text = result.render(args.format, args.per_query and not to_lake)
+    write(args, text, side_files(args, result))
     warn(args, result.warnings())
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goodgain.cli.options import (
     add_baseline,
+    add_cache,
     add_correction,
     add_folder,
     add_measures,
@@ -45,8 +46,14 @@ example of FILE.toml:
   [systems.hybrid]
   retriever = "hybrid"
   of = ["keyword", "knn"]
+  alpha = 0.5
+  method = "wsum"
   [systems.mine]
   retriever = "my_module:search"   # query -> [(document, score)] or [document], sync or async
+  [grid]                           # one system for each combination of values
+  alpha = [0.3, 0.5, 0.7]          # of every system that has this parameter
+  [grid.keyword]                   # of one system
+  k1 = [0.9, 1.2]
 """
 
 
@@ -70,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
         help="an experiment to run, or the folder of one that was run",
     )  # fmt: skip
     add_folder(p, "FILE without .toml")
+    add_cache(p)
     p.add_argument("--check", action="store_true", help="check the experiment without running it")
     group = p.add_argument_group("comparison")
     add_measures(group, "those of the experiment")
@@ -100,14 +108,19 @@ def run(args: argparse.Namespace) -> int:
     if not folder.is_dir():
         experiment, folder = read_experiment(args.file)
         if args.check:
-            print(f"{len(experiment.systems)} systems, {len(experiment.documents):,} documents, "
+            points = f" ({len(experiment.points):,} points of a grid)" if experiment.points else ""
+            print(f"{len(experiment.systems):,} systems{points}, {len(experiment.documents):,} documents, "
                   f"{len(experiment.queries):,} queries: ready to run", file=sys.stderr)  # fmt: skip
             return 0
         folder = Path(args.folder) if args.folder else folder
+        experiment.cache = args.cache or experiment.cache
         result = experiment.run(folder, progress=not args.quiet)
-    elif args.check or args.folder:
+        if sum(result.stages.reused.values()) and not args.quiet:
+            print(result.stages, file=sys.stderr)
+    elif args.check or args.folder or args.cache:
         raise UsageError(
-            "--check and --folder need an experiment to run", hint="goodgain experiment FILE.toml"
+            "--check, --folder and --cache need an experiment to run",
+            hint="goodgain experiment FILE.toml",
         )
     if result is None or any(plan.values()):
         # after a run, measures of texts can be computed: the folder does not keep these

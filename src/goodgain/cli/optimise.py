@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goodgain.cli.compare import parse_margins
 from goodgain.cli.options import (
     add_alpha,
+    add_cache,
     add_folder,
     add_held_out,
     add_margin,
@@ -53,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add_measures(p, "the first of the experiment")
     add_folder(p, "FILE without .toml")
+    add_cache(p)
     group = p.add_argument_group("budget")
     add_max_latency(group)
     add_max_cost(group)
@@ -84,6 +86,7 @@ def _race(args: argparse.Namespace) -> Optimisation:
 
     budgets = budgets_of(args.max_latency, args.max_cost)
     experiment, folder = read_experiment(args.file)
+    experiment.cache = args.cache or experiment.cache
     task = task_of(
         experiment,
         " ".join(args.measures) if args.measures else None,

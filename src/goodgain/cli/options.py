@@ -116,6 +116,14 @@ def add_folder(parser: Any, default: str | None = None) -> None:
     parser.add_argument("--folder", metavar="FOLDER", help=_help("output directory", default))
 
 
+def add_cache(parser: Any) -> None:
+    """--cache."""
+    parser.add_argument(
+        "--cache", metavar="DIR",
+        help=_help("share embeddings and indexes between experiments", "the output directory"),
+    )  # fmt: skip
+
+
 def add_name(parser: Any, default: str) -> None:
     """--name."""
     parser.add_argument("--name", metavar="NAME", help=_help("name of the run", default))
@@ -496,7 +504,14 @@ def choose_engine(args: argparse.Namespace) -> Any:
         if not equals:
             raise UsageError(f"invalid --conf '{text}'", hint="expected KEY=VALUE")
         settings[key.strip()] = value.strip()
-    return SparkEngine(start(args.master, settings), args.partitions)
+    target = getattr(args, "output", None)
+    output = target if is_url(target) else None
+    return SparkEngine(start(args.master, settings), args.partitions, output=output)
+
+
+def is_url(path: str | None) -> bool:
+    """Whether an output goes to a lake rather than to a file."""
+    return path is not None and "://" in path
 
 
 def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:

@@ -15,8 +15,9 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     p = command_parser(
         "view",
-        "Serve the reports of the saved results and experiments in a folder, on this machine only. Pick one\n"
-        "to read or two to compare; a page reloads when its file changes. Stop with Ctrl-C.",
+        "Serve the saved results, experiments and check histories in a folder as a table of measures, on\n"
+        "this machine only. Read one, compare any number, or follow a measure over time; pages reload when\n"
+        "files change. Stop with Ctrl-C.",
         "examples:\n"
         "  goodgain evaluate qrels.txt bm25.run --save results/bm25.json\n"
         "  goodgain view results\n",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from goodgain.comparison.next_step import family_size, next_step
 from goodgain.results.nouns import counted, unit_nouns
 from goodgain.results.numbers import amount, decimals, p_text, signed
+from goodgain.results.settling import labels_to_judge
 from goodgain.results.spans import Span, Strong, UserText, spans_text
 from goodgain.results.text import number
 
@@ -37,6 +38,7 @@ class Card:
     cost: tuple[Span, ...]
     caveat: tuple[Span, ...]
     next: tuple[Span, ...]
+    to_judge: tuple[tuple[str, str], ...] = ()  # queries and documents whose labels would settle it
     why: tuple[tuple[Span, ...], ...] = ()  # at most three reasons, if a page can name any
 
     def lines(self) -> list[tuple[str, tuple[Span, ...]]]:
@@ -68,6 +70,7 @@ class Card:
             "high": pair.high,
             "headline": spans_text(self.headline),
             "why": [spans_text(spans) for spans in self.why],
+            "to_judge": [list(pair) for pair in self.to_judge],
             **{
                 name: spans_text(getattr(self, name))
                 for name in ("numbers", "cost", "others", "caveat", "next")
@@ -81,9 +84,10 @@ def verdict_card(comparison: Comparison) -> Card | None:
     pairs = [p for p in comparison.pairs if p.measure == quality]
     if quality is None or not pairs:
         return None
+    others: tuple[Span, ...]
     if len(comparison.systems) == len(comparison.baselines) > 2:
         pair = _first_two(comparison, pairs)
-        others: tuple[Span, ...] = ()
+        pairs, others = [pair], ()
     else:
         baseline = comparison.baselines[0]
         pairs = [p for p in pairs if baseline in (p.baseline, p.system)]
@@ -91,6 +95,8 @@ def verdict_card(comparison: Comparison) -> Card | None:
         others = _others(pair, pairs, comparison)
     verdict = comparison.verdict(pair)
     costs = _costs(pair, comparison)
+    settling = labels_to_judge(comparison, pair) if verdict == "open" else None
+    dearer = [p for p in costs if p.improvement < 0]
     return Card(
         word=_WORDS.get(verdict, "not enough evidence"),
         pair=pair,
@@ -100,7 +106,8 @@ def verdict_card(comparison: Comparison) -> Card | None:
         others=others,
         cost=_cost_line(costs, comparison),
         caveat=_caveat(pair, verdict, comparison),
-        next=next_step(pair, verdict, comparison, [p for p in costs if p.improvement < 0]),
+        next=next_step(pair, verdict, comparison, dearer, settling),
+        to_judge=() if settling is None else settling.pairs,
     )
 
 

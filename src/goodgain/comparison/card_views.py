@@ -110,11 +110,14 @@ def _svg_bar(card: Card) -> str:
         f"{signed(pair.difference, digits)}, {100 * card.confidence:g}% interval "
         f"{signed(pair.low, digits)} to {signed(pair.high, digits)}; the line marks 0"
     )
-    labels = {signed(pair.low, digits): low, signed(pair.high, digits): high}
+    labels = [(signed(pair.low, digits), low), (signed(pair.high, digits), high)]
+    labels = [("0", zero), *(labels if high - low > 60 else [])]
+    places = [(label, min(_WIDTH - 24, max(24, x))) for label, x in labels]
     texts = "".join(
-        f'<text x="{min(_WIDTH - 24, max(24, x))}" y="36" text-anchor="middle" font-size="11" '
-        f'fill="currentColor">{escape(label)}</text>'
-        for label, x in (labels.items() if high - low > 60 else ())
+        f'<text x="{x}" y="36" text-anchor="middle" font-size="11" fill="currentColor">{escape(label)}'
+        "</text>"
+        for label, x in places
+        if label != "0" or all(abs(x - other) > 34 for name, other in places if name != "0")
     )
     return (
         f'<svg class="verdict-bar" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" '

@@ -232,7 +232,7 @@ def compare_scores(
         factor=scores.factor,
         seeds=tuple(spread for spread in spreads.values() if spread),
         prices=prices,
-        trade_off=front(columns, means, prices),
+        trade_off=front(scores, columns, means, prices),
         standings=_standings(scores, columns, means, pairing, settings, pairs),
         notes=tuple(notes),
         inputs=tuple(scores.inputs),

@@ -9,6 +9,7 @@ from goodgain.comparison.standings import Standings
 from goodgain.measures.custom import saved_measure
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import different_judges, judge_notes
+from goodgain.results.notebook import warnings_html
 from goodgain.results.numbers import NOT_SIGNIFICANT, stars
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, render
@@ -329,7 +330,8 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     def _repr_html_(self) -> str:
         from goodgain.comparison.render import blocks, blocks_html, legend
 
-        return blocks_html(blocks(self), legend(self), self.card())
+        tables = blocks_html(blocks(self), legend(self), self.card())
+        return tables + warnings_html(self.warnings())
 
     # --- as data of other libraries ---
 

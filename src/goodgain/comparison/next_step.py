@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodgain.comparison.power_analysis import power
 from goodgain.errors import UsageError
@@ -23,7 +23,11 @@ _FAR = 20  # times the present queries: more than that is no plan
 
 
 def next_step(
-    pair: Pair, verdict: str, comparison: Comparison, dearer: Sequence[Pair]
+    pair: Pair,
+    verdict: str,
+    comparison: Comparison,
+    dearer: Sequence[Pair],
+    settling: Any,
 ) -> tuple[Span, ...]:
     """One thing to do; `dearer` are the measures of time and cost by which the system is worse."""
     system, baseline = UserText(pair.system), UserText(pair.baseline)
@@ -45,7 +49,7 @@ def next_step(
     if verdict == "tied":
         return _choose(pair, comparison)
     if verdict == "open":
-        return _labels(pair, comparison)
+        return _labels(settling)
     return _more(pair, comparison)
 
 
@@ -61,16 +65,24 @@ def _choose(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
     return ("choose by something else: cost, latency, or another measure",)
 
 
-def _labels(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
-    """The labels that would settle it, if their number can be computed."""
-    from goodgain.results.settling import labels_to_judge
+_LISTED = 3  # documents that the card itself names
 
-    settling = labels_to_judge(comparison, pair)
+
+def _labels(settling: Any) -> tuple[Span, ...]:
+    """The labels that would settle it, if their number can be computed."""
     if settling is None or not settling.unjudged:
         return ("label what is missing: goodgain label, or goodgain judge for people",)
-    count = len(settling.pairs) or settling.unjudged
+    if not settling.pairs:
+        return (
+            f"judge the {settling.unjudged:,} unjudged documents; fewer are not sure to settle it",
+        )
+    count = len(settling.pairs)
     these = "this document" if count == 1 else f"these {count:,} documents"
-    return (f"judge {these} (of {settling.unjudged:,} unjudged): goodgain labels next --settle",)
+    listed = ", ".join(f"{doc} of {query}" for query, doc in settling.pairs[:_LISTED])
+    more = (
+        f" and {count - _LISTED:,} more, which --report and --save list" if count > _LISTED else ""
+    )
+    return (f"judge {these} (of {settling.unjudged:,} unjudged): ", UserText(listed), more)
 
 
 def _more(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:

@@ -31,16 +31,21 @@ def price_table(scores: ScoreSet, columns: list[Column]) -> tuple[Price, ...]:
 
 
 def front(
-    columns: list[Column], means: Mapping[str, Mapping[str, float]], prices: tuple[Price, ...]
+    scores: ScoreSet,
+    columns: list[Column],
+    means: Mapping[str, Mapping[str, float]],
+    prices: tuple[Price, ...],
 ) -> tuple[TradeOff, ...]:
     """The first measure of quality against the first of time or cost, if there are both."""
-    quality = next((column.measure for column in columns if not column.measure.is_cost), None)
-    if quality is None or not prices:
+    chosen = next((column for column in columns if not column.measure.is_cost), None)
+    if chosen is None or not prices:
         return ()
-    price = prices[0].measure
+    quality, price = chosen.measure, prices[0].measure
+    keys = (chosen.key, next(c.key for c in columns if scores.measures[c.key] == price))
     return pareto_front(
         {s: values[quality.label] for s, values in means.items()},
         {p.system: p.mean for p in prices if p.measure == price},
         quality.lower_is_better,
         price.lower_is_better,
+        {s: [scores.values(s, key) for key in keys] for s in means},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from goodgain.comparison.card_views import card_html, card_markdown, card_text
 from goodgain.comparison.standings import rank_text
 from goodgain.errors import plain
 from goodgain.io.naming import without_shared_prefix
+from goodgain.results.notebook import mean_cell
 from goodgain.results.nouns import unit_nouns
 from goodgain.results.numbers import (
     BETTER,
@@ -105,6 +107,15 @@ def blocks_html(listed: Sequence[Block], foot: Sequence[str], card: Card | None 
 # --- the tables ---
 
 
+def _mean_interval(c: Comparison, system: str, measure: Measure) -> tuple[float, float] | None:
+    """The 95 % interval of a mean over queries; None without scores of queries, and of sums."""
+    if c.scores is None or system not in c.scores.runs or len(c.scores.runs[system]) != 1:
+        return None
+    with suppress(KeyError):
+        return c.scores.runs[system][0].interval(measure)
+    return None
+
+
 def blocks(c: Comparison) -> list[Block]:
     """The tables of a comparison, in reading order."""
     listed = means(c)
@@ -165,7 +176,9 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
             own = [p for p in c.pairs if p.measure == m and p.system == system]
             marks = [] if is_all else [_letter(c, p) if several else p.mark for p in own]
             value = c.means[system][m.label]
-            row.append(Cell(number(value), "".join(marks), value == best[m.label]))
+            cell = Cell(number(value), "".join(marks), value == best[m.label])
+            interval = _mean_interval(c, system, m)
+            row.append(mean_cell(cell, *interval) if interval else cell)
         block.rows.append(row)
     if ranks:
         block.title += "; rank: what significant differences leave open"
@@ -332,11 +345,12 @@ def _trade_off(c: Comparison) -> Block:
     price = c.prices[0].measure
     block = Block(
         f"{quality} against {price}: the Pareto front",
-        ["system", header(quality), header(price), "on the front", "beaten by"],
+        ["system", header(quality), header(price), "standing", "beaten by"],
     )
     for t in c.trade_off:
-        yes = "yes" if t.on_front else "no"
-        block.rows.append([t.system, number(t.quality), number(t.price), yes, t.beaten_by or "-"])
+        block.rows.append(
+            [t.system, number(t.quality), number(t.price), t.standing, t.beaten_by or "-"]
+        )
     return block
 
 
@@ -392,9 +406,9 @@ def _tests(c: Comparison) -> str:
     costs = sum(p.measure.is_cost for p in tested)
     quality = len(tested) - costs
     text = f"{quality or costs} test{'s' * ((quality or costs) != 1)}"
-    if quality and costs:
-        text += f", apart from {costs} of time and cost"
-    return f"{text} of the primary measures" if c.exploratory else text
+    if c.exploratory:
+        text += " of the primary measures"
+    return f"{text}, apart from {costs} of time and cost" if quality and costs else text
 
 
 # --- formats ---

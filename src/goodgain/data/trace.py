@@ -79,6 +79,12 @@ class Search:
     error: str | None = None
     unread: str | None = None
 
+    @property
+    def problem(self) -> str:
+        """Why it failed or is unread; empty if it is neither."""
+        reasons = (("failed", self.error), ("unread", self.unread))
+        return "; ".join(f"{kind}: {reason}" for kind, reason in reasons if reason)
+
     def to_dict(self) -> dict[str, Any]:
         """The canonical form; `results` are always present."""
         return {**_present(self, _SEARCH_FIELDS), "results": [r.to_dict() for r in self.results]}
@@ -158,6 +164,20 @@ class Trace:
             system=data.get("system"),
             repeat=None if repeat is None else str(repeat),
         )
+
+    def _repr_html_(self) -> str:
+        from goodgain.results.notebook import TimelineSearch, timeline_html
+
+        name = f"{self.conversation} ({self.system})" if self.system else self.conversation
+        pieces = []
+        for turn in self.turns:
+            searches = [
+                TimelineSearch.of(f"{i}.{s}", search, [r.gain for r in search.results])
+                for i, iteration in enumerate(turn.iterations, 1)
+                for s, search in enumerate(iteration.searches, 1)
+            ]
+            pieces.append(timeline_html(name, turn.user, searches, turn.answer))
+        return "".join(pieces) or timeline_html(name, None, (), None)
 
     def searches(self) -> Iterator[Search]:
         """Every search, in order."""

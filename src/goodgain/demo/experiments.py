@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from goodgain.experiment import Experiment
 
 RELEVANT = 2  # a document with a lower gain is merely related
+PRIMARY = ("MRR", "DR@20", "Latency")  # what decides: the first good document, all targets, time
 
 
 class Demo(NamedTuple):
@@ -37,6 +38,7 @@ def experiment(repeats: int = 1) -> Demo:
         baseline=BASELINE,
         by="targets",
         rel=RELEVANT,
+        primary=PRIMARY,
         seeds=(0, 1, 2),
         repeats=repeats,
     )

@@ -30,6 +30,7 @@ from goodgain.experiment.retrievers import DEPTH, Retriever, make
 from goodgain.experiment.retrievers.base import depends_on_seed, to_json
 from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.sampling import sample_queries
+from goodgain.experiment.sharing import SEARCHES, SHARED
 from goodgain.experiment.sources import read_data
 from goodgain.experiment.stages import LIMIT, Stages, hash_texts
 from goodgain.measures.grammar import parse, parse_all
@@ -79,6 +80,7 @@ class Experiment:
     the version of systems whose state cannot be read, such as clients of a service.
     `grid` varies parameters: {"k1": [0.9, 1.2]} for all systems that have them, {"knn": {"embed": [...]}} for
     one; a system becomes one system for each point, up to `grid_limit` of them.
+    `searches` is "shared" if what points of a grid have in common is searched once, or "whole".
     `cache` is a folder for stages (embeddings, indexes) that experiments share, by default that of
     `run`; beyond `cache_limit` GB the ones used longest ago are removed.
     `primary` chooses the measures that are tested and corrected for; the others are exploratory.
@@ -127,6 +129,7 @@ class Experiment:
         filters: str | Sequence[str] | None = None,
         test: str = "t",
         correction: str = "holm",
+        searches: str = SHARED,
         cache: str | os.PathLike[str] | None = None,
         cache_limit: float = LIMIT / 1e9,
         primary: Measures | None = None,
@@ -146,6 +149,11 @@ class Experiment:
                 f"invalid duplicates='{duplicates}'",
                 hint=f"available: {', '.join(CHOICES['duplicates'])}",
             )
+        if searches not in SEARCHES:
+            raise UsageError(
+                f"invalid searches='{searches}'", hint=f"available: {', '.join(SEARCHES)}"
+            )
+        self.searches = searches
         if not cache_limit > 0:
             raise UsageError(f"cache_limit must be a positive number of GB, got {cache_limit}")
         self.cache, self.cache_limit = cache, cache_limit
@@ -226,6 +234,7 @@ class Experiment:
         self.concurrency, self.timeout, self.control = concurrency, timeout, control
         digest = hash_texts(self.documents, self.queries)
         by_object = {id(self.systems[name]): version for name, version in self.versions.items()}
+        self.version_ids = by_object
         for name, version in self.versions.items():
             _set_version(self.systems[name], version, by_object)
         self.addresses = {
@@ -372,6 +381,11 @@ class Experiment:
             place = Path(folder) / STAGES
         return Stages(place, limit=self.cache_limit * 1e9)
 
+    @property
+    def is_controlled(self) -> bool:
+        """Whether the baseline is timed against itself: there is something to compare it with."""
+        return self.control and len(self.systems) > 1
+
     def matching(self, texts: Mapping[str, str] | None = None) -> Matching:
         """How results are matched with the judgments; `texts` are those of results in no document."""
         return Matching(
@@ -380,11 +394,6 @@ class Experiment:
             cover=self.plan.cover,
             tokenizer=self.tokenizer,
         )
-
-    @property
-    def is_controlled(self) -> bool:
-        """Whether the baseline is timed against itself: there is something to compare it with."""
-        return self.control and len(self.systems) > 1
 
     def keys(self) -> list[Key]:
         """Every system, those that depend on a seed once for each seed."""
@@ -443,6 +452,7 @@ class Experiment:
             "repeats": self.repeats,
             "warmup": self.warmup,
             "concurrency": self.concurrency,
+            "searches": self.searches,
             "timeout": self.timeout,
             "identity": self.identity,
             "control": self.is_controlled,

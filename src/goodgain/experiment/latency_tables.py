@@ -33,8 +33,8 @@ def latency_legend(result: ExperimentResult) -> list[str]:
         lines.append(
             "No A/A control: nothing says how far latencies of one system differ by chance."
         )
-    shown = [*result.timings.values(), *(step for own in result.loads.values() for step in own)]
-    if open_ends := open_percentiles(shown):
+    listed = [*result.timings.values(), *(step for own in result.loads.values() for step in own)]
+    if open_ends := open_percentiles(listed):
         lines.append(open_ends)
     return lines
 

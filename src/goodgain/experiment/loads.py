@@ -128,7 +128,7 @@ class OpenLoop:
         self._patience, self._clock, self._sleep = patience, clock, sleep
         self._next = 0
         self._lock = threading.Lock()
-        self.made: list[Arrival] = []
+        self.calls: list[Arrival] = []
         self._start = clock()
 
     def begin(self) -> None:
@@ -157,7 +157,7 @@ class OpenLoop:
             query = self._queries[number]
             outcome = self._call(query)
             end = outcome.start + outcome.seconds - self._start
-            self.made.append(Arrival(query, due, start, end, outcome.error, early > 0))
+            self.calls.append(Arrival(query, due, start, end, outcome.error, early > 0))
 
 
 class LoadGenerator:
@@ -199,7 +199,7 @@ class LoadGenerator:
             "planned": len(due),
             "calls": [
                 [a.query, round(a.due, 6), round(a.start, 6), round(a.end, 6), a.error, a.waited]
-                for a in sorted(loop.made, key=lambda a: a.due)
+                for a in sorted(loop.calls, key=lambda a: a.due)
             ],
         }
 

@@ -12,6 +12,7 @@ from goodgain.measures.custom import saved_measure
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import WIDE_FORMATS, html_table, number, render
 from goodgain.results.views import Reportable
+from goodgain.stats.quantiles import values_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ class BudgetCheck:
             "not shown": f"not shown to be within the budget of {limit}",
         }[self.verdict]
         calls = f"{self.calls:,} held-out calls"
-        needed = _calls_needed(self.budget.percent, self.level)
+        needed = values_needed(self.budget.percent, self.level)
         if not math.isfinite(self.high) and self.calls < needed:
             calls += f", too few to bound it: {needed:,}"
         return f"{name} {amount(self.budget, self.value)} {interval}, {verdict} ({calls})"
@@ -313,11 +314,6 @@ def _seconds(value: float) -> str:
     if not math.isfinite(value):
         return "0 ms" if value < 0 else "-"
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
-
-
-def _calls_needed(percent: float, level: float) -> int:
-    """The fewest calls that bound a percentile from above."""
-    return math.ceil(math.log((1 - level) / 2) / math.log(percent / 100))
 
 
 def _or_worst(value: float) -> float:

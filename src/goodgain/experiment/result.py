@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from goodgain.experiment.timing import Timing
     from goodgain.measures import Measure
     from goodgain.ranking.evaluator import Measures
+    from goodgain.stats.pareto import TradeOff
 
 
 _LONGEST_NAME = 200  # of a file, before its suffix
@@ -142,6 +143,12 @@ class ExperimentResult(Reportable):
     def settings(self) -> dict[str, Any]:
         """What was run: systems, seeds, versions, hash of the data."""
         return self.folder.settings
+
+    @cached_property
+    def composed(self) -> tuple[str, ...]:
+        """The systems with latencies that are sums: what a grid has in common is searched once."""
+        names = {call["system"] for call in self._calls if "composed" in call}
+        return tuple(name for name in self.systems if name in names)
 
     @property
     def stages(self) -> StageCounts:
@@ -278,18 +285,24 @@ class ExperimentResult(Reportable):
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,
         )
-        if not self._timed_apart:
+        if not self.timed_apart:
             return comparison
         return replace(
             comparison,
             pairs=tuple(filter(self._is_comparable, comparison.pairs)),
             group_pairs=tuple(filter(self._is_comparable, comparison.group_pairs)),
+            trade_off=tuple(map(self._comparable_trade_off, comparison.trade_off)),
         )
 
     def _is_comparable(self, pair: Any) -> bool:
         return pair.measure.name != "Latency" or not (
-            {pair.system, pair.baseline} & set(self._timed_apart)
+            {pair.system, pair.baseline} & set(self.timed_apart)
         )
+
+    def _comparable_trade_off(self, trade_off: TradeOff) -> TradeOff:
+        """Nothing is shown about systems whose latencies were measured in different sessions."""
+        is_apart = {trade_off.system, trade_off.beaten_by} & set(self.timed_apart)
+        return replace(trade_off, shown=False) if is_apart else trade_off
 
     @property
     def baseline(self) -> str:
@@ -298,7 +311,7 @@ class ExperimentResult(Reportable):
         return planned if planned in self.systems or not self.systems else self.systems[0]
 
     @cached_property
-    def _timed_apart(self) -> tuple[str, ...]:
+    def timed_apart(self) -> tuple[str, ...]:
         """The systems whose calls were made in other sessions than the baseline's: another day's clock."""
         sessions: dict[str, set[int]] = {}
         for call in self._calls:
@@ -448,7 +461,7 @@ class ExperimentResult(Reportable):
         messages += [*answer_notes(self), *self._depth_warnings(), *load_notes(self)]
         if not self.systems:
             return messages
-        for system in self._timed_apart:
+        for system in self.timed_apart:
             messages.append(
                 f"{system} was timed in another session than {self.baseline}, so their latencies are not "
                 "compared"
@@ -464,6 +477,13 @@ class ExperimentResult(Reportable):
             for measure in self.plan.measures
             if documents_of(measure) > depth
         ]
+        for name in self.systems:  # a retriever whose own depth was set
+            own = self.settings["systems"][name].get("depth", depth)
+            deeper = [m.label for m in self.plan.measures if documents_of(m) > own]
+            if deeper and own < depth:
+                messages.append(
+                    f"{name} returns at most {own} documents, fewer than {', '.join(deeper)} looks at"
+                )
         longest: dict[str, int] = {}
         for call in self._calls:
             if call["system"] in self.systems:

@@ -6,6 +6,7 @@ import itertools
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,8 @@ from goodgain.experiment.loads import LoadGenerator, step_of
 from goodgain.experiment.progress import Progress
 from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
-from goodgain.experiment.stages import Use
-from goodgain.experiment.timing import Caller, error_text
+from goodgain.experiment.sharing import SharedSearches
+from goodgain.experiment.timing import TIMEOUT, Caller, Outcome, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from goodgain.experiment.experiment import Experiment, Key
     from goodgain.experiment.folder import Folder
     from goodgain.experiment.stages import Stages
-    from goodgain.experiment.timing import Outcome
 
     Task = tuple[Key, str, int]  # (system and seed, query, repeat)
 
@@ -41,6 +41,7 @@ class Session:
         self._folder = folder
         self._stages = stages
         self._progress = progress
+        self._sharing = SharedSearches(experiment)
         self._number = 1 + max((c["session"] for c in folder.calls), default=0)
         self._remade = self._unknown_again(folder)
         addresses = {name: each.digest for name, each in experiment.addresses.items()}
@@ -88,10 +89,7 @@ class Session:
     def _count_searches(self, waiting: set[str]) -> None:
         """The search of all queries by a system is a stage, too."""
         for name, search in self._experiment.systems.items():
-            kind = search.stage if isinstance(search, Retriever) else "search"
-            address, is_left = self._experiment.addresses[name].digest, name in waiting
-            use = Use(kind=kind, address=address, seconds=0, earlier=not is_left, computed=is_left)
-            self._stages.count(name, [use])
+            self._stages.count(name, self._sharing.uses(search, name in waiting))
 
     def _make_calls(self, waiting: list[Task], loaded: list[Key]) -> None:
         searches = self._indexed(list(dict.fromkeys([*(key for key, _, _ in waiting), *loaded])))
@@ -171,7 +169,7 @@ class Session:
                         searches[key] = search if key[1] is None else search.seeded(key[1])
             bar.advance()
         bar.close()
-        return searches
+        return self._sharing.wrap(searches)
 
     def _index(self, name: str, search: Any) -> bool:
         """Index the documents; an error costs the system its row, not the others theirs."""
@@ -218,6 +216,7 @@ class Session:
             list(self._experiment.queries.values()), self._experiment.warmup
         ):
             for (name, seed), search in searches.items():
+                self._sharing.begin(text)
                 outcome = caller.call(search, text)
                 if (name, seed) not in warm and outcome.timed:
                     self._folder.add({
@@ -227,7 +226,9 @@ class Session:
                 warm.add((name, seed))
 
     def _call(self, caller: Caller, search: Any, key: Key, query: str, repeat: int) -> None:
+        self._sharing.begin((query, repeat))
         outcome = caller.call(search, self._experiment.queries[query])
+        outcome, is_composed = self._composed(outcome)
         system, seed = key
         if repeat < 0:
             self._folder.add({
@@ -246,6 +247,8 @@ class Session:
         if isinstance(outcome.ranking, RankedByOrder):
             ranking = [doc for doc, _ in outcome.ranking]
         record |= outcome.extras.to_dict()
+        if is_composed:
+            record["composed"] = True
         if outcome.ascending:
             record["ascending"] = True
         if outcome.beside:
@@ -260,6 +263,16 @@ class Session:
         elif self._first_rankings.get((system, seed, query)) != ranking:
             record["differs"] = True
         self._folder.add(record)
+
+    def _composed(self, outcome: Outcome) -> tuple[Outcome, bool]:
+        """The outcome with the time of searches that another system of the grid had made."""
+        seconds, reused = self._sharing.end()
+        if not reused or outcome.error:
+            return outcome, False
+        total, limit = outcome.seconds + seconds, self._experiment.timeout
+        if limit is not None and total > limit:
+            return replace(outcome, ranking=[], seconds=limit, error=TIMEOUT), True
+        return replace(outcome, seconds=total), True
 
     def _call_concurrently(
         self, caller: Caller, searches: dict[Key, Any], waiting: list[Task], bar: Progress
@@ -302,6 +315,7 @@ class Session:
         """Let calls arrive at every rate; the systems take turns."""
         texts, ids = self._experiment.queries, list(self._experiment.queries)
         others = warm_up_queries(list(texts.values()), 1) or [next(iter(texts.values()))]
+        self._sharing.close()  # calls under load are whole
         generator = LoadGenerator(self._experiment.load)
         rates = self._experiment.load.rates
         total = 0 if isinstance(rates, str) else len(rates) * len(searches)

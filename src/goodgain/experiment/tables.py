@@ -19,6 +19,7 @@ from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
 from goodgain.io.naming import without_shared_prefix
+from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
@@ -26,16 +27,19 @@ if TYPE_CHECKING:
     from goodgain.experiment.result import ExperimentResult
 
 
-def experiment_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
-    """The tables of an experiment with their legend."""
-    tables = [block_text(block, format) for block in _blocks(result)]
+def experiment_text(result: ExperimentResult, format: str, *, brief: bool = False) -> str:  # noqa: A002
+    """The tables of an experiment with their legend; `brief` leaves all but the primary measures out."""
+    blocks = _blocks(result)[: 1 if brief else None]
+    tables = [block_text(block, format) for block in blocks]
     if result.systems and result.comparison is None:
         tables.insert(0, result.scores.render(format))
     card = None if result.comparison is None else result.comparison.card()
     if card is not None and format != "latex":
-        tables.insert(0, card_text(card) if format == "table" else card_markdown(card))
+        text = card_text(card) if format == "table" else card_markdown(card)
+        tables.insert(0, _plain(text, result.plan.rel))
     mark = "% " if format == "latex" else ""
-    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in _legend(result))
+    lines = _legend(result)[: 2 if brief else None]
+    return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
 
 
 def long_text(result: ExperimentResult, format: str) -> str:  # noqa: A002
@@ -56,7 +60,8 @@ def experiment_html(result: ExperimentResult) -> str:
     alone = result.systems and result.comparison is None
     scores = result.scores._repr_html_() if alone else ""
     card = None if result.comparison is None else result.comparison.card()
-    return scores + blocks_html(_blocks(result), _legend(result), card)
+    tables = scores + blocks_html(_blocks(result), _legend(result), card)
+    return tables + ("" if alone else warnings_html(result.warnings()))
 
 
 def _blocks(result: ExperimentResult) -> list[Block]:
@@ -140,6 +145,11 @@ def _legend(result: ExperimentResult) -> list[str]:
     lines += [*data_facts(result), *_judging(result)]
     if result.plan.rel != 1:
         lines.append(f"Documents with a gain of at least {result.plan.rel:g} are relevant.")
+    if result.composed:
+        lines.append(
+            f"Latencies of {len(result.composed)} systems are composed: what the grid has in common is "
+            "searched and timed once per query."
+        )
     lines += latency_legend(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
 

@@ -17,6 +17,7 @@ from goodgain.labels.result import Labels, PeopleLabels, judgments_of, stored_la
 from goodgain.labels.scale import OUTSIDE, Gains, Outside, Scale
 from goodgain.measures.grammar import parse_all
 from goodgain.ranking.evaluator import several_runs
+from goodgain.results.notebook import warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 from goodgain.results.views import Reportable
@@ -129,7 +130,8 @@ class Calibration(SavedAsJson, Reportable):
         return tables + [corrected_table(records) for records in several if records]
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(*table) for table in self._tables())
+        tables = "".join(html_table(*table) for table in self._tables())
+        return tables + warnings_html(self.warnings())
 
     def warnings(self) -> list[str]:
         """What a reader of the figures should know."""

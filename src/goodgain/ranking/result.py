@@ -11,6 +11,7 @@ from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
+from goodgain.results.notebook import mean_cell, warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, Cell, html_table, number, render
 from goodgain.results.views import Reportable
@@ -215,7 +216,22 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         return f"Evaluation({runs}: {', '.join(self.names)}; {labels})"
 
     def _repr_html_(self) -> str:
-        return html_table(*self._wide())
+        columns, rows = self._wide()
+        intervals = {
+            (run.name, m.label): run.interval(m) for run in self.runs for m in self.measures
+        }
+        by_measure = columns[0] == "measure"
+        cells = []
+        for row in rows:
+            line = [row[0]]
+            for name, value in zip(columns[1:], row[1:], strict=True):
+                pair = (name, str(row[0])) if by_measure else (str(row[0]), name)
+                line.append(_with_interval(value, intervals.get(pair)))
+            cells.append(line)
+        note = "<p>Below each mean: its 95% interval over queries.</p>"
+        has_intervals = any(intervals.values()) and not self.policy.has_bounds
+        tables = html_table(columns, cells) + (note if has_intervals else "")
+        return tables + warnings_html(self.warnings())
 
     def warnings(self) -> list[str]:
         """Missing queries, queries without judgments, skipped rows, undefined values."""
@@ -374,6 +390,14 @@ def _whole(measure: Measure, value: float) -> float | int:
     """Counts as integers, unless ties make them fractional."""
     counts = measure.definition.aggregate == "sum" or measure.name == "Diversity"
     return int(value) if counts and value == int(value) else value
+
+
+def _with_interval(value: Any, interval: tuple[float, float] | None) -> Any:
+    """The cell of a mean with its interval; anything else as it is."""
+    if interval is None or not isinstance(value, Cell | float):
+        return value
+    shown = value if isinstance(value, Cell) else Cell(number(value))
+    return mean_cell(shown, *interval)
 
 
 def _interval(value: float, low: float, high: float) -> str:

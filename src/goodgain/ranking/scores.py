@@ -213,6 +213,16 @@ class RunScores:
         """{measure: value over all queries}: a mean, or a sum for counts."""
         return {m.label: self._values.total(m, "") for m in self._measures}
 
+    def interval(self, measure: str | Measure) -> tuple[float, float] | None:
+        """Student's 95 % interval of a mean over queries; None for sums, percentiles and single queries."""
+        from goodgain.stats.intervals import mean_interval
+
+        mean, low, high, n = mean_interval(self.values(measure))
+        value = self[measure]
+        if n < 2 or low != low or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
+            return None
+        return low, high
+
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that computes bounds."""
         bounded = self.measure(measure)

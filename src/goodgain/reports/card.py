@@ -20,6 +20,7 @@ from goodgain.results.text import number
 from goodgain.stats.paired import Resampling
 
 if TYPE_CHECKING:
+    from goodgain.agentic import GoodGain
     from goodgain.agentic.runs import Figure
     from goodgain.agentic.system import SystemGain
     from goodgain.measures import Measure
@@ -63,6 +64,7 @@ def opening(contents: PageContents) -> Opening:
         sentences.append(_good_gain_headline(contents))
     if contents.stoppings:
         sentences.append(_stopping_headline(contents))
+    sentences += [[UserText(result.sentences()[0])] for result in contents.optimisations]
     if contents.calibrations:
         sentences.append(_calibration_headline(contents))
     if card is None and not sentences:
@@ -133,8 +135,23 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
                 Strong(number(figure.value, 2)),
                 *([] if figure.exact else [_label_bounds(figure)]),
                 f" per conversation, over {counted(figure.n, 'conversation')}. ",
+                _funnel_sentence(result, system.name),
             ]
     return spans or ["No conversation was measured."]
+
+
+def _funnel_sentence(result: GoodGain, name: str) -> str:
+    """How much of the known evidence got how far, where traces record more than searches."""
+    funnel = result.funnel[name]
+    known, *later = funnel.steps
+    if not funnel.recorded or not known.evidence:
+        return ""
+    reached = [
+        f"{step.evidence:,} ({100 * step.share:.0f}%) {step.name}"
+        + (f" ({step.unknown:,} not recorded)" if step.unknown else "")
+        for step in later
+    ]
+    return f"Of {known.evidence:,} good results known, {', '.join(reached)}. "
 
 
 def _is_unlabelled(system: SystemGain) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,9 @@ class Chart:
         """The complete specification, with title and colours, for any Vega-Lite renderer."""
         palette = theme.DARK if dark else theme.LIGHT
         room = width or theme.WIDTH
+        spec = self.spec if width is None else fitted_legends(self.spec, width)
         return {
-            **self.spec,
+            **spec,
             "title": {
                 "text": _lines(self.title, room // 9),
                 "subtitle": _lines(self.description, room // 6),
@@ -111,6 +113,29 @@ def image_format(path: str | os.PathLike[str]) -> str:
             hint=f"supported extensions: {', '.join('.' + f for f in FORMATS)}",
         )
     return extension
+
+
+_COLUMNS = re.compile(
+    r"max\(1, floor\(width / (\d+)\)\)"
+)  # of a legend, as charts/frame.py has them
+_ROOM = 0.62  # of a chart's width: what its axis leaves for the legend
+
+
+def fitted_legends(spec: Any, width: int) -> Any:
+    """A specification whose legends have a fixed number of columns.
+
+    The width of a fitted chart shrinks once its axis is drawn; a legend that then breaks into another row
+    would be cut off.
+    """
+    if isinstance(spec, list):
+        return [fitted_legends(item, width) for item in spec]
+    if not isinstance(spec, dict):
+        return spec
+    if match := _COLUMNS.fullmatch(str(spec.get("expr", ""))):
+        return max(1, int(_ROOM * width / int(match[1])))
+    return {
+        key: value if key == "data" else fitted_legends(value, width) for key, value in spec.items()
+    }
 
 
 def _lines(text: str, limit: int) -> list[str]:

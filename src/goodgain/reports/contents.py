@@ -16,6 +16,7 @@ from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.standings import Standings, stand
 from goodgain.errors import UsageError
 from goodgain.experiment import ExperimentResult
+from goodgain.experiment.optimisation import Optimisation
 from goodgain.io.naming import without_shared_prefix
 from goodgain.io.texts import Texts, read_texts
 from goodgain.labels.calibration import Calibration
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from goodgain.reports.query_facts import QueryFacts
     from goodgain.reports.ranked_lists import PageLists
 
-KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration)
+MAX_TITLE = 60  # characters of the systems in a title; longer ones are counted
+KINDS = (Evaluation, Comparison, ExperimentResult, GoodGain, Stopping, Calibration, Optimisation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,7 @@ class PageContents:
     experiments: tuple[ExperimentResult, ...] = ()
     gains: tuple[GoodGain, ...] = ()
     stoppings: tuple[Stopping, ...] = ()
+    optimisations: tuple[Optimisation, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
     queries: Mapping[str, str] = field(default_factory=dict)  # texts by id
     documents: Mapping[str, str] = field(default_factory=dict)  # texts by id
@@ -244,6 +247,7 @@ def gather_contents(
         experiments=experiments,
         gains=gains,
         stoppings=tuple(r for r in results if isinstance(r, Stopping)),
+        optimisations=tuple(r for r in results if isinstance(r, Optimisation)),
         calibrations=tuple(r for r in results if isinstance(r, Calibration)),
         queries=query_texts.texts,
         documents=document_texts.texts,
@@ -305,14 +309,21 @@ def _texts(source: Any, what: str) -> Texts:
 
 def _default_title(contents: PageContents) -> str:
     others = [s for s in contents.systems if s != contents.baseline]
+    if len(contents.baselines) == len(contents.systems) > 2:
+        return f"{len(contents.systems)} systems compared"
     if contents.baseline:
-        return f"{_first(others, 3)} vs {contents.baseline}"
+        names = _first(others, 3)
+        if len(names) > MAX_TITLE and len(others) > 1:
+            names = f"{len(others)} systems"
+        return f"{names} vs {contents.baseline}"
     if others:
         return _first(others, 4)
     if contents.gains:
         return ", ".join(name for gain in contents.gains for name in gain.names)
     if contents.stoppings:
         return ", ".join(dict.fromkeys(name for s in contents.stoppings for name in s.names))
+    if contents.optimisations:
+        return f"Best setting by {contents.optimisations[0].measure}"
     return "Judge labels vs human labels"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.agentic.trajectory import diff_of
@@ -22,6 +23,7 @@ MAX_SNIPPET_CHARACTERS = 300
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_EVIDENCE = 200  # of a conversation
 MAX_URL_CHARACTERS = 2_000  # longer URLs are not links
+MAX_PAIRED = 3  # systems that are compared with each other; of more, each with the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def page_conversations(result: GoodGain) -> PageConversations:
     except InputError as error:
         return PageConversations([], f"The conversations cannot be shown: {error.message}.")
     for same in runs.values():
-        _compare_with_first(result, same)
+        _compare_systems(result, same)
     items = [item for i in sorted(by_place) for item in by_place[i]]
     fitting = _fitting(items)
     total = sum(len(s.runs.conversations) for s in result.systems)
@@ -194,20 +196,32 @@ def _brought(search: CountedSearch, settings: GainSettings) -> dict[str, Any]:
     return {"fresh": len(new), "good": len(good), "unlabelled": unlabelled, "added": added}
 
 
-def _compare_with_first(
+def _compare_systems(
     result: GoodGain, runs: dict[str, tuple[Conversation, dict[str, Any]]]
 ) -> None:
-    """Add to each run how it differs from the first system's; to the first how the second's differs."""
-    first, *others = sorted(runs, key=result.names.index)
-    for other in others:
-        diff = diff_of(result, runs[first][0], runs[other][0])
+    """Add to each run how it differs from those of the other systems; of many systems from the first's."""
+    names = sorted(runs, key=result.names.index)
+    pairs = list(combinations(names, 2))
+    if len(names) > MAX_PAIRED:
+        pairs = [pair for pair in pairs if names[0] in pair]
+    for one, other in pairs:
+        diff = diff_of(result, runs[one][0], runs[other][0])
         data = {
-            "systems": [cut(first), cut(other)],
+            "systems": [cut(one), cut(other)],
             "sentences": [_prose(text, MAX_MESSAGE_CHARACTERS) for text in diff.sentences()],
             "divergence": diff.divergence.iteration if diff.divergence else None,
             "steps": [
                 [
-                    [[_prose(q) for q in step.queries], step.new, step.good, step.shared, step.gain]
+                    [
+                        [_prose(q) for q in step.queries],
+                        step.new,
+                        step.good,
+                        step.shared,
+                        step.gain,
+                        step.results - step.new,
+                        step.failed,
+                        step.unread,
+                    ]
                     for step in steps
                 ]
                 for steps in diff.steps
@@ -218,8 +232,8 @@ def _compare_with_first(
             ],
             "evidenceCount": len(diff.evidence),
         }
-        runs[other][1]["against"] = data
-        runs[first][1].setdefault("against", data)
+        for name in (one, other):
+            runs[name][1].setdefault("against", []).append(data)
 
 
 def _prose(text: Any, limit: int = MAX_CHARACTERS) -> str:

@@ -25,6 +25,7 @@ class Text:
 
     spans: Sequence[Span]
     style: Literal["lead", "plain", "note", "warning"] = "plain"
+    whole: bool = False  # not cut, however long: a command that is to be run again
 
     @property
     def text(self) -> str:
@@ -36,7 +37,7 @@ class Text:
         return {
             "kind": "text",
             "style": self.style,
-            "spans": [_span_data(s) for s in self.spans],
+            "spans": [_span_data(s, self.whole) for s in self.spans],
         }
 
 
@@ -164,12 +165,13 @@ class Section:
     hint: str = ""
 
 
-def _span_data(span: Span) -> dict[str, Any]:
+def _span_data(span: Span, whole: bool) -> dict[str, Any]:
     if isinstance(span, str):
         return {"text": span}
+    text = span.text if whole else cut(span.text)
     if isinstance(span, Link):
-        return {"text": cut(span.text), "address": span.address}
-    return {"text": cut(span.text), ("user" if isinstance(span, UserText) else "strong"): True}
+        return {"text": text, "address": span.address}
+    return {"text": text, ("user" if isinstance(span, UserText) else "strong"): True}
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:

@@ -15,6 +15,12 @@ WIDTH = 560  # default width of a chart
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
+# One kind of minus everywhere: the one that terminals print and that can be copied.
+NUMBERS = {
+    "decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "minus": "-",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
     """One set of colours."""
@@ -66,6 +72,7 @@ def config(palette: Palette, width: int = WIDTH) -> dict[str, Any]:
     return {
         "background": palette.background,
         "font": FONT,
+        "locale": {"number": NUMBERS},
         "padding": 8,
         "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": 280},
         "axis": {

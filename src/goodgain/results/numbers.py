@@ -95,8 +95,10 @@ def amount(value: float | None, unit: str) -> str:
 
 def _duration(seconds: float) -> str:
     size = abs(seconds)
-    if size and size < 0.01:
+    if size and size < 0.001:
         return f"{_digits(1000 * seconds)} ms"
+    if size < 0.01:
+        return f"{1000 * seconds:.1f} ms"
     if size < 1:
         return f"{1000 * seconds:.0f} ms"
     return f"{_digits(seconds)} s"

@@ -28,6 +28,7 @@ class Cell:
     text: str
     mark: str = ""
     best: bool = False
+    interval: str = ""  # below it, in notebooks
 
 
 def number(value: float | int | None, digits: int = 4) -> str:
@@ -239,8 +240,11 @@ def html_table(
         max((len(row[i].mark) for row in visible if isinstance(row[i], Cell)), default=0)
         for i in range(len(columns))
     ]
-    align = [f' style="text-align: {"right" if r else "left"}"' for r in right]
-    title = f'<caption style="text-align: left">{escape(plain(caption))}</caption>'
+    # marimo's tables have no padding of their own.
+    align = [
+        f' style="text-align: {"right" if r else "left"}; padding: 0.25em 0.75em"' for r in right
+    ]
+    title = f'<caption style="text-align: left; padding: 0.25em 0.75em">{escape(plain(caption))}</caption>'
     head = "".join(f"<th{a}>{escape(plain(c))}</th>" for a, c in zip(align, columns, strict=True))
     body = "".join(
         "<tr>"
@@ -260,7 +264,9 @@ def _html(value: Any, room: int) -> str:
     if isinstance(value, Cell):
         text = f"<b>{escape(value.text)}</b>" if value.best else escape(value.text)
         style = f"display: inline-block; width: {room}ch; text-align: left"
-        return f'{text}<sup style="{style}">{escape(value.mark)}</sup>' if room else text
+        mark = f'<sup style="{style}">{escape(value.mark)}</sup>' if room else ""
+        interval = f"<br><small>{escape(value.interval)}</small>" if value.interval else ""
+        return f"{text}{mark}{interval}"
     is_number = isinstance(value, int | float) or value is None
     return escape(number(value) if is_number else plain(str(value)))
 

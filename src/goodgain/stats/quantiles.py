@@ -35,7 +35,7 @@ def percentile_interval(
     )
 
 
-def values_needed(percent: int, level: float = 0.95) -> int:
+def values_needed(percent: float, level: float = 0.95) -> int:
     """How many values an interval of the percentile needs to have both ends."""
     tail = min(percent, 100 - percent) / 100
     return math.ceil(math.log((1 - level) / 2) / math.log1p(-tail))

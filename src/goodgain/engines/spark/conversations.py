@@ -15,11 +15,11 @@ from goodgain.agentic.runs import COUNTED, Runs
 from goodgain.agentic.settings import GainSettings
 from goodgain.agentic.system import SystemGain
 from goodgain.data.qrels import Qrels
-from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import ShippedQrels, stream_of
+from goodgain.engines.spark.digests import DIGEST, same_digest
 from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import current, read
-from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, scored, value_sum
+from goodgain.engines.spark.gain_worker import KEYED, SCORED, GainJob, keyed, row_digest, scored
 from goodgain.engines.spark.session import arrow_only, is_frame, shuffle_partitions
 from goodgain.errors import GoodgainError, InputError, UsageError, from_report, keyword_hint
 from goodgain.identity import Identity
@@ -179,7 +179,7 @@ class Scored:
         self.spark, self._build, self._keep = spark, build, keep
         self._cached: Any = None
         self._table: Any = None
-        self._totals: tuple[int, ExactSum] = (0, ExactSum())
+        self._digests: list[int] = []
 
     def run(self, name: str) -> list[dict[str, Any]]:
         """Score everything; the reports of the tasks."""
@@ -188,11 +188,8 @@ class Scored:
             try:
                 listed = self._cached.where("report is not null").select("report").collect()
                 reports = [json.loads(row.report) for row in listed]
-                total = ExactSum()
-                for report in reports:
-                    total.join(ExactSum.from_list(report["sum"]))
-                self._totals = sum(report["rows"] for report in reports), total
-                if self._totals[0] <= _FETCHED:
+                self._digests = [report[DIGEST] for report in reports]
+                if sum(report["rows"] for report in reports) <= _FETCHED:
                     self._table = _sorted_rows(self._cached)
             finally:
                 if not self._keep:
@@ -212,7 +209,7 @@ class Scored:
         if self._table is None:
             with arrow_only(), cluster_errors():
                 rows = _sorted_rows(self._build() if self._cached is None else self._cached)
-            if (len(rows), value_sum(rows.column("value"))) != self._totals:
+            if not same_digest(self._digests, row_digest(rows)):
                 raise InputError(
                     "the traces have changed since they were scored",
                     hint="keep=True keeps the values per iteration on the cluster",

@@ -22,6 +22,7 @@ class SparkEngine:
     session: Any = field(default_factory=start)
     partitions: int | None = None
     name: str = "spark"
+    output: str | None = None  # a URL for the values per query, written from the cluster
 
     def evaluate(
         self, qrels: Any, runs: Any, measures: Measures = DEFAULT_MEASURES, **options: Any
@@ -29,9 +30,16 @@ class SparkEngine:
         """Evaluate one or several runs against judgments."""
         from goodgain.engines.spark.runs import evaluate
 
-        return evaluate(
-            self.session, qrels, runs, measures, partitions=self.partitions, **options
-        ).evaluation
+        keep = self.output is not None
+        result = evaluate(
+            self.session, qrels, runs, measures, partitions=self.partitions, keep=keep, **options
+        )
+        if self.output is not None:
+            try:
+                result.write(self.output)
+            finally:
+                result.release()
+        return result.evaluation
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
         """Measure the gain of each search of an agent."""

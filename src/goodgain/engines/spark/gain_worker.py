@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from goodgain._core import CoreError, conversation_ids
 from goodgain.agentic.evidence import FUNNEL
 from goodgain.agentic.runs import COUNTED
-from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import first_place
+from goodgain.engines.spark.digests import DIGEST, digest
 from goodgain.engines.spark.texts import text_array
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
         "bounded": False,
         "rows": 0,
     }
-    total = ExactSum()
+    total = 0
     for lines, places in _groups(batches):
         text = b"".join(lines)
         try:
@@ -90,20 +90,23 @@ def scored(batches: Iterator[Any], job: GainJob) -> Iterator[Any]:
             report["examples"].append(f"{message} ({_place(job.name, where, text)})")
         rows = _rows(scores, lines, places)
         report["rows"] += len(rows)
-        total.join(value_sum(rows.column("value")))
+        total += row_digest(rows)
         yield rows
-    report["sum"] = total.to_list()
+    report[DIGEST] = total
     empty = [pa.nulls(1, field.type) for field in _schema() if field.name != "report"]
     yield pa.RecordBatch.from_arrays([*empty, pa.array([json.dumps(report)])], schema=_schema())
 
 
-def value_sum(values: Any) -> ExactSum:
-    """The sum of all values, to tell whether rows that are computed again are the same."""
+def row_digest(rows: Any) -> int:
+    """The digest of the rows' places, iterations and values."""
+    import numpy as np
     import pyarrow.compute as pc
 
-    total = ExactSum()
-    total.add(pc.list_flatten(values).to_numpy(zero_copy_only=False))
-    return total
+    if not len(rows):
+        return 0
+    values = pc.list_flatten(rows.column("value")).to_numpy(zero_copy_only=False)
+    places, iterations = (rows.column(name).to_numpy() for name in ("place", "iteration"))
+    return digest(places, iterations.astype(np.int64), *values.reshape(len(rows), -1).T)
 
 
 def _groups(batches: Iterator[Any]) -> Iterator[tuple[list[bytes], list[int]]]:

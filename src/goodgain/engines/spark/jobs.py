@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from goodgain.engines.exact import ExactSum
+from goodgain.engines.spark.digests import DIGEST, digest, same_digest
 from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import pieces_of
 from goodgain.engines.spark.judged import only_judged
@@ -17,7 +17,6 @@ from goodgain.engines.spark.worker import (
     UNREAD,
     Job,
     Report,
-    logarithms,
     measured,
     measured_schema,
 )
@@ -77,12 +76,12 @@ class Measured:
     frames: dict[int, Any] = field(default_factory=dict)  # DataFrames of rows, by run
     cached: list[Any] = field(default_factory=list)
 
-    def table(self, number: int, logs: frozenset[int]) -> Any:
+    def table(self, number: int) -> Any:
         """The rows of a run as an Arrow table."""
         if number not in self.tables:
             with arrow_only(), cluster_errors():
                 rows = self.frames[number].toArrow()
-            _require_same(rows, self.reports[number], logs)
+            _require_same(rows, self.reports[number])
             self.tables[number] = rows
         return self.tables[number]
 
@@ -244,13 +243,11 @@ def _rows_of(table: Any, number: int) -> Any:
     return table.filter(own).drop_columns(["report", "run"])
 
 
-def _require_same(rows: Any, report: Report, logs: frozenset[int]) -> None:
+def _require_same(rows: Any, report: Report) -> None:
     """Values that are computed a second time must be those of the means, to the last bit."""
-    for i, expected in enumerate(report.sums):
-        total, values = ExactSum(), rows.column(f"v{i}").to_numpy()
-        total.add(logarithms(values) if i in logs else values)
-        if total != expected:
-            raise InputError(
-                "the inputs have changed since they were evaluated",
-                hint="keep=True keeps the values per query on the cluster",
-            )
+    columns = [rows.column("place"), *(rows.column(f"v{i}") for i in range(len(report.sums)))]
+    if not same_digest([report.totals[DIGEST]], digest(*(c.to_numpy() for c in columns))):
+        raise InputError(
+            "the inputs have changed since they were evaluated",
+            hint="keep=True keeps the values per query on the cluster",
+        )

@@ -117,7 +117,7 @@ def evaluate(
             measured.release()
             raise
         values = SparkValues(
-            fetch=partial(measured.table, number, measurement.logarithms),
+            fetch=partial(measured.table, number),
             report=report,
             places=recipe.places,
             has_bounds=chosen.has_bounds,

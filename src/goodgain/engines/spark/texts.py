@@ -91,9 +91,9 @@ class Lines:
     def _require_header(self, line: bytes, name: str) -> None:
         """Columns are taken by position, so the header of every file must be the same."""
         if line.rstrip(b"\r") != self.header:
-            shown = [text.decode("utf-8", "replace")[:60] for text in (line, self.header or b"")]
+            quoted = [text.decode("utf-8", "replace")[:60] for text in (line, self.header or b"")]
             raise InputError(
-                f"the header '{shown[0]}' differs from that of another file, '{shown[1]}'",
+                f"the header '{quoted[0]}' differs from that of another file, '{quoted[1]}'",
                 where=name,
             )
 

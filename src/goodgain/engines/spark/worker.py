@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain._core import ArrowTable, CoreError, PackedEvaluation, Packer
 from goodgain.engines.exact import ExactSum
 from goodgain.engines.spark.broadcasts import first_place, stream_of
+from goodgain.engines.spark.digests import DIGEST, digest
 from goodgain.errors import GoodgainError, to_report
 
 if TYPE_CHECKING:
@@ -358,6 +359,7 @@ def _rows(evaluation: PackedEvaluation, number: int, job: Job, report: Report) -
         present = in_run != 0
         ids, places, values = ids.filter(pa.array(present)), places[present], values[present]
     report.totals["rows"] = report.totals.get("rows", 0) + len(places)
+    report.totals[DIGEST] = report.totals.get(DIGEST, 0) + digest(places, *values.T)
     for i, total in enumerate(report.sums):
         column = values[:, i]
         total.add(logarithms(column) if i in job.logarithms else column)

@@ -52,6 +52,7 @@ class Retriever:
     build_seconds: float = 0.0
     stages: Stages | None = None  # where `build` finds what was computed before
     uses: tuple[Use, ...] = ()  # of stages, by `build`
+    original: Retriever | None = None  # of the same retriever with another seed
     _documents: Mapping[str, str] | None = None
     _is_loaded: bool = False
     _indexed_with: Stages | None = None
@@ -137,7 +138,15 @@ class Retriever:
         """The memory of the arrays in the index, components included."""
         from goodgain.experiment.retrievers.memory import bytes_of
 
-        return bytes_of([vars(retriever) for retriever in self.all_retrievers()])
+        shared = ("stages", "_indexed_with")  # they hold what other systems computed, too
+        return bytes_of(
+            [
+                value
+                for retriever in self.all_retrievers()
+                for name, value in vars(retriever).items()
+                if name not in shared
+            ]
+        )
 
     def all_retrievers(self) -> Iterator[Retriever]:
         """The retriever itself and all those it is built on, each once."""
@@ -153,6 +162,7 @@ class Retriever:
     def seeded(self, seed: int) -> Self:
         """The same retriever and components with another seed, sharing the index."""
         twin = copy.copy(self)
+        twin.original = self.original or self
         if self.uses_seed:
             twin.seed = seed  # type: ignore[attr-defined]
         twin.replace_components(
@@ -164,7 +174,7 @@ class Retriever:
         """The parameters for the record: functions by name, secrets left out."""
         names = [p for p in inspect.signature(type(self)).parameters if p not in self.secret]
         label = self.name or _qualified_name(type(self))
-        own = {} if _is_built_in(type(self)) else {"code": fingerprint(type(self)).digest}
+        own = {} if is_built_in(type(self)) else {"code": fingerprint(type(self)).digest}
         values = {name: to_json(getattr(self, name)) for name in names}
         paths = {name: getattr(self, name) for name in self.files if name in names}
         contents = {
@@ -238,7 +248,8 @@ def _qualified_name(value: Any) -> str:
     return f"{getattr(value, '__module__', '')}:{name}"
 
 
-def _is_built_in(kind: type) -> bool:
+def is_built_in(kind: type) -> bool:
+    """Whether a class belongs to goodgain."""
     return kind.__module__.startswith("goodgain.")
 
 

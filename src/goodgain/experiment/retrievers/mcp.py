@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError
 from goodgain.experiment.retrievers.base import DEPTH, Retriever, check_ranking, import_extra
+from goodgain.experiment.services import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goodgain.checks.mcp_target import McpTarget
+    from goodgain.experiment.mcp_tools import McpTool
     from goodgain.experiment.retrievers.base import ScoredDocument
 
 
@@ -51,7 +52,7 @@ class Mcp(Retriever):
         self.headers, self.env, self.results = headers, env, results
         self.timeout, self.depth = timeout, depth
         self.takes_filters = "{filters." in repr(arguments)
-        self._target: McpTarget | None = None
+        self._connection: McpTool | None = None
 
     def load(self) -> None:
         """Import the client."""
@@ -61,28 +62,40 @@ class Mcp(Retriever):
         """Start the server, or connect to it."""
         from weakref import finalize
 
-        from goodgain.checks.mcp_target import McpTarget
+        from goodgain.experiment.mcp_tools import McpTool
 
         self.close()
         self._texts = documents
-        self._target = McpTarget(
+        self._connection = McpTool(
             self.server, home=Path.cwd(), timeout=self.timeout, tool=self.tool,
-            arguments=self.arguments, headers=self.headers, env=self.env, results=self.results,
+            arguments=self.arguments, headers=self.headers, env=self.env,
         )  # fmt: skip
-        finalize(self, self._target.close)
+        finalize(self, self._connection.close)
 
     def search(self, query: str, depth: int) -> list[ScoredDocument]:
         """Call the tool."""
-        assert self._target is not None
-        answers = self._target.search(query, depth)
-        names = [
-            next((name for name in answer.names if name in self._texts), answer.key)
-            for answer in answers
-        ]
-        return check_ranking(names, depth, "best")
+        from goodgain.traces.results import find_results
+
+        assert self._connection is not None
+        output = self._connection.call(query, depth)
+        if self.results:
+            output = value_at(output, self.results)
+        finding = find_results(output)
+        if finding.account in ("unread", "failed"):
+            raise InputError(f"cannot read results from the tool's output: {finding.reason}")
+        return check_ranking([self._key(each) for each in finding.results], depth, "best")
+
+    def _key(self, result: Mapping[str, Any]) -> str:
+        """The id or URL of a result that is in the corpus, or its first one."""
+        source = (result.get("fields") or {}).get("source")
+        names = [result.get("id"), *(result.get("ids") or {}).values(), result.get("url"), source]
+        texts = [str(name) for name in names if name]
+        if not texts:
+            raise InputError(f"a result has no id: {dict(result)!r:.80}")
+        return next((name for name in texts if name in self._texts), texts[0])
 
     def close(self) -> None:
         """End the connection, and the server if this started it."""
-        if self._target is not None:
-            self._target.close()
-            self._target = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

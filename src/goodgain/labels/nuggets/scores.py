@@ -10,6 +10,7 @@ from goodgain.measures.grammar import make
 from goodgain.measures.registry import definitions
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
+from goodgain.results.notebook import warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, html_table, render
 
@@ -212,7 +213,7 @@ class NuggetScores(SavedAsJson, AsFrames):
         return f"NuggetScores({len(self.systems)} systems, {len(self.answers):,} answers)"
 
     def _repr_html_(self) -> str:
-        return html_table(*self.rows())
+        return html_table(*self.rows()) + warnings_html(self.warnings())
 
 
 def _means(answers: Sequence[AnswerNuggets], name: str) -> dict[str, float]:

@@ -1,6 +1,8 @@
 // Conversations: a table, and for each conversation a timeline of its iterations, searches and results.
 
 const STEPS = { 1: "the ids match", 2: "the URLs match", 3: "the fields compared for this type match", 4: "only the shared key could be compared" };
+const SPENT = [["seconds", (v) => seconds(v)], ["tokens", (v) => number(v, 0)], ["cost", (v) => number(v)]];
+const FOLDED_FROM = 12; // iterations; the timeline of longer conversations opens step by step
 const FIGURES = { gain: 0, cumulativeGain: 1, good: 2 };
 
 widgets.conversations = function (options, box) {
@@ -11,7 +13,10 @@ widgets.conversations = function (options, box) {
     return {
       iterations: item.iterations.length, searches: searches.length,
       results: searches.reduce((sum, s) => sum + s.results.length, 0),
+      new: searches.reduce((sum, s) => sum + s.fresh, 0),
       duplicates: searches.reduce((sum, s) => sum + s.results.length - s.fresh, 0),
+      failed: searches.filter((s) => s.error).length, unreadCount: searches.filter((s) => s.unread).length,
+      ...(last ? last.spent : { seconds: null, tokens: null, cost: null }),
       gain: last && item.labelled ? last.figures[FIGURES.cumulativeGain] : null,
       unread: searches.some((s) => s.unread), unlabelled: searches.some((s) => s.unlabelled),
     };
@@ -23,7 +28,10 @@ widgets.conversations = function (options, box) {
     { name: "conversation", kind: "text", of: (row) => items[row].name },
     ...(new Set(items.map((i) => i.system)).size > 1 ? [{ name: "system", kind: "text", of: (row) => items[row].system }] : []),
     { name: "question", kind: "text", of: (row) => items[row].user },
-    count("iterations"), count("searches"), count("results", true), count("duplicates", true),
+    count("iterations"), count("searches"), count("results", true), count("new", true), count("duplicates", true), count("failed"),
+    ...(counts.some((c) => c.unreadCount) ? [{ name: "unread", kind: "number", digits: 0, of: (row) => counts[row].unreadCount }] : []),
+    ...SPENT.filter(([name]) => counts.some((c) => c[name] !== null)).map(([name, text]) => ({ name, kind: "number", help: "a dash where the trace does not report it",
+      of: (row) => (counts[row][name] === null ? null : { value: counts[row][name], text: text(counts[row][name]) }) })),
     { name: "good gain", kind: "number", digits: 2, help: "CG after the last iteration; a dash if no result has a label", of: (row) => atLeast(row, counts[row].gain, 2, counts[row].unread || counts[row].unlabelled) },
   ];
   const table = new DataTable({
@@ -39,8 +47,9 @@ widgets.conversations = function (options, box) {
       return [
         items[row].user ? element("p", { class: "lead" }, userText(items[row].user)) : "",
         items[row].iterations.length ? new Replay(items[row], timeline, options).box : "",
+        items[row].iterations.length ? searchesTable(items[row], timeline, options) : "",
         items[row].evidence?.length ? evidenceTable(items[row], timeline, options.key) : "",
-        items[row].against ? trajectories(items[row].against, options.key) : "",
+        items[row].against ? comparisons(items[row], options.key) : "",
         timeline.box,
       ];
     },
@@ -49,6 +58,55 @@ widgets.conversations = function (options, box) {
   detail.follow();
   addEventListener("hashchange", () => detail.follow());
 };
+
+// Every search in one row: what it asked, what it brought and what it cost.
+function searchesTable(item, timeline, options) {
+  let first = 0;
+  let gain = 0;
+  let isOpen = false; // whether there may be more gain
+  const rows = item.iterations.flatMap((iteration, i) => iteration.searches.map((search, s) => {
+    const begin = first;
+    first += search.results.length;
+    gain += search.added;
+    isOpen ||= Boolean(search.unlabelled || search.unread);
+    return { ...search, place: `${i + 1}.${s + 1}`, order: 1000 * i + s, begin, gain, isOpen, state: STATES[searchState(search)] };
+  }));
+  const any = (name) => rows.some((row) => row[name] !== null && row[name] !== undefined && row[name] !== "");
+  const what = (row) => [row.error ? `failed: ${row.error}` : "", row.unread ? `unread: ${row.unread}` : "", row.repeats ? "repeated query" : ""].filter(Boolean).join("; ") || row.state;
+  const columns = [
+    { name: "search", kind: "number", of: (row) => ({ value: row.order, text: row.place }),
+      draw: (n) => (rows[n].results.length ? timeline.jump(rows[n].begin, `Go to search ${rows[n].place}`, rows[n].place) : rows[n].place) },
+    { name: "query", kind: "text", wide: true, of: (row) => row.query || "(no query)" },
+    ...(any("tool") ? [{ name: "tool", kind: "text", of: (row) => row.tool || "–" }] : []),
+    { name: "results", kind: "number", digits: 0, of: (row) => (row.unread ? { value: row.results.length, text: `≥ ${row.results.length}` } : row.results.length) },
+    { name: "new", kind: "number", digits: 0, of: (row) => row.fresh },
+    { name: "repeats", kind: "number", digits: 0, help: "results that were returned before", of: (row) => row.results.length - row.fresh },
+    ...(item.labelled ? [
+      { name: "good", kind: "number", digits: 0, help: "new good results", of: (row) => row.good },
+      { name: "gain so far", kind: "number", digits: 2, of: (row) => (row.isOpen ? { value: row.gain, text: `≥ ${number(row.gain, 2)}` } : row.gain) }] : []),
+    ...(rows.some((row) => row.unlabelled) ? [{ name: "no label", kind: "number", digits: 0, help: "new results without a label", of: (row) => row.unlabelled }] : []),
+    ...[["latency", (v) => seconds(v)], ["tokens", (v) => number(v, 0)], ["cost", (v) => number(v)]].filter(([name]) => any(name))
+      .map(([name, text]) => ({ name, kind: "number", of: (row) => (row[name] === null ? null : { value: row[name], text: text(row[name]) }) })),
+    { name: "what happened", kind: "text", of: what },
+  ];
+  const table = new DataTable({
+    key: `${options.key}-searches`, title: "Searches", columns, count: rows.length, note: "Select a search to see its results in the timeline.",
+    cell: (n, column) => ({ ...displayCell(columns[column], columns[column].of(rows[n])),
+      tone: columns[column].name === "what happened" && (rows[n].error || rows[n].unread) ? "worse" : "" }),
+  }, { nouns: ["search", "searches"] });
+  table.box.classList.add("tall");
+  return table.box;
+}
+
+// The comparison with one other system, chosen among those that there are.
+function comparisons(item, key) {
+  const { against, system } = item;
+  if (against.length === 1) return trajectories(against[0], key);
+  const other = ({ systems }) => systems.find((name) => name !== system);
+  const place = element("div", {}, trajectories(against[0], key));
+  const select = choice("Compare with", against.map((each, i) => [String(i), other(each)]), "0", (value) => place.replaceChildren(trajectories(against[Number(value)], key)));
+  return element("div", {}, element("label", {}, "Compare with ", select), place);
+}
 
 // What became of each known good result: where it was first returned, whether it was opened and cited.
 function evidenceTable(item, timeline, key) {
@@ -80,12 +138,14 @@ function evidenceTable(item, timeline, key) {
 function trajectories(against, key) {
   const { systems, steps, evidence, divergence } = against;
   const length = Math.max(...steps.map((own) => own.length));
-  const queries = (step) => (step ? step[0].map((query) => query || "(no query)").join("; ") : "–");
+  const wrong = (step) => [step[6] ? `${step[6]} failed` : "", step[7] ? `${step[7]} unread` : ""].filter(Boolean).join(", ");
+  const queries = (step) => (step ? step[0].map((query) => query || "(no query)").join("; ") + (wrong(step) ? ` [${wrong(step)}]` : "") : "–");
   const columns = [
     { name: "iteration", kind: "text", of: (i) => (i + 1 === divergence ? `${i + 1} (they part)` : String(i + 1)) },
     ...systems.flatMap((system, side) => [
       { name: system, kind: "text", of: (i) => queries(steps[side][i]) },
       { name: `${system}: new`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[1] ?? null },
+      { name: `${system}: repeats`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[5] ?? null },
       { name: `${system}: good`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[2] ?? null },
       { name: `${system}: gain so far`, kind: "number", digits: 2, of: (i) => steps[side][i]?.[4] ?? null },
     ]),
@@ -119,10 +179,15 @@ class Timeline {
       if (result.first !== undefined) this.results[result.first].duplicates.push(n);
     });
     let number = 0;
-    this.box = element("div", { class: "timeline" }, this.strip(), this.legend(),
-      element("ol", { class: "iterations" }, item.iterations.map((iteration, i) => element("li", {},
-        element("h3", {}, `Iteration ${i + 1}`), element("p", { class: "note" }, this.figures(iteration)),
-        iteration.searches.map((search, s) => this.search(search, `${i + 1}.${s + 1}`, () => number++))))),
+    const folded = item.iterations.length >= FOLDED_FROM;
+    const step = (iteration, i) => {
+      const content = [element("p", { class: "note" }, this.figures(iteration)), ...iteration.searches.map((search, s) => this.search(search, `${i + 1}.${s + 1}`, () => number++))];
+      if (!folded) return [element("h3", {}, `Iteration ${i + 1}`), ...content];
+      const queries = iteration.searches.map((search) => search.query || "(no query)").join("; ");
+      return element("details", { class: "step" }, element("summary", {}, element("h3", {}, `Iteration ${i + 1}`), " ", userText(queries)), content);
+    };
+    this.box = element("div", { class: folded ? "timeline dense" : "timeline" }, this.strip(), this.legend(),
+      element("ol", { class: "iterations" }, item.iterations.map((iteration, i) => element("li", {}, step(iteration, i)))),
       item.answer ? element("div", { class: "answer" }, element("h3", {}, "Answer"), element("p", {}, userText(item.answer))) : null);
   }
 
@@ -212,11 +277,11 @@ class Timeline {
       content.push(". Shared key: ", userText(key), other === first ? "" : ` (with ${this.results[other].place})`,
         `; decided by step ${step}: ${STEPS[step]}`, fields ? [" (", userText(fields), ")"] : "", ".");
     }
-    return element("p", { class: "reason" }, content.flat());
+    return element("p", { class: "reason" }, content);
   }
 
-  jump(n, label) {
-    return element("button", { type: "button", class: "open", "aria-label": label, onclick: () => this.show(n) }, this.results[n].place);
+  jump(n, label, text = this.results[n].place) {
+    return element("button", { type: "button", class: "open", "aria-label": label, onclick: () => this.show(n) }, text);
   }
 
   id(n) {
@@ -227,6 +292,7 @@ class Timeline {
     const target = this.box.querySelector(`#${CSS.escape(this.id(n))}`);
     for (const other of this.box.querySelectorAll(".target")) other.classList.remove("target");
     target.classList.add("target");
+    reveal(target);
     target.focus({ preventScroll: true });
     target.scrollIntoView({ block: "center" });
   }

@@ -7,6 +7,16 @@ const blockedLoader = {
 };
 const mounted = new Set();
 
+// A specification whose legends have a fixed number of columns, as chart.py makes it: the width shrinks once the axis is
+// drawn, and a legend that then breaks into another row would be cut off.
+function fittedLegends(spec, width) {
+  if (Array.isArray(spec)) return spec.map((item) => fittedLegends(item, width));
+  if (spec === null || typeof spec !== "object") return spec;
+  const columns = /^max\(1, floor\(width \/ (\d+)\)\)$/.exec(spec.expr ?? "");
+  if (columns) return Math.max(1, Math.floor((0.62 * width) / Number(columns[1])));
+  return Object.fromEntries(Object.entries(spec).map(([key, value]) => [key, key === "data" ? value : fittedLegends(value, width)]));
+}
+
 class ChartView {
   constructor(chart, box) {
     this.chart = chart;
@@ -21,7 +31,7 @@ class ChartView {
     if (this.view) this.view.finalize();
     const themed = block("page").themes[theme];
     const axis = { ...themed.axis, labelLimit: Math.max(70, Math.min(180, Math.floor(width / 3))) }; // as in theme.py
-    const spec = { ...this.chart.spec, width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
+    const spec = { ...fittedLegends(this.chart.spec, width), width: width - 8, autosize: { type: "fit-x", contains: "padding" }, config: { ...themed, axis } };
     const compiled = vegaLite.compile(spec).spec;
     this.view = new vega.View(vega.parse(compiled, null, { ast: true }), {
       expr: vega.expressionInterpreter, loader: blockedLoader, renderer: "svg", container: this.box, hover: true,

@@ -69,7 +69,7 @@ function number(value, digits = 4, signed = false) {
   let text = value.toFixed(digits);
   if (Number(text) === 0 && value !== 0) text = value.toExponential(1);
   else if (Number(text) === 1 && value < 1) text = (1 - 10 ** -digits).toFixed(digits);
-  return (signed && value > 0 ? "+" : "") + text.replace("-", "−");
+  return (signed && value > 0 ? "+" : "") + text;
 }
 
 function seconds(value) {

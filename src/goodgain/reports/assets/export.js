@@ -2,11 +2,22 @@
 
 const LATEX = {
   "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "{": "\\{", "}": "\\}",
-  "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "–": "--", "<": "$<$", ">": "$>$", "↓": "$\\downarrow$", "†": "$\\dagger$",
+  "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "–": "--", "<": "$<$", ">": "$>$", "↓": "$\\downarrow$", "†": "$\\dagger$",
 };
 
 function latexEscape(text) {
-  return plain(text).replace(/[\\&%$#_{}~^−–<>↓†]/g, (c) => LATEX[c]);
+  return plain(text).replace(/[\\&%$#_{}~^–<>↓†]/g, (c) => LATEX[c]);
+}
+
+// A row that begins with [ or * would be read as an option of the row before it.
+function latexLine(cells) {
+  const text = cells.join(" & ");
+  return `  ${/^[[*]/.test(text) ? "{}" : ""}${text} \\\\\n`;
+}
+
+// A text that a spreadsheet would compute begins with an apostrophe; numbers stay as they are.
+function noFormula(value) {
+  return typeof value === "string" && /^[=+\-@\t\r]/.test(value) && value !== "-" && Number.isNaN(Number(value)) ? "'" + value : value;
 }
 
 function csvField(value) {
@@ -34,7 +45,7 @@ const EXPORTS = {
     extension: "csv", type: "text/csv",
     write: (table, { columns, rows } = splitIntervals(table)) =>
       [columns.map((c) => c.name), ...rows.map((row) => row.map((cell) => cell.value))]
-        .map((line) => line.map(csvField).join(",") + "\n").join(""),
+        .map((line) => line.map((value) => csvField(noFormula(value))).join(",") + "\n").join(""),
   },
   JSON: {
     extension: "json", type: "application/json",
@@ -59,7 +70,7 @@ const EXPORTS = {
   LaTeX: {
     extension: "tex", type: "application/x-tex",
     write: ({ columns, rows }) => {
-      const line = (cells) => "  " + cells.join(" & ") + " \\\\\n";
+      const line = latexLine;
       // Every mark takes the room of the longest one in its column, so that the digits stay aligned.
       const longest = columns.map((_, i) => Math.max(0, ...rows.map((row) => (row[i].mark ?? "").length)));
       const marked = (mark, i) =>

@@ -6,7 +6,7 @@ const FOLDS = "main details.fold";
 function foldedSection(section, heading) {
   const body = element("div", { class: "fold-body" });
   const fold = element("details", { class: "fold" },
-    element("summary", {}, heading, section.hint ? element("span", { class: "note" }, section.hint) : null), body);
+    element("summary", {}, heading, section.hint ? element("span", { class: "note" }, plain(section.hint)) : null), body);
   return [fold, body];
 }
 

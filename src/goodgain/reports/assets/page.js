@@ -38,7 +38,7 @@ function themeButton() {
 
 function drawSpan({ text, user, strong, address }) {
   if (address && address.startsWith("#")) return element("a", { href: address }, userText(text));
-  return user ? userText(text) : strong ? element("strong", {}, text) : text;
+  return user ? userText(text) : strong ? element("strong", {}, plain(text)) : plain(text);
 }
 
 const RENDERERS = {

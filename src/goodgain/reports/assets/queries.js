@@ -119,7 +119,7 @@ class Queries {
     for (const s of this.systems)
       columns.push({ key: `value:${data.systems[s]}`, name: data.systems[s], short: data.shorts[s], kind: "number", help, of: (row) => values[s][this.measure][row], largest });
     for (const s of this.others)
-      columns.push({ key: `change:${data.systems[s]}`, name: `${data.systems[s]} − ${data.systems[this.reference]}`, short: `${data.shorts[s]} − ${data.shorts[this.reference]}`, kind: "number", signed: true, system: s, of: (row) => this.difference(row, s), largest });
+      columns.push({ key: `change:${data.systems[s]}`, name: `${data.systems[s]} - ${data.systems[this.reference]}`, short: `${data.shorts[s]} - ${data.shorts[this.reference]}`, kind: "number", signed: true, system: s, of: (row) => this.difference(row, s), largest });
     for (const [name, { title, help: meaning, digits }] of Object.entries(RANGES))
       if (facts[name]) columns.push({ key: name, name: title, help: meaning, kind: "number", digits, of: name === "unjudged" ? (row) => 100 * facts[name](row) : facts[name] });
     return columns;

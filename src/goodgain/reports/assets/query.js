@@ -53,7 +53,7 @@ function couldChange(queries, row) {
     const now = queries.difference(row, s);
     const [low, high] = [other[0] - own[1], other[1] - own[0]];
     const turns = now > EPSILON ? low < -1e-6 : now < -EPSILON ? high > 1e-6 : true;
-    return [element("li", {}, userText(data.shorts[s]), " − ", userText(data.shorts[reference]),
+    return [element("li", {}, userText(data.shorts[s]), " - ", userText(data.shorts[reference]),
       ` is ${number(now, 4, true)}; with all documents judged it lies within ${number(low, 4, true)} and ${number(high, 4, true)}: `,
       element("strong", {}, turns ? (Math.abs(now) <= EPSILON ? "they may differ." : "the order may change.") : "the order stays."))];
   });

@@ -36,8 +36,8 @@ function cellClass(column) {
 
 class DataTable {
   // `options`: open(row), called when a row's first cell is clicked; filters: [{element, active(), keep(row)}];
-  // nouns: singular and plural for a row; search: false to omit it; searched: what to search for at first; changed(table),
-  // called after a search, a filter or a new order. A column may `draw(row, cell)` its own content.
+  // nouns: singular and plural for a row; search: false to omit it; searched: what to search for at first; words: to
+  // search for all words in any order; always: to have the search also for few rows; changed(table), called after a search, a filter or a new order. A column may `draw(row, cell)` its own content.
   constructor(table, options = {}) {
     this.table = table;
     this.open = options.open;
@@ -46,6 +46,8 @@ class DataTable {
     this.sorted = options.sorted ?? null;
     this.searchable = options.search ?? true;
     this.searched = options.searched ?? "";
+    this.byWords = options.words ?? false;
+    this.always = options.always ?? false;
     this.onchange = options.changed ?? (() => {});
     this.printing = false;
     this.orders = new Map();
@@ -66,22 +68,22 @@ class DataTable {
     });
     this.status = element("p", { class: "status", role: "status" });
     this.pager = element("nav", { class: "pager", "aria-label": `Pages: ${table.title}` });
-    const many = (table.count >= SEARCH_FROM || this.searched) && this.searchable;
+    const many = (table.count >= SEARCH_FROM || this.searched || this.always) && this.searchable;
     this.search = element("input", {
       type: "search", placeholder: "Search", "aria-label": `Search: ${table.title}`, autocomplete: "off", spellcheck: "false",
       oninput: () => this.changed(),
     });
     this.search.value = this.searched;
     for (const filter of this.filters) filter.element.addEventListener("change", () => this.changed());
-    const grid = element("table", {}, element("caption", { class: "hidden" }, table.title), element("thead", {}, this.head), this.body);
+    const grid = element("table", {}, element("caption", { class: "hidden" }, plain(table.title)), element("thead", {}, this.head), this.body);
     const box = element("div", { class: "table", id: `table-${table.key}` },
       element("div", { class: "bar" },
-        element("h3", {}, table.title),
+        element("h3", {}, plain(table.title)),
         element("div", { class: "tools" }, many ? this.search : null, this.filters.map((f) => f.element),
           exportMenu(table.key, table.title, () => this.exportedRows()))),
       element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": table.title }, grid),
       element("div", { class: "bar foot" }, this.status, this.pager),
-      table.note ? element("p", { class: "note" }, table.note) : null);
+      table.note ? appendText(element("p", { class: "note" }), table.note) : null);
     box.dataTable = this; // for printing
     return box;
   }
@@ -140,7 +142,7 @@ class DataTable {
       rows = (this.sorted.down ? sorted.toReversed() : sorted).concat(undefinedRows);
     } else rows = Array.from({ length: count }, (_, i) => i);
     const query = this.search.value.trim().toLowerCase();
-    if (query) rows = rows.filter((row) => this.searchText(row).includes(query));
+    for (const text of this.byWords ? query.split(/\s+/).filter(Boolean) : [query].filter(Boolean)) rows = rows.filter((row) => this.searchText(row).includes(text));
     for (const filter of this.filters) if (filter.active()) rows = rows.filter((row) => filter.keep(row));
     this.order = rows;
     this.buttons.forEach((button, i) => {
@@ -186,7 +188,7 @@ class DataTable {
     const kind = cellClass(column);
     const tone = (cell.tone ? " " + cell.tone : "") + (cell.heat ? ` heat heat-${cell.heat}` : "");
     return i === 0
-      ? element("th", { scope: "row", class: kind }, inner, mark, best, interval)
+      ? element("th", { scope: "row", class: kind + (cell.text.length <= 24 ? " short" : "") }, inner, mark, best, interval)
       : element("td", { class: kind + tone }, inner, mark, best, interval);
   }
 

@@ -47,7 +47,7 @@ KINDS = {
         Kind("histogram", "queries.histogram", _SCORED, "distribution of the differences"),
         Kind("precision-recall", "recall.precision_recall", ("Evaluation", "ExperimentResult"),
              "precision at eleven recall levels"),
-        Kind("trade-off", "systems.trade_off", ("Evaluation", "Comparison", "ExperimentResult"),
+        Kind("trade-off", "tradeoffs.trade_off", ("Evaluation", "Comparison", "ExperimentResult"),
              "quality vs time or cost, with the Pareto front"),
         Kind("groups", "systems.groups", _COMPARED, "differences within each group of queries"),
         Kind("gain", "agentic.gain", ("GoodGain",), "a measure by iteration, with confidence bands"),

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, MissingExtraError, plain
-from goodgain.io.naming import unique_names
+from goodgain.io.naming import unique_names, without_shared_prefix
 from goodgain.reports.chart import Chart
 from goodgain.reports.theme import DASHES, LIGHT
 from goodgain.results.nouns import counted as counted
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goodgain.measures import Measure
 
 MAX_CHARACTERS = 60  # of a name; axes truncate further, to the pixel
+LONG = 20  # characters of a name that an axis has room for
 NUMBER = ".4~f"
 MAX_BANDS = 4  # with more systems, bands would hide each other
 
@@ -74,9 +75,15 @@ def _finite(value: Any) -> Any:
 
 
 def display_names(names: Iterable[str]) -> dict[str, str]:
-    """Names as displayed: without control characters, truncated, and unique."""
+    """Names as displayed: without control characters, truncated, and unique.
+
+    Long ones are without the beginning that all share, which would be all that an axis shows of them.
+    """
     listed = list(dict.fromkeys(names))
-    return dict(zip(listed, unique_names(map(cut, listed)), strict=True))
+    short = {name: name for name in listed}
+    if max(map(len, listed), default=0) > LONG:
+        short = without_shared_prefix(listed)
+    return dict(zip(listed, unique_names(cut(short[name]) for name in listed), strict=True))
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:

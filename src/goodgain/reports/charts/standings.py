@@ -47,7 +47,7 @@ def standings_chart(stood: Standings, systems: Sequence[str], measure: Measure) 
     groups = stood.groups()
     lanes = _lanes(groups)
     order = [names[s] for s in stood.systems]
-    y = alt.Y("system:N", sort=order, title=None)
+    y = alt.Y("system:N", scale=alt.Scale(domain=order), title=None)
     title = f"{cut(measure.label)}{direction_note(measure)}"
     room = 30 + _LANE * (1 + max(lanes, default=0))
     x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False, padding=room))

@@ -32,7 +32,6 @@ from goodgain.reports.charts.scores import (
 )
 from goodgain.results.numbers import p_text, signed
 from goodgain.results.text import number
-from goodgain.stats.pareto import pareto_front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from goodgain.comparison import Pair
     from goodgain.measures import Measure
     from goodgain.reports.chart import Chart
-    from goodgain.stats.pareto import TradeOff
 
 # The verdicts of a comparison, as charts name them, in the order of the theme's colours.
 _VERDICTS = {
@@ -180,15 +178,16 @@ def _pair_tooltip(measure: Measure, *names: str) -> list[Any]:
 
 def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> Any:
     alt = altair()
-    names = display_names(p.system for p in pairs)
-    order = [names[s] for s in _best_first(comparison, measure) if s in names]
+    names = display_names(comparison.systems)
+    present = {p.system for p in pairs}
+    order = [names[s] for s in _best_first(comparison, measure) if s in present]
     y = alt.Y("system:N", sort=order, title=None)
     title = f"difference in {cut(measure.label)}{direction_note(measure)}"
-    present = {comparison.verdict(p) for p in pairs}
+    shown = {comparison.verdict(p) for p in pairs}
     verdicts = ["worse", "not significant", "better"]
-    verdicts += ["open"] if present & {"open", "tied"} else []
-    verdicts += ["tied"] if "tied" in present else []
-    if "exploratory" in present:  # of one measure all pairs are, in the neutral colour
+    verdicts += ["open"] if shown & {"open", "tied"} else []
+    verdicts += ["tied"] if "tied" in shown else []
+    if "exploratory" in shown:  # of one measure all pairs are, in the neutral colour
         verdicts[1] = "exploratory"
     color = alt.Color(
         "verdict:N", title=None, legend=legend_of(verdicts),
@@ -261,141 +260,3 @@ def groups(
         columns=["group", "system", *_PAIR_COLUMNS, several, "verdict"],
         rows=[[p.group or "(no group)", p.system, *_pair_row(comparison, p)] for p in pairs],
     )
-
-
-# --- quality against time or cost ---
-
-
-def trade_off(
-    result: Any, measure: str | Measure | None = None, price: str | Measure | None = None
-) -> Chart:
-    """Quality against time or cost, with the Pareto front."""
-    alt = altair()
-    means = means_of(result)
-    measure = choose_measure(measures_of(result), measure)
-    price = choose_measure(measures_of(result), price, cost=True)
-    quality = {s: values[measure.label] for s, values in means.items()}
-    scale, unit = _unit(price, [values[price.label] for values in means.values()])
-    prices = {s: values[price.label] * scale for s, values in means.items()}
-    trade_offs = pareto_front(quality, prices, measure.lower_is_better, price.lower_is_better)
-    names = display_names(means)
-    positive = [t.price for t in trade_offs if t.price > 0]
-    wide = (
-        len(positive) == len(trade_offs)
-        and len(trade_offs) > 1
-        and max(positive) > 20 * min(positive)
-    )
-    labels = _label_positions(trade_offs, wide)
-    values = data(
-        {"system": names[t.system], "quality": t.quality, "price": t.price,
-         "front": "on the front" if t.on_front else "beaten",
-         "beaten": cut(t.beaten_by) if t.beaten_by else "", **label}
-        for t, label in zip(trade_offs, labels, strict=True)
-    )  # fmt: skip
-    x = alt.X(
-        "price:Q",
-        title=f"{cut(price.label)}{unit}, {price.direction} is better",
-        scale=_around([t.price for t in trade_offs], "log" if wide else "linear"),
-    )
-    y = alt.Y(
-        "quality:Q",
-        title=f"{cut(measure.label)}{direction_note(measure)}",
-        scale=_around([t.quality for t in trade_offs]),
-    )
-    tooltip = [
-        alt.Tooltip("system:N", title="system"),
-        alt.Tooltip("quality:Q", title="quality", format=NUMBER),
-        alt.Tooltip("price:Q", title="price", format=NUMBER),
-        alt.Tooltip("beaten:N", title="beaten by"),
-    ]
-    states = alt.Shape(
-        "front:N", title=None, scale=alt.Scale(domain=["on the front", "beaten"],
-                                                range=["circle", "cross"]),
-    )  # fmt: skip
-    text = alt.Chart().mark_text(
-        style="label", align={"expr": "datum.align"}, dx={"expr": "datum.dx"},
-        dy={"expr": "datum.dy"}, limit=180,
-    )  # fmt: skip
-    view = alt.layer(
-        alt.Chart()
-        .transform_filter("datum.front === 'on the front'")
-        .mark_line(
-            style="guide", interpolate="step-after" if price.lower_is_better else "step-before"
-        )
-        .encode(x=x, y=y),
-        alt.Chart()
-        .mark_point(size=110, opacity=1)
-        .encode(
-            x=x, y=y, shape=states, tooltip=tooltip,
-            color=system_colours([*names.values()]),
-        ),
-        text.encode(x=x, y=y, text="system:N"),
-        data=values,
-    ).properties(height=320)  # fmt: skip
-    return make_chart(
-        key="trade-off",
-        title=f"{cut(measure.label)} vs {cut(price.label)}",
-        description="The systems on the dashed line form the Pareto front: no other system is "
-        "at least as good on both measures and better on one."
-        f"{f' The {cut(price.label)} axis is logarithmic.' if wide else ''}",
-        view=view,
-        columns=["system", measure.label, f"{price.label}{unit}", "on the front", "beaten by"],
-        rows=[
-            [t.system, t.quality, t.price, "yes" if t.on_front else "no", t.beaten_by]
-            for t in trade_offs
-        ],
-    )
-
-
-def _around(values: Sequence[float], kind: str = "linear") -> Any:
-    """A scale with room for labels around the points, even if all are equal."""
-    if len(set(values)) > 1:
-        zero = {} if kind == "log" else {"zero": False}
-        return altair().Scale(type=kind, padding=40, nice=False, **zero)
-    reach = abs(values[0]) / 2 if values and values[0] else 1
-    return altair().Scale(domain=[v + d for v in values[:1] for d in (-reach, reach)] or [0, 1])
-
-
-def _unit(price: Measure, values: Sequence[float]) -> tuple[float, str]:
-    """Factor and unit: times below a second are shown in milliseconds."""
-    if price.unit == "s" and all(v < 1 for v in values if not math.isnan(v)):
-        return 1000, " (ms)"
-    says_it = price.unit.casefold() in price.label.casefold()
-    return 1, "" if says_it else f" ({price.unit})"
-
-
-def _label_positions(trade_offs: Sequence[TradeOff], wide: bool) -> list[dict[str, Any]]:
-    """The position of each label next to its point, chosen greedily to avoid overlaps at a typical size."""
-    if not trade_offs:
-        return []
-
-    def spread(values: list[float], size: float) -> list[float]:
-        low, high = min(values), max(values)
-        return [size / 2 if high == low else size * (v - low) / (high - low) for v in values]
-
-    xs = spread([math.log(t.price) if wide else t.price for t in trade_offs], 480)
-    ys = spread([-t.quality for t in trade_offs], 240)
-    boxes = [(x - 7, y - 7, x + 7, y + 7) for x, y in zip(xs, ys, strict=True)]
-    positions = []
-    for t, x, y in zip(trade_offs, xs, ys, strict=True):
-        size = 7 * min(len(t.system), 26)
-        best: tuple[float, dict[str, Any], tuple[float, ...]] | None = None
-        for align, dx, dy in (
-            ("left", 7, -12), ("right", -7, -12), ("center", 0, -15), ("right", -11, 0),
-            ("left", 7, 13), ("right", -7, 13), ("center", 0, 16), ("left", 11, 0),
-        ):  # fmt: skip
-            left = {"left": x + dx, "right": x + dx - size, "center": x - size / 2}[align]
-            box = (left, y + dy - 7, left + size, y + dy + 7)
-            cost = sum(_overlap(box, other) for other in boxes) + 3 * max(
-                0, box[2] - 560, -40 - left
-            )
-            if best is None or cost < best[0]:
-                best = (cost, {"align": align, "dx": dx, "dy": dy}, box)
-        assert best is not None
-        positions.append(best[1])
-        boxes.append(best[2])  # type: ignore[arg-type]
-    return positions
-
-
-def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
-    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))

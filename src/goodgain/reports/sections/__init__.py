@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ORDER = (
     "summary",
     "warnings",
+    "optimise",
     "differences",
     "queries",
     "agentic",

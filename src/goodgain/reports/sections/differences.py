@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goodgain.comparison import Comparison, Pair
+    from goodgain.comparison.card import Card
     from goodgain.ranking import Evaluation
     from goodgain.reports.contents import PageContents
     from goodgain.reports.elements import Element
@@ -38,6 +39,8 @@ def section(contents: PageContents) -> Section | None:
     """The section; None if there is one system, and nothing is bounded."""
     elements: list[Element] = []
     comparison = contents.comparison
+    if (card := comparison.card() if comparison else None) is not None and card.to_judge:
+        elements.append(documents_to_judge(contents, card))
     if comparison is not None and len(comparison.baselines) == 1:
         elements.append(difference_matrix(contents, comparison))
     if contents.standings is not None and len(contents.standings.systems) > 2:
@@ -73,6 +76,20 @@ def _charts(contents: PageContents) -> list[Element]:
 
 def _test_description(comparison: Comparison) -> list[Span]:
     return [UserText(f"{legend(comparison)[0]} {stars_legend(comparison)}")]
+
+
+def documents_to_judge(contents: PageContents, card: Card) -> Table:
+    """The documents whose labels would settle who is ahead."""
+    texts = contents.queries
+    columns = text_columns("query", *(["text"] if texts else []), "document")
+    rows = [
+        [query, *([texts.get(query, "–")] if texts else []), doc] for query, doc in card.to_judge
+    ]
+    note = (
+        f"The fewest labels found that settle whether {card.pair.system} is ahead of "
+        f"{card.pair.baseline}, if they come out as not relevant."
+    )
+    return Table("to-judge", "Documents to judge", columns, rows, note)
 
 
 # --- matrices ---
@@ -195,6 +212,12 @@ def exploratory_differences(contents: PageContents) -> Table:
     return Table("exploratory-differences", "Exploratory differences", columns, rows, note)
 
 
+def _name(contents: PageContents, system: str) -> str | Cell:
+    """A system in a table: its short name, if it has one."""
+    short = contents.short_names[system]
+    return system if short == system else Cell(value=system, text=short)
+
+
 def _pair_rows(
     contents: PageContents, comparison: Comparison, pairs: Sequence[Pair], *, tested: bool = True
 ) -> tuple[list[Column], list[list[object]]]:
@@ -221,8 +244,8 @@ def _pair_rows(
     for pair in pairs:
         change = None if pair.relative is None else f"{100 * pair.relative:+.1f}%"
         rows.append([
-            pair.system,
-            *([pair.baseline] if several else []),
+            _name(contents, pair.system),
+            *([_name(contents, pair.baseline)] if several else []),
             header(pair.measure),
             difference_cell(comparison, pair),
             Cell(value=pair.relative, text=change),

@@ -21,7 +21,7 @@ def section(contents: PageContents) -> Section | None:
     """What readers need to trust or reproduce the numbers; on every page."""
     elements: list[Element] = []
     if contents.command:
-        elements.append(Text(["Command: ", UserText(contents.command)]))
+        elements.append(Text(["Command: ", UserText(contents.command)], whole=True))
     inputs = _inputs(contents)
     if inputs:
         columns = [

@@ -61,7 +61,9 @@ def _description(contents: PageContents) -> list[Span]:
     spans: list[Span] = [
         f"{counted(len(contents.systems), 'system')} on {counted(queries, *contents.unit_nouns)}"
     ]
-    if contents.baseline:
+    if len(contents.baselines) == len(contents.systems) > 2:
+        spans.append(", every pair of them compared")
+    elif contents.baseline:
         spans += [", compared with the baseline ", UserText(contents.baseline)]
     policies = list(dict.fromkeys(str(e.policy) for e in contents.evaluations))
     presets = list(dict.fromkeys(e.preset for e in contents.evaluations if e.preset != "default"))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import time
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
@@ -15,8 +18,11 @@ from goodgain.results.loading import saved_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+HISTORY = "check history"  # the lines that `goodgain check --history FILE` appends
 _KIND = re.compile(rb'\s*\{\s*"goodgain":\s*"([a-z ]+)"')  # how every saved result starts
+_HISTORY_LINE = re.compile(rb'\{"date": "[^"]*", "version": .*"verdict": ')
 _EXPERIMENT = ("experiment.json", "calls.jsonl", "scores.json", "comparison.json")
+_START = 400  # bytes that tell what a file is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +35,19 @@ class Entry:
     path: Path
     version: str  # differs when the content may have changed
     changed: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file or folder that could not be looked at."""
+
+    name: str
+    why: str
 
 
 class Library:
-    """A folder of saved results, scanned anew on each access."""
+    """A folder of saved results. Every scan looks at names and times; only what has changed is read."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not Path(path).exists():
@@ -42,50 +57,121 @@ class Library:
         self.root = Path(path).resolve()
         self.folder = self.root if self.root.is_dir() else self.root.parent
         self.kinds = saved_kinds()
+        self.problems: list[Problem] = []
+        self.foreign = 0  # JSON files that are no saved results
+        self._seen: dict[str, tuple[str, str | None]] = {}  # path: version and kind
+        self._entries: dict[str, Entry] = {}
+        self._next_scan = 0.0
+        self._lock = Lock()
 
     def entries(self) -> dict[str, Entry]:
-        """The entries by key, sorted by name."""
-        entries = sorted(self._scan(), key=lambda entry: entry.name)
-        return {entry.key: entry for entry in entries}
+        """The entries by key, sorted by name.
 
-    def _scan(self) -> Iterator[Entry]:
+        A scan that takes long is repeated after twice its time at the earliest.
+        """
+        with self._lock:
+            start = time.monotonic()
+            if start >= self._next_scan:
+                self.problems, self.foreign = [], 0
+                seen, self._seen = self._seen, {}
+                listed = sorted(self._scan(seen), key=lambda entry: entry.name)
+                self._entries = {entry.key: entry for entry in listed}
+                end = time.monotonic()
+                self._next_scan = end + 2 * (end - start) if end - start > 0.05 else 0.0
+            return self._entries
+
+    def _scan(self, seen: dict[str, tuple[str, str | None]]) -> Iterator[Entry]:
         if self.root.is_file():
-            yield from self._file(self.root)
+            yield from self._file(self.root, self.root.stat(), seen)
             return
-        for folder, inner, files in os.walk(self.root):  # links to folders are not followed
-            inner[:] = [name for name in inner if not name.startswith(".")]
-            here = Path(folder)
-            if "experiment.json" in files:
-                inner.clear()
-                yield self._entry(here, "experiment", [here / f for f in _EXPERIMENT if f in files])
+        folders = [self.root]
+        while folders:
+            here = folders.pop()
+            try:
+                with os.scandir(here) as items:
+                    listed = list(items)
+            except OSError as error:
+                self._problem(here, error.strerror or "cannot be read")
                 continue
-            for name in files:
-                if name.endswith(".json"):
-                    yield from self._file(here / name)
+            names = {item.name for item in listed}
+            if "experiment.json" in names:
+                yield from self._experiment(here, [f for f in _EXPERIMENT if f in names])
+                continue
+            for item in listed:
+                yield from self._item(item, folders, seen)
 
-    def _file(self, path: Path) -> Iterator[Entry]:
-        real = path.resolve()
-        if not real.is_relative_to(self.folder) or not real.is_file():
-            return  # a link out of the folder
+    def _item(
+        self, item: os.DirEntry[str], folders: list[Path], seen: dict[str, tuple[str, str | None]]
+    ) -> Iterator[Entry]:
+        path = Path(item.path)
         try:
-            with real.open("rb") as file:
-                start = _KIND.match(file.read(200))
-            kind = start[1].decode() if start else None
-            if kind in self.kinds:
-                yield self._entry(path, kind, [real])
-        except OSError:
-            return  # deleted meanwhile, or not readable
+            if item.is_dir(follow_symlinks=False):
+                if not item.name.startswith("."):
+                    folders.append(path)
+                return
+            if not item.name.endswith((".json", ".jsonl")):
+                return
+            if item.is_symlink() and not self._is_inside(path):
+                return
+            facts = item.stat()
+        except OSError as error:  # a link that leads to itself, or to nothing
+            self._problem(path, error.strerror or "cannot be read")
+            return
+        if stat.S_ISREG(facts.st_mode):
+            yield from self._file(path, facts, seen)
 
-    def _entry(self, path: Path, kind: str, files: list[Path]) -> Entry:
+    def _is_inside(self, link: Path) -> bool:
+        return Path(os.path.realpath(link)).is_relative_to(self.folder)
+
+    def _problem(self, path: Path, why: str) -> None:
+        self.problems.append(Problem(path.relative_to(self.folder).as_posix(), why.lower()))
+
+    def _experiment(self, here: Path, names: list[str]) -> Iterator[Entry]:
+        try:
+            facts = [(here / name).stat() for name in names]
+        except OSError as error:
+            self._problem(here, error.strerror or "cannot be read")
+            return
+        yield self._entry(here, "experiment", facts)
+
+    def _file(
+        self, path: Path, facts: os.stat_result, seen: dict[str, tuple[str, str | None]]
+    ) -> Iterator[Entry]:
+        version, key = _version([facts]), os.fspath(path)
+        known = seen.get(key)
+        try:
+            kind = known[1] if known and known[0] == version else self._kind(path)
+        except OSError as error:
+            self._problem(path, error.strerror or "cannot be read")
+            return
+        self._seen[key] = version, kind
+        if kind is not None:
+            yield self._entry(path, kind, [facts])
+        elif path.suffix == ".json":
+            self.foreign += 1
+
+    def _kind(self, path: Path) -> str | None:
+        """What a file is, by its first bytes; None if it is no saved result."""
+        with path.open("rb") as file:
+            start = file.read(_START)
+        match = _KIND.match(start)
+        if match:
+            kind = match[1].decode()
+            return kind if kind in self.kinds else None
+        return HISTORY if path.suffix == ".jsonl" and _HISTORY_LINE.match(start) else None
+
+    def _entry(self, path: Path, kind: str, facts: list[os.stat_result]) -> Entry:
         name = path.relative_to(self.folder).as_posix()
-        stats = [file.stat() for file in files]
-        version = "-".join(f"{stat.st_mtime_ns:x}.{stat.st_size:x}" for stat in stats)
-        key = sha256(os.fsencode(name)).hexdigest()[:16]
         return Entry(
-            key=key,
+            key=sha256(os.fsencode(name)).hexdigest()[:16],
             name=name if name != "." else self.folder.name,
             kind=kind,
             path=path,
-            version=version,
-            changed=max(stat.st_mtime for stat in stats),
+            version=_version(facts),
+            changed=max(each.st_mtime for each in facts),
+            size=sum(each.st_size for each in facts),
         )
+
+
+def _version(facts: list[os.stat_result]) -> str:
+    return "-".join(f"{f.st_ino:x}.{f.st_mtime_ns:x}.{f.st_size:x}" for f in facts)

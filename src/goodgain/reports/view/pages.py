@@ -1,40 +1,55 @@
-"""What the viewer serves: the list of results, and the same pages that `goodgain report` writes."""
+"""What the viewer serves: the table of results, and the same pages that `goodgain report` writes."""
 
 from __future__ import annotations
 
 import json
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goodgain.reports.page import palette_text
+from goodgain.reports.page import asset, palette_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from goodgain.reports.view.library import Entry
+    from goodgain.reports.view.summaries import Summary
 
 _ASSETS = Path(__file__).parent / "assets"
+# The viewer's own files, and the scripts that it shares with reports.
 SHELL = {
     "": ("shell.html", "text/html"),
     "shell.css": ("shell.css", "text/css"),
     "shell.js": ("shell.js", "text/javascript"),
 }
+SHARED = ("dom.js", "export.js", "table.js")
 PAGE_POLICY = "frame-ancestors 'self'"  # the page has its own policy for the rest
 
 
 def shell(path: str) -> tuple[str, bytes]:
     """Content type and content of a file of the viewer's own page."""
+    if path in SHARED:
+        return "text/javascript", asset(path).encode()
     name, kind = SHELL[path]
     content = (_ASSETS / name).read_text(encoding="utf-8")
-    return kind, (palette_text() + content if kind == "text/css" else content).encode()
+    if kind == "text/css":
+        content = palette_text() + asset("page.css") + content
+    return kind, content.encode()
 
 
-def state(folder: str, entries: Iterable[Entry]) -> bytes:
-    """The list of entries with their versions."""
+def entry_data(entry: Entry, summary: Summary | None) -> dict[str, Any]:
+    """An entry with its rows as the viewer's page lists it."""
     fields = ("key", "name", "kind", "version", "changed")
-    items = [{field: getattr(entry, field) for field in fields} for entry in entries]
-    return json.dumps({"folder": folder, "entries": items}).encode("utf-8", "replace")
+    data: dict[str, Any] = {field: getattr(entry, field) for field in fields}
+    if summary is not None:
+        data["problem"] = summary.problem
+        data["rows"] = [
+            [row.system, row.values, row.queries, row.created, row.note] for row in summary.rows
+        ]
+    return data
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON for the viewer's page; text that is not valid Unicode is replaced."""
+    return json.dumps(value, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def error_page(message: str) -> bytes:
@@ -48,7 +63,7 @@ def error_page(message: str) -> bytes:
 
 
 def page(paths: list[Path]) -> bytes:
-    """The page that `goodgain report` writes; with two results, the first is the baseline."""
+    """The page that `goodgain report` writes; of several results, the first is the baseline."""
     from goodgain.reports import report_text
     from goodgain.results.loading import load
 
