@@ -16,7 +16,7 @@ from goodgain.comparison import Comparison, compare
 from goodgain.errors import UsageError
 from goodgain.reports.contents import gather_contents
 from goodgain.reports.elements import Table
-from goodgain.reports.sections import summary
+from goodgain.reports.sections import differences, summary
 from goodgain.results.numbers import STARS, stars
 from goodgain.stats.corrections import correct
 
@@ -146,7 +146,9 @@ def test_decimal_points_stay_aligned_in_the_terminal() -> None:
             for name, values in SYSTEMS.items()}  # fmt: skip
     wide["base"]["tokens"] = {q: v / 20 for q, v in wide["base"]["tokens"].items()}
     text = str(compare(wide, baseline="base", lower_is_better=["tokens"]))
-    head, *rows = text.splitlines()[1:5]
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("system"))
+    head, *rows = lines[first : first + 4]
     assert any("***" in row for row in rows) and any("†" in row for row in rows)
     points = [[match.start() for match in re.finditer(r"\.", row)] for row in rows]
     assert points[0] == points[1] == points[2] and len(points[0]) == 2
@@ -161,18 +163,19 @@ def test_decimal_points_stay_aligned_in_exports() -> None:
     assert rooms[0] == rooms[1] == rooms[2] and len(rooms[0]) == 4
     assert r"\rlap{$^{***}$}" in latex and r"\rlap{$^{\dagger" in latex
     markdown = result.render("markdown").splitlines()
-    assert markdown[3] == "| --- | ---: | ---: | ---: | ---: |"
-    assert re.search(r"\| good \| \\\*(\\\*)* \*\*0\.", "\n".join(markdown))
+    rule = next(line for line in markdown if line.startswith("| ---"))
+    assert rule.endswith(4 * " ---: |")
+    assert re.search(r"\| good \|.*? \\\*(\\\*)* \*\*0\.", "\n".join(markdown))
     html = result._repr_html_()
     assert re.search(r"<sup style=[^>]*width: 3ch[^>]*>†††</sup>", html)
     assert re.search(r"<sup style=[^>]*width: 3ch[^>]*></sup>", html)
 
 
 def test_letters_of_several_baselines_say_which_way() -> None:
-    text = str(compare(SYSTEMS, baseline="all", measures="first"))
+    text = str(compare(SYSTEMS, baseline=["base", "good"], measures="first"))
     poor = next(line for line in text.splitlines() if line.startswith("poor"))
     assert "†a†b" in poor
-    assert "with † worse (a = base, b = good, c = poor)" in text
+    assert "with † worse (a = base, b = good)" in text
 
 
 # --- where measures are chosen ---
@@ -251,8 +254,9 @@ def test_primary_measures_have_the_relevance_of_the_experiment() -> None:
 def test_pages_show_exploratory_measures_apart() -> None:
     contents = gather_contents([comparison(primary=["second"])])
     assert contents.quality is not None and contents.quality.label == "second"
-    tables = {e.key: e for e in summary.section(contents).elements if isinstance(e, Table)}  # type: ignore[union-attr]
-    assert [c.name for c in tables["leaderboard"].columns] == ["system", "second"]
+    sections = [summary.section(contents), differences.section(contents)]
+    tables = {e.key: e for s in sections if s for e in s.elements if isinstance(e, Table)}
+    assert {c.name for c in tables["leaderboard"].columns} - {"rank"} == {"system", "second"}
     assert [c.name for c in tables["exploratory-means"].columns[1:]] == [
         "first",
         "third",
@@ -261,4 +265,21 @@ def test_pages_show_exploratory_measures_apart() -> None:
     names = [c.name for c in tables["exploratory-differences"].columns]
     assert "p" in names and not {"corrected p", "stars", "verdict"} & set(names)
     assert "confirms nothing" in tables["exploratory-differences"].note
-    assert tables["leaderboard"].columns[1].marks
+    assert tables["leaderboard"].columns[-1].marks
+
+
+def test_the_judged_share_stands_in_the_row_of_its_system() -> None:
+    """Rows are ordered by rank, which the systems are not: shares stood beside the wrong names."""
+
+    def unjudged(query: str) -> list[str]:
+        return ["d9", "d8", "d7", "d0"]
+
+    systems = {"none": unjudged, "one": finds_one, "all": finds_all}
+    queries = {q: f"query {q} {'x' * int(q[1:])}" for q in QUERIES}
+    result = gg.Experiment(CORPUS, queries, QRELS, systems, measures="P@3 MRR", warmup=0).run()
+    rows = [line.split() for line in str(result).splitlines()]
+    first = next(i for i, row in enumerate(rows) if row[:1] == ["system"])
+    shown = {row[0]: row[-2] for row in rows[first + 1 : first + 4]}
+    assert rows[first][-1] == "judged@10"
+    assert shown == {name: f"{100 * share:.0f}" for name, share in result.judged_shares.items()}
+    assert list(shown) != list(result.systems) and len(set(shown.values())) == 3

@@ -194,7 +194,8 @@ def test_the_demo(tmp_path, capsys):
     assert "95% interval +0.0" in numbers and "(rel=" not in out
     assert re.search(r"^cost +Latency .* (faster|slower)", out, re.M)
     header = next(line.split() for line in out.splitlines() if line.startswith("system"))
-    assert header == ["system", "rank", "MRR", "DR@20", "Latency", "↓"]
+    assert header == ["system", "rank", "MRR", "DR@20", "Latency", "↓", "judged@10"]
+    assert re.search(r"^graph \(baseline\) .* 81 %$", out, re.M)
     assert "8 tests of the primary measures, apart from 4 of time and cost" in out
     steps = dict(re.findall(r"^(known|returned|opened|cited) +([\d,]+) ", out, re.M))
     counts = [int(steps[name]) for name in ("known", "returned", "opened", "cited")]

@@ -330,7 +330,8 @@ def test_chunks_and_their_retriever_vary_alike(tmp_path):
     used, reused = result.stages.used, result.stages.reused
     assert used["chunk"] - reused["chunk"] == 2
     assert used["embed"] - reused["embed"] == 4
-    whole = experiment({"keyword": Chunked(BM25(), size=3)}, {"chunk": [{"splitter": "tokens", "size": 2}, {"splitter": "sentences", "size": 9}]})  # fmt: skip
+    tables = [{"splitter": "tokens", "size": 2}, {"splitter": "sentences", "size": 9}]
+    whole = experiment({"keyword": Chunked(BM25(), size=3)}, {"chunk": tables})
     assert [search.splitter for search in whole.systems.values()] == ["tokens", "sentences"]
     with pytest.raises(GoodgainError, match="sise"):
         experiment(systems, {"chunk.sise": [1]})

@@ -298,3 +298,22 @@ def test_the_command_shares_a_cache_and_says_so(tmp_path, capsys):
     assert command(["experiment", str(file), "-q", "--folder", str(tmp_path / "c")]) == 0
     assert (tmp_path / "elsewhere" / "embed").is_dir()
     assert "stages reused" not in capsys.readouterr().err
+
+
+def test_retrievers_over_different_chunks_are_not_shared():
+    """The same retriever with the same settings, but over other documents."""
+    from goodgain.experiment.chunks import Chunked
+
+    systems = {
+        "keyword": Chunked(BM25(), "tokens", size=2),
+        "knn": Chunked(KNN(Model(1)), "tokens", size=2),
+        "both": Hybrid(["keyword", "knn"], method="wsum"),
+    }
+    settings = {"grid": {"chunk.size": [1, 2, 3], "alpha": ALPHAS}, "measures": "P@5", "warmup": 0}
+    shared = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings).run()
+    searches = len([call for call in logged() if call[0] == "queries"])
+    whole = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings, searches="whole").run()
+    assert rankings(shared) == rankings(whole)
+    assert searches == 3 * 8
+    lists = rankings(shared)
+    assert len({str(lists[f"knn[size={size}]"]) for size in (1, 2, 3)}) == 3

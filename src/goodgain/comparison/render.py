@@ -60,6 +60,7 @@ class Block:
     title: str
     columns: list[str]
     rows: list[list[str | Cell]] = field(default_factory=list)
+    systems: list[str] = field(default_factory=list)  # of each row, where it is about one
 
 
 def comparison_text(c: Comparison, format: str) -> str:  # noqa: A002
@@ -180,6 +181,7 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
             interval = _mean_interval(c, system, m)
             row.append(mean_cell(cell, *interval) if interval else cell)
         block.rows.append(row)
+        block.systems.append(system)
     if ranks:
         block.title += "; rank: what significant differences leave open"
     if several and not is_all and measures == c.primary:

@@ -99,9 +99,8 @@ class SharedSearches:
         }
 
     def _wrapped(self, search: Any, seed: int | None) -> Any:
-        components = search.components() if isinstance(search, Retriever) else []
         inner = search
-        if components and is_built_in(type(search)):
+        if _is_open(search) and (components := search.components()):
             inner = copy.copy(search)
             inner.replace_components([self._wrapped(each, seed) for each in components])
         address = self.address(search)
@@ -131,13 +130,23 @@ class SharedSearches:
         return self._round
 
 
+def _is_open(search: Any) -> bool:
+    """Whether the components of a system can be shared.
+
+    Retrievers of the user's own might search them in parallel, and what indexes them itself, such as a
+    system over chunks, might give them other documents.
+    """
+    kind = type(search)
+    return isinstance(search, Retriever) and is_built_in(kind) and kind.index is Retriever.index
+
+
 def _components(search: Any) -> list[Any]:
-    """What the built-in retrievers in a system call, each once; those of the user's own stay closed."""
+    """What the retrievers in a system call over the documents of the experiment, each once."""
     collected: dict[int, Any] = {}
     waiting = [search]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Retriever) and is_built_in(type(each)):
+        if _is_open(each):
             for component in each.components():
                 if id(component) not in collected:
                     collected[id(component)] = component

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from goodgain.comparison.card_views import card_markdown, card_text
@@ -15,16 +16,19 @@ from goodgain.comparison.render import (
     means,
     stars_legend,
 )
+from goodgain.errors import GoodgainError
 from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
-from goodgain.io.naming import without_shared_prefix
 from goodgain.results.notebook import warnings_html
 from goodgain.results.text import Cell, number, render
 
 if TYPE_CHECKING:
     from goodgain.comparison import Comparison
     from goodgain.experiment.result import ExperimentResult
+
+
+BRIEF_WIDTH = 100  # columns of the legend
 
 
 def experiment_text(result: ExperimentResult, format: str, *, brief: bool = False) -> str:  # noqa: A002
@@ -38,7 +42,11 @@ def experiment_text(result: ExperimentResult, format: str, *, brief: bool = Fals
         text = card_text(card) if format == "table" else card_markdown(card)
         tables.insert(0, _plain(text, result.plan.rel))
     mark = "% " if format == "latex" else ""
-    lines = _legend(result)[: 2 if brief else None]
+    lines = _legend(result)
+    if brief:
+        from textwrap import wrap
+
+        lines = [part for line in lines[:2] for part in wrap(line, BRIEF_WIDTH)]
     return "\n".join(tables) + "\n" + "".join(f"{mark}{line}\n" for line in lines)
 
 
@@ -80,13 +88,9 @@ def _add_judged(block: Block, result: ExperimentResult) -> None:
     assert result.comparison is not None
     if not result.judged_shares:
         return
-    # Rows are in the order of ranks, with short names, and the baseline's is marked.
-    names = without_shared_prefix(result.comparison.systems)
-    own = {names[system]: share for system, share in result.judged_shares.items()}
-    shares = {**{f"{name} (baseline)": share for name, share in own.items()}, **own}
     block.columns.append(f"judged@{TOP}")
-    for row in block.rows:
-        row.append(Cell(_percent(shares[str(row[0])])))
+    for row, system in zip(block.rows, block.systems, strict=True):
+        row.append(Cell(_percent(result.judged_shares[system])))
 
 
 def _percent(share: float) -> str:
@@ -151,7 +155,18 @@ def _legend(result: ExperimentResult) -> list[str]:
             "searched and timed once per query."
         )
     lines += latency_legend(result)
+    lines += _best_of_grid(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
+
+
+def _best_of_grid(result: ExperimentResult) -> list[str]:
+    """The best point of a grid, whose mean in the table is too high for having been chosen."""
+    if not result.settings.get("grids"):
+        return []
+    with suppress(GoodgainError):  # too few queries to hold some out, or calls are missing
+        choices = result.choose()
+        return [choices.headline(), f"Held out: {choices.best.method}; seed {choices.seed}."]
+    return []
 
 
 def _without_rel(block: Block, rel: float) -> Block:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.stats.corrections import correct
-from goodgain.stats.paired import t_test
+from goodgain.stats.paired import run_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,7 +140,7 @@ def _p_of(one: Axes, other: Axes) -> float:
         if not len(differences):
             return math.nan
         if differences.any():
-            p_values.append(t_test(differences, "greater").p)
+            p_values.append(run_test("t", differences, "greater").p)
     return max(p_values, default=math.nan)
 
 
