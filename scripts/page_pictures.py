@@ -27,8 +27,20 @@ def summary(page: Page) -> None:
     """The page as it opens."""
 
 
+def unfold(page: Page) -> None:
+    """Open every section."""
+    page.locator("#folds").click()
+
+
+def differences(page: Page) -> None:
+    """Matrices and charts of the differences."""
+    page.locator("#differences summary").first.click()
+    page.locator("#differences").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+
+
 def query(page: Page) -> None:
     """A query's ranked lists."""
+    unfold(page)
     page.locator("#table-queries .open", has_text="q017").click()
     page.get_by_label("Measure of the contributions").select_option("MRR(rel=2)")
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
@@ -36,19 +48,28 @@ def query(page: Page) -> None:
 
 def replay(page: Page) -> None:
     """A conversation, replayed up to its third search."""
+    unfold(page)
     page.locator("#table-conversations .open", has_text="q004").click()
     page.get_by_role("slider").fill("3")
 
 
 def timeline(page: Page) -> None:
     """The timeline of a conversation."""
+    unfold(page)
     page.locator("#table-conversations .open", has_text="q004").click()
     page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
+
+
+def phone_query(page: Page) -> None:
+    """The table of queries with the worst regressions first."""
+    page.locator("#queries summary").first.click()
+    page.locator("#table-queries").evaluate("e => e.scrollIntoView()")
 
 
 # Name: width, height, colour scheme, and what to do before the screenshot.
 PICTURES = {
     "report-summary": (1280, 800, "light", summary),
+    "report-differences": (1280, 1400, "light", differences),
     "report-query": (1280, 800, "dark", query),
     "report-replay": (1280, 800, "light", replay),
     "report-phone": (390, 780, "light", summary),

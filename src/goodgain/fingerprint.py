@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_VALUES = 2_000_000
+_PACKAGE_FOLDERS = {"site-packages", "dist-packages"}
 _SIMPLE = (str, bytes, int, float, complex, type(None), type(...), range)
 _AS_TEXT = (
     PurePath, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal,
@@ -300,7 +301,11 @@ def _is_installed(module: str | None, file: str | None = None) -> bool:
         file = getattr(sys.modules.get(module or ""), "__file__", None)
     if file is None:
         return (module or "").partition(".")[0] in sys.stdlib_module_names
-    return os.path.realpath(file).startswith(_installed_folders())
+    real = os.path.realpath(file)
+    # of another environment, too: that of the system, of the user, or on a path of one's own
+    return real.startswith(_installed_folders()) or not _PACKAGE_FOLDERS.isdisjoint(
+        PurePath(real).parts
+    )
 
 
 def _version(module: str) -> str:

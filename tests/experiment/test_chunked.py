@@ -391,3 +391,40 @@ def test_optimise_over_chunks_and_spans():
     assert settings.keys() == means.keys()
     better = max(means, key=means.get)
     assert max(settings, key=settings.get) == better
+
+
+def test_places_that_a_service_reports(tmp_path):
+    """Results with start and end are chunks: all of them count, also two of one document."""
+    text = CORPUS["keys"]
+
+    def service(query):
+        return [
+            {"id": "keys", "start": 0, "end": 25, "score": 3.0},
+            {"id": "keys", "start": 25, "end": len(text), "score": 2.0},
+            {"id": "river", "start": 0, "end": 20, "score": 1.0},
+        ]
+
+    measures = "SpanRecall@1 SpanRecall@2 SpanPrecision@2 RR"
+    spans = [row for row in SPANS if row["query"] == "q1"]
+    queries = {"q1": QUERIES["q1"]}
+    systems = {"a": service, "b": chunked()}
+    result = gg.Experiment(CORPUS, queries, spans, systems, measures=measures).run(tmp_path / "out")
+    chunks = [{"query": "q1", "doc": r["id"], **r} for r in service("")]
+    expected = gg.evaluate(spans, chunks, measures, documents=CORPUS).runs[0]
+    assert {m: result["a"][m] for m in measures.split()} == expected.means
+    assert result.judged_shares["a"] == pytest.approx(2 / 3) == expected.coverage.judged_at_10
+    assert not any("held a document twice" in w for w in result.warnings())
+    page = tmp_path / "page.html"
+    assert command(["report", str(tmp_path / "out"), "-o", str(page), "-q"]) == 0
+    assert "SpanRecall@1" in page.read_text()
+
+
+def test_lists_of_chunks_that_hold_too_few_documents_are_reported():
+    corpus = {f"d{i}": "river stone. " * 30 for i in range(10)}
+    system = {"a": chunked(splitter="tokens", size=3)}
+    for depth, is_cut in ((20, True), (400, False)):
+        result = gg.Experiment(
+            corpus, {"q": "river"}, {"q": {"d1": 1}}, system, measures="Recall@10", depth=depth
+        ).run()
+        notes = [w for w in result.warnings() if "a larger depth finds more" in w]
+        assert bool(notes) == is_cut

@@ -14,6 +14,18 @@ from goodgain.experiment.queries import QueryText
 from goodgain.experiment.retrievers import make
 from goodgain.experiment.retrievers.frameworks import Framework
 
+pytestmark = pytest.mark.slow  # importing frameworks takes seconds
+PACKAGES = {"langchain": "langchain_core", "llama": "llama_index.core", "haystack": "haystack"}
+
+
+@pytest.fixture(autouse=True)
+def _package(request):
+    """A test needs the framework whose name is in its own."""
+    for name, module in PACKAGES.items():
+        if name in request.node.name:
+            pytest.importorskip(module)
+
+
 RNG = np.random.default_rng(9)
 TEXTS = {f"d{i}": f"text {i}" for i in range(30)}
 VECTORS = {text: (RNG.normal(size=5) * RNG.uniform(0.3, 3)).tolist() for text in TEXTS.values()}
@@ -47,6 +59,7 @@ def checked(search, **options):
 
 @pytest.fixture(scope="module")
 def langchain_store():
+    pytest.importorskip("langchain_core")
     from langchain_core.documents import Document
     from langchain_core.embeddings import Embeddings
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -89,7 +102,7 @@ def test_a_langchain_chain(langchain_store):
     assert ids == by_cosine(5)[::-1]
 
 
-def test_the_place_of_the_id_can_be_named(langchain_store):
+def test_the_place_of_the_id_of_langchain_can_be_named(langchain_store):
     retriever = langchain_store.as_retriever(search_kwargs={"k": 4})
     ids, result = checked(Framework(retriever, id="id"))
     assert all(len(name) == 36 for name in ids)
@@ -100,7 +113,7 @@ def test_the_place_of_the_id_can_be_named(langchain_store):
         ours("query")
 
 
-def test_a_retriever_of_ones_own_class():
+def test_a_langchain_retriever_of_ones_own_class():
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
@@ -116,6 +129,7 @@ def test_a_retriever_of_ones_own_class():
 
 @pytest.fixture(scope="module")
 def llama_model():
+    pytest.importorskip("llama_index.core")
     from llama_index.core.embeddings import BaseEmbedding
 
     class Known(BaseEmbedding):
@@ -152,7 +166,7 @@ def test_a_llama_index_retriever_of_nodes(llama_model):
     assert checked(index.as_retriever(similarity_top_k=6))[0] == by_cosine(6)
 
 
-def test_distances_of_a_framework_do_not_turn_its_order_round():
+def test_distances_of_llama_index_do_not_turn_its_order_round():
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -172,6 +186,7 @@ def test_distances_of_a_framework_do_not_turn_its_order_round():
 
 @pytest.fixture(scope="module")
 def haystack_store():
+    pytest.importorskip("haystack")
     from haystack import Document
     from haystack.document_stores.in_memory import InMemoryDocumentStore
 
@@ -220,7 +235,7 @@ def test_a_haystack_pipeline(haystack_store):
 # --- in files, and errors ---
 
 
-def test_a_retriever_in_a_file(tmp_path, capsys):
+def test_a_langchain_retriever_in_a_file(tmp_path, capsys):
     (tmp_path / "frame.py").write_text(
         "from langchain_core.documents import Document\n"
         "from langchain_core.retrievers import BaseRetriever\n"
@@ -246,7 +261,7 @@ def test_a_retriever_in_a_file(tmp_path, capsys):
     assert settings["retriever"] == "frame:Mine"
 
 
-def test_the_state_of_an_object_is_not_taken_for_known(tmp_path, langchain_store):
+def test_the_state_of_a_langchain_object_is_not_taken_for_known(tmp_path, langchain_store):
     systems = {"mine": langchain_store}
     options = {"measures": "RR", "warmup": 0}
     for _ in range(2):

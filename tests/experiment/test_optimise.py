@@ -359,7 +359,9 @@ def test_points_of_a_grid_race(file, capsys):
     result = experiment_.optimise("nDCG@10", folder, margin=0.2)
     assert {s.name for s in result.settings} == {*experiment_.grids["keyword"], "useless"}
     assert result.best in experiment_.grids["keyword"]
-    chosen = experiment_.run(folder).choose("nDCG@10")
+    finished = experiment_.run(folder)
+    assert "has the best nDCG@10 of 3 settings" in str(finished)
+    chosen = finished.choose("nDCG@10")
     assert [c.family for c in chosen.choices] == ["keyword", "all systems"]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 
@@ -170,6 +172,7 @@ def test_spans_of_results_are_recorded(tmp_path):
 
 
 def test_spans_of_nodes_of_a_framework():
+    pytest.importorskip("llama_index.core")
     from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
     node = TextNode(text="word2", start_char_idx=0, end_char_idx=5)
@@ -208,3 +211,21 @@ def test_retrievers_of_ones_own_depth_follow_the_measures():
     ).run()
     assert short["Recall@300"] == pytest.approx(50 / 300)
     assert any("a returns at most 50" in w for w in short.warnings())
+
+
+def test_packages_of_another_environment_are_known_by_their_version(tmp_path, monkeypatch):
+    """Their code is not read: that takes minutes for a framework."""
+    from goodgain.fingerprint import fingerprint
+
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    module = folder / "someones_framework.py"
+    digests = []
+    for version in ("1", "1", "2"):
+        text = f"__version__ = {version!r}\ndef search(query):\n    return [{len(digests)}]\n"
+        module.write_text(text)
+        space = {"__name__": "someones_framework"}
+        exec(compile(text, str(module), "exec"), space)
+        monkeypatch.setitem(sys.modules, "someones_framework", SimpleNamespace(**space))
+        digests.append(fingerprint(space["search"]).digest)
+    assert digests[0] == digests[1] != digests[2]

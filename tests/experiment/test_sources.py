@@ -404,6 +404,23 @@ def test_judged_share_and_what_only_one_system_returned(tmp_path, capsys):
     assert all(i.text == CORPUS[i.doc] and i.question == QUERIES[i.query] for i in items)
 
 
+def test_the_judged_share_stands_beside_its_own_system():
+    """Rows are ordered by rank, not as the systems were named."""
+    qrels = {q: {f"d{i}": 1} for i, q in enumerate(QUERIES)}
+    systems = {
+        "worst": lambda query: [("d7", 2.0), ("d6", 1.0)],
+        "best": find_number,
+        "middle": lambda query: [("d7", 2.0), find_number(query)[0]],
+    }
+    result = gg.Experiment(CORPUS, QUERIES, qrels, systems, measures="RR").run()
+    rows = {line.split()[0]: line.split() for line in str(result).splitlines() if " %" in line}
+    assert {name: row[-2] for name, row in rows.items()} == {
+        "worst": "0",
+        "best": "100",
+        "middle": "50",
+    }
+
+
 def test_relevant_documents_outside_the_corpus_are_reported():
     qrels = {"q0": {"d0": 1, "gone": 1, "junk": 0}}
     result = gg.Experiment(

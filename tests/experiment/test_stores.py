@@ -17,6 +17,20 @@ from goodgain.errors import GoodgainError, InputError, UsageError
 from goodgain.experiment.queries import QueryText
 from goodgain.experiment.retrievers import Hybrid, make
 
+pytestmark = pytest.mark.slow  # importing these packages takes seconds
+PACKAGES = {"qdrant": "qdrant_client", "chroma": "chromadb", "lancedb": "lancedb", "duckdb": "duckdb",
+            "tantivy": "tantivy"}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _package(request):
+    """A test needs the package whose retriever is in its name or its parameters."""
+    text = request.node.name
+    for name, module in PACKAGES.items():
+        if name in text and "missing_package" not in text:
+            pytest.importorskip(module)
+
+
 RNG = np.random.default_rng(5)
 VECTORS = {
     f"d{i}": (RNG.normal(size=6) * RNG.uniform(0.2, 4)).astype(np.float32) for i in range(60)
@@ -85,6 +99,7 @@ def language(number):
 
 @pytest.fixture(scope="module")
 def qdrant_client():
+    pytest.importorskip("qdrant_client")
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(":memory:")
@@ -148,8 +163,7 @@ def test_qdrant_says_what_is_missing(qdrant_client):
 
 @pytest.fixture(scope="module")
 def chroma_folder(folder):
-    import chromadb
-
+    chromadb = pytest.importorskip("chromadb")
     path = str(folder / "chroma")
     client = chromadb.PersistentClient(path)
     for metric, space in {"cosine": "cosine", "dot": "ip", "l2": "l2"}.items():
@@ -193,7 +207,7 @@ def test_a_chroma_server_that_is_down():
 
 @pytest.fixture(scope="module")
 def lance_folder(folder):
-    import lancedb
+    lancedb = pytest.importorskip("lancedb")
     import pyarrow as pa
     from lancedb.index import FTS
 
@@ -389,8 +403,7 @@ def test_sql_with_distances_is_refused(sqlite_file):
 
 @pytest.fixture
 def duck_file(tmp_path):
-    import duckdb
-
+    duckdb = pytest.importorskip("duckdb")
     path = str(tmp_path / "docs.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute(
@@ -466,7 +479,7 @@ def test_a_missing_package_names_its_extra(name, module, package, settings, monk
         make(name, settings).index(CORPUS)
 
 
-def test_a_client_is_not_known_in_another_run(qdrant_client, tmp_path):
+def test_a_client_of_qdrant_is_not_known_in_another_run(qdrant_client, tmp_path):
     ours = {
         "mine": make(
             "qdrant",
@@ -485,7 +498,7 @@ def test_a_client_is_not_known_in_another_run(qdrant_client, tmp_path):
     assert any("the state of a QdrantClient cannot be read" in text for text in again.warnings())
 
 
-def test_stores_in_threads_and_in_a_hybrid():
+def test_tantivy_sqlite_and_duckdb_in_threads_and_in_a_hybrid():
     systems = {name: make(name, {}) for name in ("tantivy", "sqlite")}
     systems["near"] = make("duckdb", {"embed": lambda texts: [[float(len(t)), 1.0] for t in texts]})
     systems["both"] = Hybrid(["tantivy", "sqlite", "near"])

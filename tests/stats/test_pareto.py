@@ -62,6 +62,14 @@ def test_equal_systems_are_rarely_called_dominated(count):
     assert wrong <= 10
 
 
+def test_constant_differences_and_single_queries():
+    queries = [f"q{i}" for i in range(12)]
+    constant = {"a": [dict.fromkeys(queries, 1.0)] * 2, "b": [dict.fromkeys(queries, 0.0)] * 2}
+    assert standings({"a": (1.0, 1.0), "b": (0.0, 0.0)}, constant)["b"].name == DOMINATED
+    single = {"a": [{"q": 1.0}] * 2, "b": [{"q": 0.0}] * 2}
+    assert standings({"a": (1.0, 1.0), "b": (0.0, 0.0)}, single)["b"].name == OPEN
+
+
 def test_directions_are_turned():
     rng = np.random.default_rng(1)
     values = {"a": axes(rng, 50, 0.2, 3.0), "b": axes(rng, 50, 0.6, 1.0)}

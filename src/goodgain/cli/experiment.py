@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 example of FILE.toml:
-  corpus = "corpus.jsonl"      # id, text, optional title
+  corpus = "corpus.jsonl"      # id, text, optional title; or data = "FOLDER" (BEIR, MTEB, MS MARCO)
   queries = "queries.tsv"      # id, text, and columns to group by
   qrels = "qrels.txt"
   baseline = "keyword"
@@ -40,6 +40,9 @@ example of FILE.toml:
   retriever = "bm25"
   [systems.knn]
   retriever = "knn"
+  [systems.passages]
+  retriever = "knn"
+  chunk = {splitter = "recursive", size = 256, overlap = 32}
   [systems.hybrid]
   retriever = "hybrid"
   of = ["keyword", "knn"]

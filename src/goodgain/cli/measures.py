@@ -76,6 +76,10 @@ def describe(d: Definition) -> str:
                 "true|false" if isinstance(p.default, bool) else "number"
             )
             lines.append(f"    {p.name}={values}  {p.meaning} (default: {_default(p.default)})")
+    if d.cutoff == "optional" and d.namespace in ("ranked", "spans"):
+        lines.append(
+            "  cut-off:     a rank (@10), or a budget of tokens (@2000tokens): results that fit into it"
+        )
     if namesake := _namesake(d):
         lines.append(
             f"  see also:    {namesake.name}, the {namesake.namespace} measure of this name"

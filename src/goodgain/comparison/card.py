@@ -295,6 +295,12 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
         return contrary
     if coverage := _coverage(pair, comparison):
         return coverage
+    if verdict == "not shown" and pair.is_tested and pair.p < comparison.settings.alpha:
+        alone = p_text(pair.p, comparison.settings.alpha).replace("1e-4", "0.0001")
+        sign = "" if alone[0] in "<>" else "= "
+        count = family_size(pair, comparison)
+        return (f"alone this test would be significant (p {sign}{alone}), but it is one of {count:,}; the "
+                "interval is that of one test",)  # fmt: skip
     nouns = unit_nouns(pair.measure)
     if pair.queries < _FEW:
         return (f"only {counted(pair.queries, *nouns)}, which may not stand for others",)
@@ -338,8 +344,11 @@ def _contrary(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, .
     )  # fmt: skip
 
 
+_UNEQUAL = 0.05  # between the judged shares of two systems
+
+
 def _coverage(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
-    """Unjudged documents count as not relevant, so the system with more of them looks worse than it is."""
+    """Whether the system that is behind has more unjudged documents, which count as not relevant."""
     runs = comparison.scores.runs if comparison.scores is not None else {}
     if pair.measure.namespace == "agentic" or not pair.measure.definition.needs_labels:
         return ()
@@ -347,7 +356,8 @@ def _coverage(pair: Pair, comparison: Comparison) -> tuple[Span, ...]:
         runs[name][0].coverage.judged_at_10 if runs.get(name) else math.nan
         for name in (pair.system, pair.baseline)
     ]
-    if any(share != share for share in shares) or abs(shares[0] - shares[1]) < 0.05:
+    ahead = shares[0] - shares[1] if pair.improvement > 0 else shares[1] - shares[0]
+    if not ahead >= _UNEQUAL:  # nor if one of them is not known
         return ()
     own, other = (f"{100 * share:.0f}%" for share in shares)
     return (f"{own} of the first ten documents of ", UserText(pair.system), f" are judged, {other} of ",
@@ -387,5 +397,6 @@ def _others(deciding: Pair, pairs: list[Pair], comparison: Comparison) -> tuple[
         for verdict, one, several in _COUNTS
         if (n := verdicts[verdict])  # type: ignore[index]
     ]
-    text = " and ".join([", ".join(counts[:-1]), counts[-1]] if len(counts) > 1 else counts)
-    return (f"of the other {len(others)} systems, {text}",)
+    if len(counts) == 1:
+        return (f"the other {counts[0].replace(' ', ' systems ', 1)}",)
+    return (f"of the other {len(others)} systems, {', '.join(counts[:-1])} and {counts[-1]}",)

@@ -112,7 +112,8 @@ def _svg_bar(card: Card) -> str:
     )
     labels = [(signed(pair.low, digits), low), (signed(pair.high, digits), high)]
     labels = [("0", zero), *(labels if high - low > 60 else [])]
-    places = [(label, min(_WIDTH - 24, max(24, x))) for label, x in labels]
+    edges = {label: 4 if label == "0" else 24 for label, _ in labels}
+    places = [(label, min(_WIDTH - edges[label], max(edges[label], x))) for label, x in labels]
     texts = "".join(
         f'<text x="{x}" y="36" text-anchor="middle" font-size="11" fill="currentColor">{escape(label)}'
         "</text>"

@@ -447,7 +447,7 @@ class ExperimentResult(Reportable):
                 messages.append(
                     f"{name}: {timing.inconsistent} queries returned different results in a repeat"
                 )
-            if timing.repeated:
+            if timing.repeated and self.plan.judged != SPAN:  # chunks of one document all count
                 answers = "1 answer" if timing.repeated == 1 else f"{timing.repeated:,} answers"
                 messages.append(f"{name}: {answers} held a document twice, which counts once")
             if timing.beside:

@@ -75,12 +75,12 @@ class Session:
     def run(self) -> None:
         """Make every call that the folder does not have."""
         waiting = [task for task in self._schedule() if task not in self._done]
-        called = {key for key, _, repeat in waiting if repeat >= 0}
+        called = {(key, query) for key, query, repeat in waiting if not repeat}
         # a control belongs to calls that are timed in this session
-        waiting = [task for task in waiting if task[2] >= 0 or task[0] in called]
+        waiting = [task for task in waiting if task[2] >= 0 or task[:2] in called]
         loaded = [key for key in self._first_seeds() if self._next_rate(key[0]) is not None]
         try:
-            self._count_searches({key[0] for key in called})
+            self._count_searches({key[0] for key, _, _ in waiting})
             if waiting or loaded:
                 self._make_calls(waiting, loaded)
         finally:

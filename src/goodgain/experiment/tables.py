@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from goodgain.comparison.card_views import card_markdown, card_text
@@ -15,6 +16,7 @@ from goodgain.comparison.render import (
     means,
     stars_legend,
 )
+from goodgain.errors import GoodgainError
 from goodgain.experiment.judgments import SPAN
 from goodgain.experiment.latency_tables import latency_blocks, latency_legend
 from goodgain.experiment.unjudged import FILE, TOP, data_facts
@@ -153,7 +155,18 @@ def _legend(result: ExperimentResult) -> list[str]:
             "searched and timed once per query."
         )
     lines += latency_legend(result)
+    lines += _best_of_grid(result)
     return lines if result.plan.rel == 1 else [_plain(line, result.plan.rel) for line in lines]
+
+
+def _best_of_grid(result: ExperimentResult) -> list[str]:
+    """The best point of a grid, whose mean in the table is too high for having been chosen."""
+    if not result.settings.get("grids"):
+        return []
+    with suppress(GoodgainError):  # too few queries to hold some out, or calls are missing
+        choices = result.choose()
+        return [choices.headline(), f"Held out: {choices.best.method}; seed {choices.seed}."]
+    return []
 
 
 def _without_rel(block: Block, rel: float) -> Block:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goodgain.experiment.judgments import CHUNK, DOCUMENT, SPAN, document_of_chunk
+from goodgain.experiment.plan import documents_of
 from goodgain.results.text import render
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def chunk_notes(result: ExperimentResult) -> list[str]:
     notes: list[str] = []
     for name in chunked:
         notes += (f"{name}: {note}" for note in result.folder.index_of(name).get("chunk_notes", ()))
+    if by == DOCUMENT:
+        notes += _cut_notes(result)
     if chunked and by == CHUNK:
         notes += (
             f"{name}: it returns documents, but chunks are judged, so it has no relevant result"
@@ -33,6 +36,24 @@ def chunk_notes(result: ExperimentResult) -> list[str]:
             if name not in chunked
         )
     return notes
+
+
+def _cut_notes(result: ExperimentResult) -> Iterator[str]:
+    """Lists of chunks that were cut where they hold fewer documents than the measures look at."""
+    depth = result.settings["depth"]
+    needed = max(map(documents_of, result.plan.measures), default=0)
+    for name in result.chunked:
+        cut = [
+            len(docs)
+            for raw, mapped in zip(result.results[name], result.runs[name], strict=True)
+            for query, docs in mapped.source.value.items()
+            if len(raw.source.value[query]) >= depth
+        ]
+        if cut and min(cut) < needed:
+            yield (
+                f"{name}: its lists of {depth:,} chunks hold as few as {min(cut):,} documents, but measures "
+                f"look at {needed:,}; a larger depth finds more"
+            )
 
 
 def data_facts(result: ExperimentResult) -> list[str]:

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goodgain.data import Qrels, Run
-from goodgain.errors import UsageError
+from goodgain.errors import InputError, UsageError
 from goodgain.io.naming import system_name, unique_names
 from goodgain.io.texts import read_texts
 from goodgain.measures.grammar import parse, parse_all
@@ -202,6 +202,7 @@ def _scores(
     own = [m for m in measures if m.definition.column in ("latency", "cost")]
     whole = judged.evaluate(name, everything, [parse("NumQ"), *own], source)
     facts = {
+        **_judged_share(spans, chunks),
         "notes": (*judged.table.notes, *table.notes),
         "bad_rows": table.bad_rows,
         "bad_example": table.bad_example,
@@ -219,6 +220,22 @@ def _scores(
             places[measure.label] = _ranked(judged, name, measure, cut, lists[cut])
     values = _SpanValues(whole.runs[0], places, facts, judged.table, text, text_lengths)
     return whole, RunScores(name, tuple(measures), values)
+
+
+def _judged_share(
+    spans: Mapping[str, Sequence[Span]], chunks: Mapping[str, Sequence[Piece]]
+) -> dict[str, Any]:
+    """How many chunks are of documents with a judged span: what lies elsewhere may be unjudged."""
+    top = top_judged = total = unjudged = 0
+    for query, own in spans.items():
+        documents = {span.piece.doc for span in own}
+        known = [chunk.doc in documents for chunk in chunks.get(query, ())]
+        total += len(known)
+        unjudged += known.count(False)
+        top += len(known[:10])
+        top_judged += sum(known[:10])
+    share = top_judged / top if top else math.nan
+    return {"documents": total, "unjudged_documents": unjudged, "judged_at_10": share}
 
 
 def _cut(chunks: list[Piece], cut: Cut, lengths: TextLengths) -> list[Piece]:
@@ -308,6 +325,10 @@ class _SpanValues(ComposedValues):
         self._table = table
         self._text = {measure.label: (measure, lists) for measure, lists in text}
         self._lengths = lengths
+
+    def tables(self) -> Any:
+        """There is no list of documents with a gain each: chunks earn the gains of spans together."""
+        raise InputError("judgments of spans are not of whole results")
 
     def column(self, label: str, bound: str) -> list[float]:
         """The values of a measure, in the order of the queries."""

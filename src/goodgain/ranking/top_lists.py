@@ -110,7 +110,7 @@ def unjudged_bounds(run: RunScores) -> tuple[list[str], dict[str, tuple[Floats, 
 
     evaluator, table = run.tables()
     policy = evaluator.policy
-    measures = bounded_measures(evaluator.measures)
+    measures = [m for m in bounded_measures(evaluator.measures) if m in run]
     if policy.unjudged != "nonrelevant" or policy.ties in ("average", "bounds") or not measures:
         return [], {}
     bounding = Evaluator(

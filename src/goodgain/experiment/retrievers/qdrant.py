@@ -39,11 +39,11 @@ class Qdrant(Store):
     def __init__(
         self,
         *,
-        embed: Embed | None = None,
         url: str = "",
         path: str = "",
         collection: str = "",
         vector: str = "",
+        embed: Embed | None = None,
         id: str = "id",  # noqa: A002
         metric: str = "cosine",
         client: Any = None,

@@ -7,8 +7,8 @@ from goodgain.measures.table.common import REL
 
 _CITATION = "Smith & Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024"
 _EDGE = (
-    "Characters, or tokens with a tokenizer. Judged text counts once where spans overlap. No judged text: "
-    "undefined."
+    "Characters, or tokens with a tokenizer, which count where they begin. Judged text counts once where "
+    "spans overlap. No judged text: undefined."
 )
 
 MEASURES: tuple[Definition, ...] = tuple(

@@ -183,11 +183,11 @@ def _forest(comparison: Comparison, measure: Measure, pairs: Sequence[Pair]) -> 
     order = [names[s] for s in _best_first(comparison, measure) if s in present]
     y = alt.Y("system:N", sort=order, title=None)
     title = f"difference in {cut(measure.label)}{direction_note(measure)}"
-    shown = {comparison.verdict(p) for p in pairs}
+    outcomes = {comparison.verdict(p) for p in pairs}
     verdicts = ["worse", "not significant", "better"]
-    verdicts += ["open"] if shown & {"open", "tied"} else []
-    verdicts += ["tied"] if "tied" in shown else []
-    if "exploratory" in shown:  # of one measure all pairs are, in the neutral colour
+    verdicts += ["open"] if outcomes & {"open", "tied"} else []
+    verdicts += ["tied"] if "tied" in outcomes else []
+    if "exploratory" in outcomes:  # of one measure all pairs are, in the neutral colour
         verdicts[1] = "exploratory"
     color = alt.Color(
         "verdict:N", title=None, legend=legend_of(verdicts),
