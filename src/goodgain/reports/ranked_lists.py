@@ -108,7 +108,7 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
     retrieved = sum(int(lists.retrieved.sum()) for lists in lists_by_system.values())
     if retrieved > MAX_BOUNDED_DOCUMENTS:
         notes.append(
-            f"What judging unjudged documents could change is left out: the lists have {retrieved:,} documents."
+            f"What judging unjudged documents could change is left out: too many documents ({retrieved:,})."
         )
     block = {
         "depth": page.depth,
