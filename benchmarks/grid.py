@@ -28,7 +28,9 @@ def run(context: Context) -> Section:
     found = worker("grid", documents)
     distinct = sum(found["stages"].values())
     over = ratio(found["grid"], distinct)
-    rows = [[f"stage: {name}", table.seconds(value), "-"] for name, value in found["stages"].items()]
+    rows = [
+        [f"stage: {name}", table.seconds(value), "-"] for name, value in found["stages"].items()
+    ]
     rows += [
         ["all distinct stages", table.seconds(distinct), "1x"],
         ["the grid", table.seconds(found["grid"]), table.times(over)],
@@ -44,7 +46,11 @@ def run(context: Context) -> Section:
         f"{found['systems']} systems: {len(MODELS)} models x {len(SIZES)} chunk sizes x "
         f"{len(ALPHAS)} weights of a hybrid, and its components. {found['reused']}. The times of the "
         "grid include warm-up calls, files, measures and tests.",
-        bars=[at_most("grid: 3 models x 3 chunk sizes x 5 weights over its distinct stages", BAR, over)],
+        bars=[
+            at_most(
+                "grid: 3 models x 3 chunk sizes x 5 weights over its distinct stages", BAR, over
+            )
+        ],
         problems=found["problems"],
     )
 

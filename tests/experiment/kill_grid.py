@@ -35,7 +35,11 @@ def two(texts: list[str]) -> list[list[float]]:
 
 def run(folder: Path) -> None:
     """The whole experiment."""
-    systems = {"keyword": BM25(), "knn": KNN(batch=10), "both": Hybrid(["keyword", "knn"], method="wsum")}
+    systems = {
+        "keyword": BM25(),
+        "knn": KNN(batch=10),
+        "both": Hybrid(["keyword", "knn"], method="wsum"),
+    }
     grid = {"embed": [one, two], "alpha": [0.2, 0.8]}
     gg.Experiment(
         DOCUMENTS, QUERIES, QRELS, systems, grid=grid, measures="nDCG@10 P@5", warmup=0
@@ -50,7 +54,9 @@ def numbers(folder: Path) -> dict[str, object]:
     scores = {
         name: [result.scores[name].column(m) for m in ("nDCG@10", "P@5")] for name in result.systems
     }
-    left = [str(p) for p in (folder / "stages").rglob("*") if p.suffix in (".lock", ".trash", ".part")]
+    left = [
+        str(p) for p in (folder / "stages").rglob("*") if p.suffix in (".lock", ".trash", ".part")
+    ]
     return {"calls": calls, "runs": runs, "scores": scores, "left": left}
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 
 import goodgain as gg
 from goodgain.cli import run as command
 from goodgain.experiment.retrievers import BM25, KNN, Graph, Hybrid, Rerank, Retriever
+from goodgain.experiment.session import Session
+from goodgain.experiment.timing import Outcome
 
 WORDS = ["river", "house", "garden", "stone", "bridge", "tree", "cloud", "road"]
 DOCUMENTS = {f"d{i}": " ".join(WORDS[(i * k) % 8] for k in (1, 3, 5)) for i in range(40)}
@@ -62,7 +65,7 @@ def setup(models=(1, 2), grid=None, weight_of_pause=0.0, **settings):
         "knn": {"embed": [Model(weight, weight_of_pause) for weight in models]},
         "alpha": ALPHAS,
     }
-    settings = {"measures": "nDCG@10 P@5", "warmup": 0, **settings}
+    settings = {"measures": "nDCG@10 P@5", "warmup": 0, "control": False, **settings}
     return gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, grid=grid or chosen, **settings)
 
 
@@ -107,6 +110,30 @@ def test_composed_latencies_are_those_of_the_whole():
     assert knn["Latency"] >= 0.02
 
 
+def test_control_calls_share_nothing_and_disturb_nobody():
+    """They come between the other calls for a query."""
+    systems = {
+        "knn": KNN(Model(1)),
+        "keyword": BM25(),
+        "both": Hybrid(["keyword", "knn"], method="wsum"),
+    }
+    result = gg.Experiment(
+        DOCUMENTS, QUERIES, QRELS, systems, grid={"alpha": ALPHAS}, measures="P@5", warmup=0
+    ).run()
+    control = [call for call in result.folder.calls if "control" in call]
+    assert control
+    assert not any("composed" in call for call in control)
+    assert len([call for call in logged() if call[0] == "queries"]) == 8 + len(control)
+
+
+def test_first_calls_are_not_too_short():
+    settings = {"weight_of_pause": 0.02, "warmup": 1}
+    result = setup(**settings).run()
+    cold = {c["warmup"]: c["seconds"] for c in result.folder.calls if "warmup" in c}
+    assert all(seconds >= 0.02 for name, seconds in cold.items() if "keyword" not in name)
+    assert len(cold) == len(result.systems)
+
+
 def test_repeats_are_searched_again():
     result = setup(repeats=3).run()
     assert len([call for call in logged() if call[0] == "queries"]) == 3 * 2 * 8
@@ -114,30 +141,22 @@ def test_repeats_are_searched_again():
     assert all(t.warm is not None for t in result.timings.values())
 
 
-def test_a_composed_time_over_the_limit_is_a_timeout():
+@pytest.mark.parametrize(
+    ("limit", "seconds", "error"), [(None, 0.5, ""), (0.6, 0.5, ""), (0.4, 0.4, "timeout")]
+)
+def test_a_composed_time_over_the_limit_is_a_timeout(limit, seconds, error):
     """A call that is answered from a shared search would have taken as long as that search."""
-
-    def slow(query):
-        time.sleep(0.06)
-        return [(doc, 1.0 / (1 + i)) for i, doc in enumerate(DOCUMENTS)]
-
-    def also_slow(query, texts):
-        time.sleep(0.06)
-        return [1.0] * len(texts)
-
-    systems = {"slow": slow, "again": Rerank("slow", also_slow)}
-    result = gg.Experiment(
-        DOCUMENTS,
-        QUERIES,
-        QRELS,
-        systems,
-        grid={"pool": [5, 6, 7]},
-        timeout=0.1,
-        measures="P@5",
-        warmup=0,
-    ).run()
-    assert all(failure.error == "timeout" for failure in result.failures.values())
-    assert len(result.failures) == 3
+    session = Session.__new__(Session)
+    session._sharing = SimpleNamespace(end=lambda: (0.3, 1))
+    session._experiment = SimpleNamespace(timeout=limit)
+    outcome, is_composed = session._composed(Outcome([("d1", 1.0)], 0.0, 0.2))
+    assert is_composed
+    assert outcome.seconds == pytest.approx(seconds)
+    assert outcome.error == error
+    assert outcome.ranking == ([] if error else [("d1", 1.0)])
+    failed, is_composed = session._composed(Outcome([], 0.0, 0.2, "RuntimeError: down"))
+    assert not is_composed
+    assert failed.seconds == 0.2
 
 
 def test_concurrent_calls_are_whole():
@@ -160,7 +179,7 @@ def test_retrievers_of_the_users_own_search_their_components_themselves():
     knn = KNN(Model(1))
     result = gg.Experiment(
         DOCUMENTS, QUERIES, QRELS, {"own": Own(knn)}, grid={"factor": [1, 2, 3]},
-        measures="P@5", warmup=0,
+        measures="P@5", warmup=0, control=False,
     ).run()  # fmt: skip
     assert not result.composed
     assert len([call for call in logged() if call[0] == "queries"]) == 3 * 8
@@ -309,7 +328,12 @@ def test_retrievers_over_different_chunks_are_not_shared():
         "knn": Chunked(KNN(Model(1)), "tokens", size=2),
         "both": Hybrid(["keyword", "knn"], method="wsum"),
     }
-    settings = {"grid": {"chunk.size": [1, 2, 3], "alpha": ALPHAS}, "measures": "P@5", "warmup": 0}
+    settings = {
+        "grid": {"chunk.size": [1, 2, 3], "alpha": ALPHAS},
+        "measures": "P@5",
+        "warmup": 0,
+        "control": False,
+    }
     shared = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings).run()
     searches = len([call for call in logged() if call[0] == "queries"])
     whole = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, **settings, searches="whole").run()

@@ -217,7 +217,7 @@ class Session:
         ):
             for (name, seed), search in searches.items():
                 self._sharing.begin(text)
-                outcome = caller.call(search, text)
+                outcome, _ = self._composed(caller.call(search, text))
                 if (name, seed) not in warm and outcome.timed:
                     self._folder.add({
                         "warmup": name, "address": self._experiment.addresses[name].digest,
@@ -226,7 +226,7 @@ class Session:
                 warm.add((name, seed))
 
     def _call(self, caller: Caller, search: Any, key: Key, query: str, repeat: int) -> None:
-        self._sharing.begin((query, repeat))
+        self._sharing.begin(query, repeat)
         outcome = caller.call(search, self._experiment.queries[query])
         outcome, is_composed = self._composed(outcome)
         system, seed = key

@@ -42,7 +42,6 @@ SEARCHES = {
 class _Round:
     """What was searched for one query and repeat, and what the current call got of it."""
 
-    key: Hashable
     answers: dict[Any, tuple[Any, float, Answer]] = field(default_factory=dict)
     seconds: float = 0.0  # that the current call did not have to wait
     reused: int = 0
@@ -54,6 +53,8 @@ class SharedSearches:
     def __init__(self, experiment: Experiment) -> None:
         self._versions = experiment.version_ids
         self._addresses: dict[int, tuple[Any, str]] = {}
+        self._query = ""
+        self._rounds: dict[int, _Round] = {}
         self._round: _Round | None = None
         self._shared: set[str] = set()
         if experiment.grids and experiment.searches == SHARED and experiment.concurrency == 1:
@@ -108,12 +109,14 @@ class SharedSearches:
             return inner
         return SharedSearch(self, inner, (address, seed if depends_on_seed(search) else None))
 
-    def begin(self, key: Hashable) -> None:
-        """Begin a call; one with another key, such as for another query, does not share with it."""
+    def begin(self, query: str, repeat: int = 0) -> None:
+        """Begin a call; it shares with others for the same query and repeat only."""
         if not self._shared:
             return
-        if self._round is None or self._round.key != key:
-            self._round = _Round(key)
+        if query != self._query:
+            self._query, self._rounds = query, {}
+        # a control call, which comes between others, has a number of its own
+        self._round = self._rounds.setdefault(repeat, _Round())
         self._round.seconds, self._round.reused = 0.0, 0
 
     def end(self) -> tuple[float, int]:
