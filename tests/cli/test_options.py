@@ -25,6 +25,7 @@ DIFFERENT_OBJECTS = {
     "--query": "a column of score tables; a query to explain",
     "--model": "the judge to call; the labels to use",
     "--prompt": "the prompt to send; the labels to use",
+    "--max-latency": "percentiles of a check, also relative; the budget of one setting",
     "--price": "of tokens; the measure on an axis",
     "--budget": "of labelling; the measure on an axis",
     "--qrels": "pairs that need no label; judgments of an experiment; judgments to start from",

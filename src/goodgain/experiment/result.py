@@ -302,7 +302,7 @@ class ExperimentResult(Reportable):
     def _comparable_trade_off(self, trade_off: TradeOff) -> TradeOff:
         """Nothing is shown about systems whose latencies were measured in different sessions."""
         is_apart = {trade_off.system, trade_off.beaten_by} & set(self.timed_apart)
-        return replace(trade_off, shown=False) if is_apart else trade_off
+        return replace(trade_off, is_proven=False) if is_apart else trade_off
 
     @property
     def baseline(self) -> str:

@@ -31,12 +31,12 @@ class TradeOff:
     price: float
     on_front: bool
     beaten_by: str | None
-    shown: bool = False  # that it is beaten: paired tests on both axes, corrected over the systems
+    is_proven: bool = False  # that it is beaten: paired tests on both axes, corrected over the systems
 
     @property
     def standing(self) -> str:
         """One of `STANDINGS`."""
-        return ON_FRONT if self.on_front else DOMINATED if self.shown else OPEN
+        return ON_FRONT if self.on_front else DOMINATED if self.is_proven else OPEN
 
     def to_dict(self) -> dict[str, Any]:
         """Field to value."""
@@ -47,12 +47,12 @@ class Standing(NamedTuple):
     """The system that beats another one by the means, and whether that is shown."""
 
     rival: str | None
-    shown: bool
+    is_proven: bool
 
     @property
     def name(self) -> str:
         """One of `STANDINGS`."""
-        return ON_FRONT if self.rival is None else DOMINATED if self.shown else OPEN
+        return ON_FRONT if self.rival is None else DOMINATED if self.is_proven else OPEN
 
 
 def standings(
@@ -111,7 +111,7 @@ def pareto_front(
             price=price[s],
             on_front=stands[s].rival is None,
             beaten_by=stands[s].rival,
-            shown=stands[s].shown,
+            is_proven=stands[s].is_proven,
         )
         for s in sorted(both, key=lambda s: (-points[s][1], -points[s][0]))
     )

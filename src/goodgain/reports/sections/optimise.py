@@ -67,7 +67,7 @@ def _chart(result: Optimisation, suffix: str) -> list[Chart]:
                 price=1000 * own[s.name].latency,
                 price_low=1000 * s.latency_low,
                 price_high=1000 * s.latency_high,
-                standing=stands[s.name]._replace(rival=rival, shown=bool(sure)).name,
+                standing=stands[s.name]._replace(rival=rival, is_proven=bool(sure)).name,
                 rival=rival,
             )
         )
