@@ -60,6 +60,12 @@ def timeline(page: Page) -> None:
     page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
 
 
+def phone_query(page: Page) -> None:
+    """The table of queries with the worst regressions first."""
+    page.locator("#queries summary").first.click()
+    page.locator("#table-queries").evaluate("e => e.scrollIntoView()")
+
+
 # Name: width, height, colour scheme, and what to do before the screenshot.
 PICTURES = {
     "report-summary": (1280, 800, "light", summary),

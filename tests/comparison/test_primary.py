@@ -111,12 +111,13 @@ def test_saved_and_machine_formats_say_what_is_exploratory(tmp_path) -> None:
 
 
 def test_comparisons_saved_before_have_no_exploratory_measures(tmp_path) -> None:
-    data = comparison().to_dict()
+    whole = comparison()
+    data = whole.to_dict()
     del data["settings"]["primary"]
     for pair in data["pairs"]:
         del pair["exploratory"]
     (tmp_path / "old.json").write_text(json.dumps(data))
-    assert Comparison.load(tmp_path / "old.json") == comparison()
+    assert Comparison.load(tmp_path / "old.json") == whole
 
 
 # --- stars ---

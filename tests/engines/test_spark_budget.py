@@ -6,53 +6,53 @@ import pytest
 from server import Server
 
 import goodgain.spark
-from goodgain.labels import OpenAIJudge, Price, Store
+from goodgain.labels import OpenAIJudge, Price, Store, label
 
-PAIRS = [(f"q{i % 25}", f"d{i}", f"what? {i % 25}", f"text {i} GAIN={i % 5}") for i in range(100)]
+PAIRS = [(f"q{i % 15}", f"d{i}", f"what? {i % 15}", f"text {i} GAIN={i % 5}") for i in range(60)]
 
 
 @pytest.fixture
-def judge(monkeypatch):
+def server(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-4711")
-    with Server() as server:
-        yield (
-            server,
-            OpenAIJudge(
-                "m", base_url=server.openai_url, price=Price(1000.0, 1000.0), max_tokens=10
-            ),
-        )
+    with Server() as running:
+        yield running
 
 
-def test_a_budget_that_pays_for_all(spark, judge, tmp_path):
+def judge(server):
+    return OpenAIJudge("m", base_url=server.openai_url, price=Price(1000.0, 1000.0), max_tokens=10)
+
+
+@pytest.fixture
+def price(server, tmp_path):
+    """What one call costs."""
+    with Store(tmp_path / "one.db") as store:
+        label(PAIRS[:1], judge(server), store)
+        assert store.cost() > 0
+        return store.cost()
+
+
+def test_a_budget_that_pays_for_all(spark, server, price, tmp_path):
     """Far more partitions than questions: an equal share of each would not pay for a single call."""
-    server, model = judge
-    with Store(tmp_path / "probe.db") as store:
-        one = goodgain.spark.label(PAIRS[:1], model, store, session=spark)
-        price = store.cost()
-    assert len(one.labels) == 1 and price > 0
-    frame = spark.createDataFrame(
-        PAIRS, "query_id string, doc_id string, question string, text string"
-    )
+    columns = "query_id string, doc_id string, question string, text string"
+    frame = spark.createDataFrame(PAIRS, columns)
     with Store(tmp_path / "labels.db") as store:
         result = goodgain.spark.label(
-            frame, model, store, budget=price * 130, partitions=50, session=spark
+            frame, judge(server), store, budget=price * 90, partitions=40, session=spark
         )
-        assert len(result.labels) == 100
+        assert len(result.labels) == 60
         assert result.labels.summary.stopped == ""
-        assert store.cost() <= price * 130
-    assert sum(server.requests.values()) == 101  # none twice
+        paid = store.db.execute("SELECT sum(calls) FROM spending").fetchone()[0]
+        assert paid == 60  # each call is recorded once
+        assert store.cost() <= price * 90
+    assert sum(server.requests.values()) == 61  # none twice
 
 
-def test_a_budget_that_pays_for_some(spark, judge, tmp_path):
-    server, model = judge
-    with Store(tmp_path / "probe.db") as store:
-        goodgain.spark.label(PAIRS[:1], model, store, session=spark)
-        price = store.cost()
+def test_a_budget_that_pays_for_some(spark, server, price, tmp_path):
     with Store(tmp_path / "labels.db") as store:
         result = goodgain.spark.label(
-            PAIRS, model, store, budget=price * 30, partitions=200, session=spark
+            PAIRS, judge(server), store, budget=price * 20, partitions=40, session=spark
         )
-        assert store.cost() <= price * 30
+        assert store.cost() <= price * 20
         assert result.labels.summary.stopped == "budget"
-        assert len(result.labels) >= 15  # what a call may cost at most is set aside before it
-    assert sum(server.requests.values()) == 1 + len(result.labels)
+        assert len(result.labels) >= 10  # what a call may cost at most is set aside before it
+        assert sum(server.requests.values()) == 1 + len(result.labels)

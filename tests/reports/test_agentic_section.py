@@ -109,7 +109,7 @@ def test_a_timeline_shows_iterations_searches_and_results(page):
     assert dialog.locator("h2").inner_text() == "Conversation c1 of a"
     assert "What is it?" in dialog.inner_text() and "It is so." in dialog.inner_text()
     assert [h.inner_text() for h in dialog.locator("h3").all()] == [
-        "Replay", "Iteration 1", "Iteration 2", "Iteration 3", "Answer"
+        "Replay", "Searches", "Iteration 1", "Iteration 2", "Iteration 3", "Answer"
     ]  # fmt: skip
     notes = dialog.locator(".iterations > li > .note").all_inner_texts()
     assert (

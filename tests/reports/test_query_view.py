@@ -198,7 +198,7 @@ def test_the_same_document_is_marked_and_followed(path, look):
     target = dialog.locator(f"#table-list-0 [data-doc='{doc}']")
     expect(target).to_be_focused()
     rank = target.locator("xpath=ancestor::tr").locator("th").inner_text()
-    assert chip.inner_text() == f"bm25 {rank}"
+    assert chip.inner_text() == f"bm25 #{rank}"
 
 
 def test_the_ideal_order_names_what_was_missed(path, look):

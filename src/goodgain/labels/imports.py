@@ -73,7 +73,7 @@ def import_labels(
         before = _counts(store)
         if form is None and _is_export(source):
             used = "export"
-            _import_replies(store, os.fspath(source))
+            import_replies(store, os.fspath(source))
         else:
             used, entries = _entries(source, form, reading)
             _add(store, (_scaled(entry, declared) for entry in entries), used, source, keep)
@@ -273,7 +273,8 @@ def _add_machine(store: Store, entries: list[Entry]) -> None:
                 store.add_replies(setting, [reply], e.created or None)
 
 
-def _import_replies(store: Store, path: str) -> None:
+def import_replies(store: Store, path: str, *, spending: bool = True) -> None:
+    """Add the replies of an export; without `spending` the caller records what they have cost."""
     stored = set(store.db.stream("SELECT key, created, status, seconds FROM replies"))
     spent: dict[str, tuple[Setting, _Spent]] = {}
     for where, row in read_objects(path):
@@ -296,7 +297,7 @@ def _import_replies(store: Store, path: str) -> None:
             stored.add(identity)
             if reply.tokens_in or reply.tokens_out or reply.cost:
                 _spend(spent.setdefault(setting.digest, (setting, _Spent())), reply)
-    for setting, calls in spent.values():
+    for setting, calls in spent.values() if spending else ():
         store.add_spending(setting, [asdict(calls)])
 
 

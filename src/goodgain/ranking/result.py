@@ -396,8 +396,8 @@ def _with_interval(value: Any, interval: tuple[float, float] | None) -> Any:
     """The cell of a mean with its interval; anything else as it is."""
     if interval is None or not isinstance(value, Cell | float):
         return value
-    shown = value if isinstance(value, Cell) else Cell(number(value))
-    return mean_cell(shown, *interval)
+    cell = value if isinstance(value, Cell) else Cell(number(value))
+    return mean_cell(cell, *interval)
 
 
 def _interval(value: float, low: float, high: float) -> str:

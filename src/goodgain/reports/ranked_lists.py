@@ -25,6 +25,7 @@ MAX_BYTES = 10_000_000  # of all lists; above it only some queries have lists
 # Size of a listed document, of a judged one, and of its contribution to one measure.
 DOCUMENT_BYTES, JUDGED_BYTES, CONTRIBUTION_BYTES = 11, 6, 6
 RELEVANT_BYTES = 9  # of a relevant document, and again for its rank in each system
+MAX_BOUNDED_DOCUMENTS = 4_000_000  # retrieved by all systems; bounds of more would take too long
 MAX_TITLE_CHARACTERS = 120
 MAX_URL_CHARACTERS = 2000
 # Of a document's text; all texts of a page have a budget, which many documents share.
@@ -104,6 +105,11 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
         np.concatenate([*(lists.gains for lists in lists_by_system.values()), judged.gains])
     )
     documents, note = _documents(contents, [ids[i] for i in listed])
+    retrieved = sum(int(lists.retrieved.sum()) for lists in lists_by_system.values())
+    if retrieved > MAX_BOUNDED_DOCUMENTS:
+        notes.append(
+            f"What judging unjudged documents could change is left out: too many documents ({retrieved:,})."
+        )
     block = {
         "depth": page.depth,
         "gains": gains.tolist(),
@@ -116,7 +122,7 @@ def lists_block(contents: PageContents) -> tuple[dict[str, Any] | None, str]:
             {
                 **_columns(lists_by_system[s], rows[s], renumbered[s], gains),
                 "values": _values(contents, runs[s], lists_by_system[s]) if s in seeded else {},
-                "bounds": _bounds(contents, runs[s]),
+                "bounds": _bounds(contents, runs[s]) if retrieved <= MAX_BOUNDED_DOCUMENTS else {},
                 "relevantRanks": packed("u32", lists_by_system[s].relevant.ranks[places])
                 if lists_by_system[s].relevant.same_documents(judged)
                 else None,

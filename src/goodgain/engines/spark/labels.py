@@ -19,7 +19,7 @@ from goodgain.errors import GoodgainError, InputError, UsageError
 from goodgain.io.columns import find_columns
 from goodgain.labels import Labels, Limits, Prompt, Store
 from goodgain.labels.exchange import export
-from goodgain.labels.imports import import_labels
+from goodgain.labels.imports import import_replies
 from goodgain.labels.judges.identity import has_name
 from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
@@ -195,13 +195,18 @@ class _Rounds:
             waiting = {
                 n: stopped.get(n, c) for n, c in waiting.items() if n in stopped or n not in shares
             }
-            if self._store.cost() > before:
-                most = max(1, len(waiting))
+            if (cost := self._store.cost()) > before:
+                most = self._payable(total - cost, len(waiting))
             elif most == 1 or not waiting:
                 break
             else:
                 most = max(1, min(most, len(waiting)) // 2)
         return bool(waiting)
+
+    def _payable(self, left: float, waiting: int) -> int:
+        """How many partitions can each pay for a call; what is set aside for one is more than it costs."""
+        each = 2 * sum(self._spent.values()) / max(1, self.summary.calls)
+        return max(1, min(waiting, int(left / each) if each > 0 else waiting))
 
     def _round(self, shares: Mapping[int, Share] | None) -> dict[int, int]:
         """One job; the pairs that are left in the partitions whose share did not suffice."""
@@ -421,7 +426,8 @@ def _merge(
     with paths["pair"].open(encoding="utf-8") as lines:
         store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
-        import_labels(store, paths["reply"])
+        with store.transaction():
+            import_replies(store, os.fspath(paths["reply"]), spending=False)
     with paths["spending"].open(encoding="utf-8") as lines:
         _add_spending(store, setting, (tuple(json.loads(line)) for line in lines))
     return problem, summaries

@@ -47,27 +47,28 @@ class SparkEvaluation:
     @cached_property
     def per_query(self) -> Any:
         """A row per run and query."""
-        frames = [
-            self._per_query(number, name) for number, name in enumerate(self.evaluation.names)
-        ]
-        rows = frames[0]
-        for more in frames[1:]:
-            rows = rows.unionByName(more)
+        return self._union(self.measured.tables)
+
+    def _union(self, fetched: Mapping[int, Any]) -> Any:
+        """The rows of all runs: those of `fetched` from the driver, the others from the cluster."""
+        rows = None
+        for number, name in enumerate(self.evaluation.names):
+            if number in fetched:
+                table = fetched[number].sort_by("place").drop_columns(["place"])
+                with arrow_only():
+                    frame = self.measurement.spark.createDataFrame(table)
+            else:
+                frame = self.measured.frames[number]
+            columns = _measure_columns(frame, name, self.measurement)
+            rows = columns if rows is None else rows.unionByName(columns)
         return rows
 
-    def _per_query(self, number: int, name: str) -> Any:
-        if number in self.measured.tables:
-            table = self.measured.tables[number].sort_by("place").drop_columns(["place"])
-            with arrow_only():
-                rows = self.measurement.spark.createDataFrame(table)
-        else:
-            rows = self.measured.frames[number]
-        return _measure_columns(rows, name, self.measurement)
-
     def write(self, url: str) -> None:
-        """Write `per_query` to a folder as Parquet, from the cluster itself."""
+        """Write `per_query` to a new folder as Parquet; what is on the cluster does not pass the driver."""
+        on_cluster = self.measured.frames
+        fetched = {n: t for n, t in self.measured.tables.items() if n not in on_cluster}
         with cluster_errors(url):
-            self.per_query.write.parquet(url)
+            self._union(fetched).write.parquet(url)
 
     def release(self) -> None:
         """Free what keep=True has cached on the cluster; values already fetched stay available."""

@@ -87,7 +87,7 @@ function searchesTable(item, timeline, options) {
     ...(rows.some((row) => row.unlabelled) ? [{ name: "no label", kind: "number", digits: 0, help: "new results without a label", of: (row) => row.unlabelled }] : []),
     ...[["latency", (v) => seconds(v)], ["tokens", (v) => number(v, 0)], ["cost", (v) => number(v)]].filter(([name]) => any(name))
       .map(([name, text]) => ({ name, kind: "number", of: (row) => (row[name] === null ? null : { value: row[name], text: text(row[name]) }) })),
-    { name: "what happened", kind: "text", of: what },
+    { name: "what happened", kind: "text", roomy: true, of: what },
   ];
   const table = new DataTable({
     key: `${options.key}-searches`, title: "Searches", columns, count: rows.length, note: "Select a search to see its results in the timeline.",
@@ -205,7 +205,7 @@ class Timeline {
     let n = 0;
     return element("ol", { class: "strip", "aria-label": "Overview of all results" }, this.item.iterations.map((iteration, i) => element("li", {},
       element("span", { class: "strip-name" }, String(i + 1)),
-      element("span", { class: "cells" }, iteration.searches.map((search) => element("span", { class: "search-cells" }, search.results.map(() => {
+      element("span", { class: "cells" }, iteration.searches.map((search) => element("span", { class: "search-cells" }, search.error || search.unread ? element("span", { class: "note" }, search.error ? "failed" : "unread") : null, search.results.map(() => {
         const at = n++;
         return element("button", { type: "button", class: `cell ${this.tone(at)}`, title: this.describe(at), "aria-label": this.describe(at), onclick: () => this.show(at) });
       })))))));

@@ -15,9 +15,9 @@ function element(tag, attributes = {}, ...children) {
 // a letter or sign of theirs) and of emoji (between two of them), and are kept there; as errors.plain does.
 const JOINING = "\\u0600-\\u109f\\u1780-\\u18af\\u1900-\\u1cff\\ua800-\\uabff\\ufb50-\\ufdff\\ufe70-\\ufefc\\u{10a00}-\\u{10aff}\\u{10d00}-\\u{10fff}\\u{11000}-\\u{11fff}";
 const EMOJI = "\\u00a9\\u00ae\\u203c\\u2049\\u2122\\u2139\\u2190-\\u21ff\\u2300-\\u23ff\\u25a0-\\u27bf\\u2900-\\u297f\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}";
-const KEPT = `(?<=[${JOINING}])[\\u200c\\u200d](?![\\u200c\\u200d])|(?<=[${EMOJI}\\ufe0f])\\u200d(?=[${EMOJI}])`;
+const SPELLING = `(?<=[${JOINING}])[\\u200c\\u200d](?![\\u200c\\u200d])|(?<=[${EMOJI}\\ufe0f])\\u200d(?=[${EMOJI}])`;
 const HIDDEN = "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]";
-const CONTROLS = new RegExp(`(?!${KEPT})${HIDDEN}`, "u");
+const CONTROLS = new RegExp(`(?!${SPELLING})${HIDDEN}`, "u");
 const ALL_CONTROLS = new RegExp(CONTROLS.source, "gu");
 const TEXT_CONTROLS = new RegExp(`(?![\\n\\t])${CONTROLS.source}`, "gu"); // of texts in several lines
 

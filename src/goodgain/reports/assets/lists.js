@@ -94,7 +94,7 @@ function oneList(queries, { row, system, side, items, measure, base, places, lar
     const elsewhere = systems.flatMap((s, at) => {
       const other = at === side ? undefined : places[at].get(doc);
       return other ? [element("button", { type: "button", class: "chip", "aria-label": plain(`Go to it in ${data.systems[s]}, rank ${other.rank}`), onclick: () => marked.go(doc, at) },
-        userText(data.shorts[s]), ` ${other.rank}`)] : [];
+        userText(data.shorts[s]), ` #${other.rank}`)] : [];
     });
     return element("div", { "data-doc": doc, "data-side": side, tabindex: "-1" }, documentCell(packed, doc),
       elsewhere.length ? element("span", { class: "chips" }, elsewhere) : null);

@@ -31,7 +31,7 @@ function tableOfRows(item) {
 
 // A column that is `wide` takes the room that the others leave.
 function cellClass(column) {
-  return (column.kind === "text" ? "text" : "number") + (column.wide ? " wide" : "");
+  return (column.kind === "text" ? "text" : "number") + (column.wide ? " wide" : "") + (column.roomy ? " roomy" : "");
 }
 
 class DataTable {
