@@ -150,7 +150,7 @@ def test_a_judge_labels_answers_and_failures_are_not_wrong(tmp_path):
 
     gold = {"c1": ["Paris", "Lutetia"], "c2": "Paris", "c3": "Paris"}
     store = tmp_path / "labels.db"
-    label(answer_pairs(traces, gold), judge, store, prompt="answer-0-1")
+    label(answer_pairs(traces, gold), judge, store, name="answers", prompt="answer-0-1")
     assert (
         len({(r.question, r.document) for r in asked}) == 3
     )  # one text of a conversation, one label

@@ -137,7 +137,7 @@ def test_printed_as_a_table(two):
 def test_html_is_escaped():
     result = evaluate(QRELS, {"<b>&": RUN}, "AP")
     html = result._repr_html_()
-    assert html.startswith("<table>") and "&lt;b&gt;&amp;" in html and "<b>" not in html
+    assert html.startswith("<table>") and "&lt;b&gt;&amp;" in html and "<b>&" not in html
     assert html.count("<tr>") == 2
 
 
@@ -282,8 +282,11 @@ def test_an_error_in_a_registered_measure_comes_through():
         raise ZeroDivisionError("my own mistake")
 
     register("Broken", broken)
-    with pytest.raises(ZeroDivisionError, match="my own mistake"):
+    with pytest.raises(
+        MeasureError, match="the measure 'Broken' failed: ZeroDivisionError: my"
+    ) as raised:
         evaluate(QRELS, RUN, "Broken")
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,9 @@ class TradeOff:
     price: float
     on_front: bool
     beaten_by: str | None
-    is_proven: bool = False  # that it is beaten: paired tests on both axes, corrected over the systems
+    is_proven: bool = (
+        False  # that it is beaten: paired tests on both axes, corrected over the systems
+    )
 
     @property
     def standing(self) -> str:
@@ -79,11 +81,7 @@ def standings(
             result[system] = Standing(None, False)
             continue
         sure = [o for o in others if corrected.get((system, o), 1.0) < alpha]
-        rival = (
-            min(sure, key=lambda o: corrected[system, o])
-            if sure
-            else max(others, key=lambda o: points[o])
-        )
+        rival = max(sure or others, key=lambda o: points[o])  # the best that one could use instead
         result[system] = Standing(rival, bool(sure))
     return result
 

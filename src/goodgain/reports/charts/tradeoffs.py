@@ -16,6 +16,7 @@ from goodgain.reports.charts.frame import (
     display_names,
     legend_of,
     make_chart,
+    system_colours,
 )
 from goodgain.reports.charts.scores import (
     choose_measure,
@@ -38,11 +39,7 @@ if TYPE_CHECKING:
 
 INTERVALS = "Student's t for quality, bootstrap for time and cost"
 MAX_LABELS = 12  # with more systems, only those on the front have one
-_DIVERGING = [
-    DOMINATED,
-    OPEN,
-    ON_FRONT,
-]  # in the order of the theme's colours: worse, no verdict, better
+_SHAPES = {DOMINATED: "cross", OPEN: "diamond", ON_FRONT: "circle"}
 _BOOTSTRAPS = 2_000
 _WIDE = 20  # from this ratio of the highest to the lowest price on, the axis is logarithmic
 
@@ -96,6 +93,7 @@ def trade_off(
         quality_title=f"{cut(measure.label)}{direction_note(measure)}",
         price_title=f"{cut(price.label)}{unit}, {price.direction} is better",
         price_lower_is_better=price.lower_is_better,
+        everyone=list(means),
     )
 
 
@@ -140,11 +138,15 @@ def points_chart(
     quality_title: str,
     price_title: str,
     price_lower_is_better: bool = True,
+    everyone: Sequence[str] = (),
     note: str = f"Lines show 95% confidence intervals of the means ({INTERVALS}).",
 ) -> Chart:
-    """Points with intervals on both axes; the front's members are joined by a dashed line."""
+    """Points with intervals on both axes; the front's members are joined by a dashed line.
+
+    A system has its colour of the other charts, by its place in `everyone`; shapes say how it stands.
+    """
     alt = altair()
-    names = display_names(p.system for p in points)
+    names = display_names(everyone or [p.system for p in points])
     prices = [p.price for p in points]
     wide = min(prices, default=0) > 0 and max(prices) > _WIDE * min(prices)
     left, right = _reach(points, wide)
@@ -156,10 +158,7 @@ def points_chart(
     highs = [p.quality if p.quality_high is None else p.quality_high for p in points]
     y = alt.Y("quality:Q", title=quality_title, scale=_scale([*lows, *highs]))
     standing = [s for s in STANDINGS if any(p.standing == s for p in points)]
-    color = alt.Color(
-        "standing:N", title=None, legend=legend_of(standing, values=standing),
-        scale=alt.Scale(domain=_DIVERGING, range="diverging"),
-    )  # fmt: skip
+    color = system_colours(list(names.values()))
     tooltip = [
         alt.Tooltip("system:N", title="system"),
         alt.Tooltip("quality_text:N", title="quality"),
@@ -194,7 +193,7 @@ def points_chart(
         base.mark_point(size=110, opacity=1).encode(
             x=x, y=y,
             shape=alt.Shape("standing:N", title=None, legend=legend_of(standing, values=standing),
-                            scale=alt.Scale(domain=_DIVERGING, range=["cross", "diamond", "circle"])),
+                            scale=alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values()))),
         ),
         text.encode(x=x, y=y, text="label:N"),
         data=values,
