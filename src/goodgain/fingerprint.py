@@ -173,16 +173,15 @@ class _Digest:
         return None
 
     def _function(self, function: types.FunctionType) -> bytes:
+        closure = self._closure(function)
         if _is_installed(function.__module__, function.__code__.co_filename):
-            return _hash("function", _qualified(function), _version(function.__module__))
-        closure = []
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            try:
-                closure.append(self.of(cell.cell_contents, name))
-            except ValueError:  # not assigned yet
-                closure.append(b"")
+            # Its version stands for the code, but not for what it was made with when it was called.
+            varies = "<locals>" in function.__code__.co_qualname
+            held = (function.__defaults__, function.__kwdefaults__) if varies else ()
+            return _hash(
+                "function", _qualified(function), _version(function.__module__), *closure,
+                *(self.of(each, "a default") for each in held),
+            )  # fmt: skip
         references = []
         for name in sorted(_names(function.__code__)):
             if name not in function.__globals__:
@@ -197,6 +196,18 @@ class _Digest:
             "function", self._code(function.__code__), *closure, *references,
             self.of(function.__defaults__, "a default"), self.of(function.__kwdefaults__, "a default"),
         )  # fmt: skip
+
+    def _closure(self, function: types.FunctionType) -> list[bytes]:
+        """What the function refers to of the one around it."""
+        closure = []
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            try:
+                closure.append(self.of(cell.cell_contents, name))
+            except ValueError:  # not assigned yet
+                closure.append(b"")
+        return closure
 
     def _module(self, module: types.ModuleType, code: types.CodeType, name: str) -> list[bytes]:
         """What code may use of a module of the user's own."""

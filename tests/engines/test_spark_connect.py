@@ -22,7 +22,9 @@ def test_the_engine_suite():
         pytest.importorskip(package, reason="Spark Connect needs pyspark[connect]")
     files = [str(HERE / name) for name in ("test_engines.py", "connect_cases.py")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *files],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider",
+         "-W", "ignore:PySpark does not yet fully support pandas:FutureWarning",
+         "-W", "ignore:Failed to set spark:UserWarning", *files],
         env={**os.environ, "GOODGAIN_ENGINES": "connect"},
         capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip

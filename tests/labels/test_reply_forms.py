@@ -39,7 +39,11 @@ def test_there_are_more_than_a_hundred_forms() -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_every_form_ends_in_its_gain_or_status(server: Server, api: str, tmp_path: Path) -> None:
+def test_every_form_ends_in_its_gain_or_status(
+    server: Server, api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.shuffle", lambda rows: None)  # a success comes first
+
     def forms(name: str, anthropic: bool, request: int) -> tuple[int, Any, str]:
         form = FORMS[name]
         if form.headers and request > 1:  # it was to wait and has come back
@@ -51,9 +55,10 @@ def test_every_form_ends_in_its_gain_or_status(server: Server, api: str, tmp_pat
     path = tmp_path / "l.db"
     first = ("q", "first", "what?", "GAIN=3")
     assert label([first], judge, path).statuses == {"ok": 1}
-    labels = label([first, *documents()], judge, path, limits=PATIENT, concurrency=1)
+    again = ("q", "again", "what?", "GAIN=2")
+    labels = label([first, again, *documents()], judge, path, limits=PATIENT, concurrency=1)
     outcomes = {row.doc: row.status if row.gain is None else int(row.gain) for row in labels}
-    del outcomes["first"]
+    del outcomes["first"], outcomes["again"]
     expected = {name: form.outcome for name, form in FORMS.items()}
     assert outcomes == expected
     assert all(row.detail for row in labels if row.gain is None)

@@ -54,7 +54,7 @@ def test_jupyter_shows_results_as_tables(executed):
 
 
 def test_jupyter_shows_charts_as_pictures(executed):
-    data = output(executed, 2)
+    data = output(executed, 3)
     assert data["application/vnd.vegalite.v6+json"]["title"]["text"] == [
         "nDCG@10: differences from bm25"
     ]

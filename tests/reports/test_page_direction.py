@@ -339,14 +339,14 @@ def test_pages_that_compare_agents(labelled, tmp_path, look):
         assert words.startswith(
             "Not enough evidence\nagent-b is not shown to be better or worse than agent-a by CG"
         )
-        assert "on 12 conversations" in words and re.search(r"add about \S+ conversations", words)
+        assert "on 12 conversations" in words and re.search(r"about \S+ conversations", words)
     elif labelled:
         pair = compared["agent-b", "CG"]
         assert compared.verdict(pair) == "open"
         assert words.startswith(
             "Not enough evidence\nMissing labels leave open whether agent-b is better than agent-a by CG"
         )
-        assert f"could be {pair.bound_low:+.2f} to {pair.bound_high:+.2f}" in words
+        assert f"could be {pair.bound_low:+.3f} to {pair.bound_high:+.3f}" in words
         assert verdicts["CG@i"] == "open" and verdicts["SRR@i ↓"] != "open"
         chart = compared.plot("effects")
         assert [v["verdict"] for v in chart.spec["data"]["values"]] == ["open"]
@@ -439,7 +439,7 @@ def test_the_page_of_a_lower_measure(tmp_path, look):
     assert board.locator("tbody th").all_inner_texts() == ["low", "middle (baseline)", "high"]
     assert board.locator("strong").count() == 1
     assert board.locator("tbody tr").first.locator("strong").count() == 1
-    assert board.locator("thead").inner_text().split() == ["system", "wer", "↓"]
+    assert board.locator("thead").inner_text().split() == ["system", "rank", "wer", "↓"]
     tones = {
         row.locator("th").inner_text(): row.locator("td.better, td.worse").get_attribute("class")
         for row in page.locator("#table-differences tbody tr").all()

@@ -74,7 +74,7 @@ def test_a_link_shows_the_queries_it_names(path, look):
     expect(page.locator("#table-queries .status")).to_have_text(f"{len(expected)} of 40 queries")
     assert listed(page) == expected and len(expected) > 2
     heads = page.locator("#table-queries thead .sort").all_inner_texts()
-    assert heads[3:6] == ["bm25", "dense", "dense − bm25"]
+    assert heads[3:6] == ["bm25", "dense", "dense - bm25"]
     expect(page.get_by_label("Measure", exact=True)).to_have_value("1")
     expect(page.locator("#queries")).to_be_in_viewport()  # folded sections are opened
 

@@ -12,6 +12,7 @@ from goodgain.comparison.scores import other_spellings
 from goodgain.errors import InputError, MeasureError, UsageError
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse
+from goodgain.results.nouns import unit_nouns
 from goodgain.stats.effect import t_interval
 from goodgain.stats.paired import bca_interval, run_test
 
@@ -491,15 +492,16 @@ class Pairing:
         examples = [f"{u} ({'; '.join(filter(None, (x, y)))})" for u, x, y in reasons[:3]]
         more = f" and {len(reasons) - 3:,} more" if len(reasons) > 3 else ""
         listed = ", ".join(examples) + more
+        what = f"{len(reasons):,} of {total:,} {unit_nouns(column.measure)[1]}"
         if self._unpaired == "error":
             raise InputError(
-                f"{len(reasons):,} of {total:,} queries cannot be paired for {column.label}: {listed}",
+                f"{what} cannot be paired for {column.label}: {listed}",
                 where=systems,
                 hint="unpaired='drop' leaves them out, unpaired='zero' counts them as 0",
             )
         zero = may_be_zero and self._counts_as_zero(column.measure)
         action = "count as 0" if zero else "are left out"
-        reason = (systems, f"{len(reasons):,} of {total:,} queries {action}: {listed}")
+        reason = (systems, f"{what} {action}: {listed}")
         self._dropped.setdefault(reason, []).append(column.label)
 
     def notes(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.failures import same_version
+from goodgain.engines.spark.failures import cluster_errors, same_version
 from goodgain.engines.spark.frames import pieces_of
 from goodgain.engines.spark.session import arrow_only
 from goodgain.engines.spark.texts import text_array
@@ -65,7 +65,7 @@ def _pays(frame: Frame, queries: tuple[str, ...]) -> bool:
     from pyspark.sql import functions as sql
 
     query = sql.col(f"`{frame.columns['query']}`").cast("string").cast("binary").alias("query")
-    with arrow_only():
+    with arrow_only(), cluster_errors(frame.name):
         sample = frame.data.select(query).limit(_SAMPLE).toArrow().column("query").to_pylist()
     judged = {q.encode("utf-8", "surrogateescape") for q in queries}
     return len(sample) == _SAMPLE and sum(q in judged for q in sample) <= _MOST * len(sample)

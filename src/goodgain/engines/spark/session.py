@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from goodgain.errors import MissingExtraError, UsageError
 
@@ -18,6 +20,8 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.files.maxPartitionBytes": "32m",
 }
+_PORT = 15002  # of a Spark Connect server
+_PATIENCE = 10.0  # seconds until it must have taken a connection
 
 
 @contextmanager
@@ -87,7 +91,10 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
     try:
-        session = builder.getOrCreate()
+        if remote:
+            _require_server(str(master))
+        # Of two servers the one that is asked for: getOrCreate would return a session of the other.
+        session = builder.create() if remote else builder.getOrCreate()
     except Exception as error:  # pyspark and Java raise many types
         reason = str(error).strip().splitlines()
         raise UsageError(
@@ -102,6 +109,13 @@ def start(master: str | None = None, settings: Mapping[str, str] | None = None) 
         for key in (key for key in SETTINGS if not conf.contains(key)):
             session.conf.set(key, SETTINGS[key])
     return session
+
+
+def _require_server(url: str) -> None:
+    """Raise OSError if nobody listens; PySpark would go on trying for minutes."""
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname or "", address.port or _PORT), _PATIENCE):
+        pass
 
 
 def is_frame(value: Any) -> bool:
