@@ -29,4 +29,5 @@ def test_the_engine_suite():
         capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-5000:]
-    assert " passed" in done.stdout and " skipped" not in done.stdout
+    outcomes = "".join(line.split()[0] for line in done.stdout.splitlines() if "%]" in line)
+    assert len(outcomes) > 20 and set(outcomes) == {"."}, done.stdout[-2000:]
