@@ -180,7 +180,6 @@ class Sqlite:
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each one waits for the disk
         self.execute("PRAGMA temp_store = FILE")
-        self.execute("PRAGMA temp.journal_mode = MEMORY")  # the plan need not survive
         for where in ("main", "temp"):  # keys are random: without room every insert reads a page
             self.execute(f"PRAGMA {where}.cache_size = -{_CACHE}")
 
