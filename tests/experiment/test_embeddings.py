@@ -364,3 +364,20 @@ def test_a_version_also_names_a_component():
     assert not named.addresses["both"].unknown
     other = gg.Experiment(DOCUMENTS, QUERIES, QRELS, systems, versions={"knn": "2"})
     assert other.addresses["both"].digest != named.addresses["both"].digest
+
+
+def test_stores_embed_queries_and_documents_apart():
+    """As `knn` does: a model that has prompts for queries finds other neighbours without them."""
+    from goodgain.experiment.retrievers.stores import corpus_vectors, query_embedding
+
+    class Sides:
+        def embed_documents(self, texts):
+            return [[3.0, 0.0]] * len(texts)
+
+        def embed_query(self, text):
+            return [0.0, 4.0]
+
+    assert query_embedding(Sides(), "a test")("words") == [0.0, 4.0]  # as it is, not scaled
+    assert corpus_vectors(Sides(), DOCUMENTS, "a test") == [[3.0, 0.0]] * len(DOCUMENTS)
+    with pytest.raises(GoodgainError, match="does not embed texts"):
+        query_embedding(3, "a test")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError
 from goodgain.experiment.queries import accepted_values, filters_of
 from goodgain.experiment.retrievers.base import DEPTH, check_ranking, import_extra
 from goodgain.experiment.retrievers.stores import (
+    Collection,
     Embed,
-    Store,
     choose,
     corpus_vectors,
     not_available,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 METRICS = {"cosine": "cosine", "l2": "l2", "dot": "ip"}
 
 
-class Chroma(Store):
+class Chroma(Collection):
     """Nearest vectors in a collection.
 
     `embed` makes the vector of a query. The document id is Chroma's, or the field `id` of the metadata.
@@ -53,15 +53,7 @@ class Chroma(Store):
         choose("metric", metric, METRICS)
         self.embed, self.url, self.path, self.collection = embed, url, path, collection
         self.id, self.metric, self.client, self.depth = id, metric, client, depth
-        if url and path:
-            raise UsageError("chroma takes a url or a path, not both")
-        if not self.is_own and not collection:
-            raise UsageError("chroma needs the name of a collection", hint='collection = "..."')
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the corpus is indexed here."""
-        return not (self.url or self.path or self.has_client())
+        self.check_place()
 
     def load(self) -> None:
         """Import the client and the model."""

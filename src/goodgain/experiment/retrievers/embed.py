@@ -84,15 +84,24 @@ def embedding(chosen: Any, dimensions: int = 0, texts: TextSettings | None = Non
 
         return LatentSemantics(dimensions, texts)
     if isinstance(chosen, str):
-        model = load_model("SentenceTransformer", chosen, f"the embedding '{chosen}'")
+        sides = sides_of(chosen, f"the embedding '{chosen}'", normalize=True)
         version = getattr(sys.modules["sentence_transformers"], "__version__", "")
         known_by = ["SentenceTransformer", chosen, sha256_of(chosen), version]
-        return ModelEmbedding(*_encoders(model), texts, model=known_by)
+        return ModelEmbedding(*sides, texts, model=known_by)
     return ModelEmbedding(*_sides(chosen), texts, code=chosen)
 
 
+def sides_of(chosen: Any, purpose: str, *, normalize: bool) -> tuple[EmbedFunction, EmbedFunction]:
+    """The function for documents and the one for queries, of a model by name, a function or an object.
+
+    `normalize` scales the vectors of a model to length 1.
+    """
+    if isinstance(chosen, str):
+        return _encoders(load_model("SentenceTransformer", chosen, purpose), normalize)
+    return _sides(chosen)
+
+
 def _sides(chosen: Any) -> tuple[EmbedFunction, EmbedFunction]:
-    """The function for documents and the one for queries."""
     for for_documents, for_queries, is_single in _SIDES:
         if hasattr(chosen, for_documents) and hasattr(chosen, for_queries):
             documents, queries = getattr(chosen, for_documents), getattr(chosen, for_queries)
@@ -110,9 +119,9 @@ def _one_by_one(embed: Callable[[str], Any], texts: list[str]) -> list[Any]:
     return [embed(text) for text in texts]
 
 
-def _encoders(model: Any) -> tuple[EmbedFunction, EmbedFunction]:
+def _encoders(model: Any, normalize: bool) -> tuple[EmbedFunction, EmbedFunction]:
     """The two sides of a sentence-transformers model, with its own prompts where it has them."""
-    options = {"normalize_embeddings": True, "show_progress_bar": False}
+    options = {"normalize_embeddings": normalize, "show_progress_bar": False}
     if hasattr(model, "encode_document"):
         return (
             lambda texts: model.encode_document(texts, **options),

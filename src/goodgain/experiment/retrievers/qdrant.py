@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import InputError, UsageError
+from goodgain.errors import InputError
 from goodgain.experiment.queries import accepted_values, filters_of
 from goodgain.experiment.retrievers.base import DEPTH, check_ranking, import_extra
 from goodgain.experiment.retrievers.stores import (
+    Collection,
     Embed,
-    Store,
     choose,
     corpus_vectors,
     not_available,
@@ -27,7 +27,7 @@ METRICS = {"cosine": "Cosine", "dot": "Dot", "l2": "Euclid", "l1": "Manhattan"}
 DISTANCES = ("Euclid", "Manhattan")  # of these Qdrant returns how far away a point is
 
 
-class Qdrant(Store):
+class Qdrant(Collection):
     """Nearest vectors in a collection, whose `vector` has a name if there are several.
 
     `embed` makes the vector of a query. The document id is the field `id` of the payload, or the point's own
@@ -54,15 +54,7 @@ class Qdrant(Store):
         self.embed, self.url, self.path, self.collection = embed, url, path, collection
         self.vector, self.id, self.metric = vector, id, metric
         self.client, self.depth = client, depth
-        if url and path:
-            raise UsageError("qdrant takes a url or a path, not both")
-        if not self.is_own and not collection:
-            raise UsageError("qdrant needs the name of a collection", hint='collection = "..."')
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the corpus is indexed here."""
-        return not (self.url or self.path or self.has_client())
+        self.check_place()
 
     def load(self) -> None:
         """Import the client and the model."""

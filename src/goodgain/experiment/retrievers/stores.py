@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from goodgain.errors import InputError, UsageError
 from goodgain.experiment.queries import accepted_values
 from goodgain.experiment.retrievers.base import Retriever, check_ranking
-from goodgain.experiment.retrievers.embed import load_model
+from goodgain.experiment.retrievers.embed import sides_of
 from goodgain.experiment.services import from_environment
 
 if TYPE_CHECKING:
@@ -56,6 +56,28 @@ class Store(Retriever):
         return state
 
 
+class Collection(Store):
+    """A collection of vectors: at a `url`, in a folder at `path`, of a client, or made here of the corpus."""
+
+    url: str
+    path: str
+    collection: str
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the corpus is indexed here."""
+        return not (self.url or self.path or self.has_client())
+
+    def check_place(self) -> None:
+        """Refuse two places, and one without the name of a collection."""
+        if self.url and self.path:
+            raise UsageError(f"{self.name} takes a url or a path, not both")
+        if not self.is_own and not self.collection:
+            raise UsageError(
+                f"{self.name} needs the name of a collection", hint='collection = "..."'
+            )
+
+
 def choose(name: str, value: str, choices: Sequence[str] | Mapping[str, Any]) -> None:
     """Refuse a parameter that is none of its choices."""
     if value not in choices:
@@ -67,40 +89,29 @@ def query_embedding(embed: Embed, purpose: str) -> Callable[[str], list[float]]:
 
     It is not scaled: the distances of a store to a scaled vector would order other documents first.
     """
-    vectors = _embedding(embed, purpose)
-    return lambda query: vectors([str(query)])[0]
+    _, queries = sides_of(embed, purpose, normalize=False)
+    return lambda query: _rows(queries, [str(query)])[0]
 
 
-def _embedding(embed: Embed, purpose: str) -> Callable[[list[str]], list[list[float]]]:
+def _rows(embed: Callable[[list[str]], Any], texts: list[str]) -> list[list[float]]:
     import numpy as np
 
-    function: Callable[[list[str]], Any]
-    if isinstance(embed, str):
-        model = load_model("SentenceTransformer", embed, purpose)
-
-        def function(texts: list[str]) -> Any:
-            return model.encode(texts, show_progress_bar=False)
-    else:
-        function = embed
-
-    def vectors(texts: list[str]) -> list[list[float]]:
-        rows = np.asarray(function(texts), dtype=np.float32)
-        if rows.ndim != 2 or len(rows) != len(texts):
-            raise InputError(
-                f"the embedding returned an array of shape {rows.shape} for {len(texts)} texts",
-                hint="it must return one row of numbers per text",
-            )
-        return rows.tolist()  # type: ignore[no-any-return]
-
-    return vectors
+    rows = np.asarray(embed(texts), dtype=np.float32)
+    if rows.ndim != 2 or len(rows) != len(texts):
+        raise InputError(
+            f"the embedding returned an array of shape {rows.shape} for {len(texts)} texts",
+            hint="it must return one row of numbers per text",
+        )
+    return rows.tolist()  # type: ignore[no-any-return]
 
 
 def corpus_vectors(
     embed: Embed, documents: Mapping[str, str], purpose: str, batch: int = 512
 ) -> list[list[float]]:
     """The vectors of the documents, in their order."""
-    vectors, texts = _embedding(embed, purpose), list(documents.values())
-    return [row for i in range(0, len(texts), batch) for row in vectors(texts[i : i + batch])]
+    side, _ = sides_of(embed, purpose, normalize=False)
+    texts = list(documents.values())
+    return [row for i in range(0, len(texts), batch) for row in _rows(side, texts[i : i + batch])]
 
 
 def ranked_rows(rows: Sequence[Sequence[Any]], depth: int, source: str) -> list[ScoredDocument]:
