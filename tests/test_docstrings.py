@@ -6,8 +6,9 @@ import doctest
 import inspect
 from typing import TYPE_CHECKING
 
-import goodgain
 import pytest
+
+import goodgain
 
 if TYPE_CHECKING:
     from pathlib import Path

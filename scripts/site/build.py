@@ -101,6 +101,10 @@ def stage(source: Path) -> None:
         copy = source / str(staged_path(path))
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
+    import python_pages
+
+    for name, text in python_pages.pages().items():
+        write(source / name, text)
     navigate(source)
 
 

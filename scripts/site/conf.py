@@ -16,8 +16,10 @@ version = release = goodgain.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "docstrings",
     "mathml",
 ]
 exclude_patterns = ["**/node_modules", "**/.venv"]
