@@ -109,6 +109,15 @@ class Store:
 
     `path` is a SQLite file or a PostgreSQL URL. With `read_only` nothing is written, neither to the
     store nor beside it, and stores of format 1 are read as if they had been upgraded.
+
+    >>> import goodgain as gg
+    >>> with gg.Store("labels.db") as store:
+    ...     labels = gg.label([("q1", "d1", "Where?", "Here.")], lambda request: 3, store)
+    ...
+    >>> with gg.Store("labels.db", read_only=True) as store:
+    ...     gg.Labels.of(store).to_dict()
+    ...
+    {'q1': {'d1': 3.0}}
     """
 
     def __init__(
