@@ -26,6 +26,13 @@ class Qrels(metaclass=ConstructorHints):
     The second column of TREC qrels is an aspect to measures over aspects if its values look like
     subtopics, and to all measures with `columns={"aspect": "iteration"}`. Otherwise it is ignored, and a
     document that is judged in two iterations is a duplicate.
+
+    >>> import goodgain as gg
+    >>> qrels = gg.Qrels([("q1", "paper-1", 2), ("q1", "paper-2", 0), ("q2", "paper-3", 1)])
+    >>> qrels
+    Qrels('qrels', 2 queries, 3 judgments)
+    >>> qrels["q1"]["paper-1"]
+    2.0
     """
 
     table: CoreQrels  # as it was read

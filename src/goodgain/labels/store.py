@@ -109,6 +109,15 @@ class Store:
 
     `path` is a SQLite file or a PostgreSQL URL. With `read_only` nothing is written, neither to the
     store nor beside it, and stores of format 1 are read as if they had been upgraded.
+
+    >>> import goodgain as gg
+    >>> with gg.Store("labels.db") as store:
+    ...     labels = gg.label([("q1", "d1", "Where?", "Here.")], lambda request: 3, store)
+    ...
+    >>> with gg.Store("labels.db", read_only=True) as store:
+    ...     gg.Labels.of(store).to_dict()
+    ...
+    {'q1': {'d1': 3.0}}
     """
 
     def __init__(
@@ -182,7 +191,7 @@ class Store:
             added = self._added.setdefault(table, [0, 0])
             before = added[0]
             iterator = iter(rows)
-            while batch := [stored_row(table, dict(row)) for row in islice(iterator, _MAX_VALUES)]:
+            while batch := [stored_row(table, row) for row in islice(iterator, _MAX_VALUES)]:
                 for values, new in zip(batch, self.db.insert_new(sql, batch), strict=True):
                     if new:
                         added[0] += 1
@@ -276,8 +285,9 @@ class Store:
                 created = max(time_of, created)  # whatever the clock says
                 last[place] = row.key, row.document, created
                 new.append({
-                    "setting": number, "created": created, **row._asdict(),
-                    "question": questions[row.question],
+                    "setting": number, "query": query, "doc": doc, "key": row.key,
+                    "replicate": row.replicate, "question": questions[row.question],
+                    "document": row.document, "created": created,
                 })  # fmt: skip
             self.insert("asked", new)
 
