@@ -191,7 +191,7 @@ class Store:
             added = self._added.setdefault(table, [0, 0])
             before = added[0]
             iterator = iter(rows)
-            while batch := [stored_row(table, dict(row)) for row in islice(iterator, _MAX_VALUES)]:
+            while batch := [stored_row(table, row) for row in islice(iterator, _MAX_VALUES)]:
                 for values, new in zip(batch, self.db.insert_new(sql, batch), strict=True):
                     if new:
                         added[0] += 1
@@ -285,8 +285,9 @@ class Store:
                 created = max(time_of, created)  # whatever the clock says
                 last[place] = row.key, row.document, created
                 new.append({
-                    "setting": number, "created": created, **row._asdict(),
-                    "question": questions[row.question],
+                    "setting": number, "query": query, "doc": doc, "key": row.key,
+                    "replicate": row.replicate, "question": questions[row.question],
+                    "document": row.document, "created": created,
                 })  # fmt: skip
             self.insert("asked", new)
 

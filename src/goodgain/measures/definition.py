@@ -165,6 +165,8 @@ class Measure:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self.label == other
+        if self is other:
+            return True
         return isinstance(other, Measure) and self._key() == other._key()
 
     def __hash__(self) -> int:
