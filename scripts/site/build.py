@@ -138,8 +138,17 @@ def navigate(source: Path) -> None:
         write(page, text)
     index = source / "index.md"
     entries = [f"/{section['name']}/index" for section in sections]
-    text = index.read_text(encoding="utf-8")
+    text = index.read_text(encoding="utf-8").replace("<!-- sections -->", cards(sections))
     write(index, text + toctree(entries, hidden=True))
+
+
+def cards(sections: list[dict[str, Any]]) -> str:
+    """A card for each section, for the front page."""
+    lines = ["::::{grid} 1 2 2 4", ":gutter: 3", ""]
+    for section in sections:
+        lines += [f":::{{grid-item-card}} {section['title']}", f":link: /{section['name']}/index"]
+        lines += [":link-type: doc", "", section["text"], ":::", ""]
+    return "\n".join([*lines, "::::"])
 
 
 def group_pages(source: Path, index: Path, group: dict[str, Any]) -> list[str]:
