@@ -21,4 +21,4 @@ def run_suite(engine: str, *files: str, **environment: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-5000:]
     outcomes = "".join(line.split()[0] for line in done.stdout.splitlines() if "%]" in line)
-    assert len(outcomes) > 20 and set(outcomes) == {"."}, done.stdout[-2000:]
+    assert len(outcomes) >= 15 and set(outcomes) == {"."}, done.stdout[-2000:]
