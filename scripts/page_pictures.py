@@ -58,7 +58,7 @@ def section(name: str) -> Callable[[Page], None]:
 def query(page: Page) -> None:
     """A query's ranked lists."""
     unfold(page)
-    page.locator("#table-queries .open", has_text="q017").click()
+    page.evaluate("location.hash = 'query=q017'")
     page.get_by_label("Measure of the contributions").select_option("MRR(rel=2)")
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
 
@@ -79,14 +79,16 @@ def table_of_queries(page: Page) -> None:
 def replay(page: Page) -> None:
     """A conversation, replayed up to its third search."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.get_by_role("slider").fill("3")
 
 
 def timeline(page: Page) -> None:
     """The timeline of a conversation."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
 
 
