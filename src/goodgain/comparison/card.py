@@ -290,7 +290,7 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
             "without a limit" if math.isinf(v) else signed(v, digits)
             for v in (pair.bound_low, pair.bound_high)
         )
-        return (f"with all labels the difference could be {low} to {high}",)
+        return (f"with all labels the difference could be {low} to {high} at the widest",)
     if contrary := _contrary(pair, verdict, comparison):
         return contrary
     if coverage := _coverage(pair, comparison):

@@ -14,6 +14,7 @@ from goodgain.results.hints import ConstructorHints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from goodgain._core import Qrels as CoreQrels
@@ -26,6 +27,13 @@ class Qrels(metaclass=ConstructorHints):
     The second column of TREC qrels is an aspect to measures over aspects if its values look like
     subtopics, and to all measures with `columns={"aspect": "iteration"}`. Otherwise it is ignored, and a
     document that is judged in two iterations is a duplicate.
+
+    >>> import goodgain as gg
+    >>> qrels = gg.Qrels([("q1", "paper-1", 2), ("q1", "paper-2", 0), ("q2", "paper-3", 1)])
+    >>> qrels
+    Qrels('qrels', 2 queries, 3 judgments)
+    >>> qrels["q1"]["paper-1"]
+    2.0
     """
 
     table: CoreQrels  # as it was read
@@ -102,6 +110,9 @@ class Qrels(metaclass=ConstructorHints):
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
 
     def __contains__(self, query: object) -> bool:
         return self.table.judgments_of(str(query)) is not None

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Run(metaclass=ConstructorHints):
-    """A run with a name, read when it is evaluated, and the latency and cost of its queries."""
+    """A run with a name, read when it is evaluated, and the latency and cost of its queries.
+
+    >>> import goodgain as gg
+    >>> run = gg.Run({"q1": {"a": 2.5, "b": 1.0}}, name="bm25", latency={"q1": 0.012})
+    >>> gg.evaluate({"q1": {"b": 1}}, run, "RR Latency").means
+    {'bm25': {'RR': 0.5, 'Latency': 0.012}}
+    """
 
     name: str
     source: Source

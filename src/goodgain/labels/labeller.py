@@ -114,6 +114,20 @@ def label(
 
     Ctrl-C, or interrupting the cell of a notebook, lets calls in flight finish and raises `Interrupted`,
     a KeyboardInterrupt whose `result` has the labels so far; a second one aborts the calls.
+
+    >>> import goodgain as gg
+    >>> def judge(request):
+    ...     return 4 if "hash" in request.document else 0
+    ...
+    >>> pairs = [
+    ...     ("q1", "d1", "How does dict find a key?", "It takes the hash of the key."),
+    ...     ("q1", "d2", "How does dict find a key?", "Lists keep their order."),
+    ... ]
+    >>> labels = gg.label(pairs, judge, "labels.db")
+    >>> labels.to_dict()
+    {'q1': {'d1': 4.0, 'd2': 0.0}}
+    >>> gg.label(pairs, judge, "labels.db").summary.calls
+    0
     """
     if isinstance(judge, Ensemble):
         return label_ensemble(

@@ -69,6 +69,18 @@ def evaluate(
 
     A cut-off may be a budget of tokens (`nDCG@2000tokens`): results are taken while they fit. Their lengths
     come from a column tokens or text of the run, or from `documents` and `tokenizer` (by default "words").
+
+    >>> import goodgain as gg
+    >>> qrels = {"q1": {"d1": 3, "d2": 0, "d3": 1}, "q2": {"d4": 2}}
+    >>> run = {"q1": {"d1": 9.2, "d3": 8.1, "d2": 3.3}, "q2": {"d5": 4.0, "d4": 1.5}}
+    >>> result = gg.evaluate(qrels, run, "nDCG@10 AP RR")
+    >>> print(result)
+    run  nDCG@10      AP      RR  queries
+    run   0.8155  0.7500  0.7500        2
+    >>> result["AP"]
+    0.75
+    >>> result.per_query["run"]["q2"]["RR"]
+    0.5
     """
     if not isinstance(measures, str | Measure):
         measures = tuple(measures)
@@ -185,7 +197,16 @@ def _first_values(table: Any) -> list[Any]:
 
 
 class Evaluator:
-    """Judgments and measures prepared once for any number of runs, as in training loops."""
+    """Judgments and measures prepared once for any number of runs, as in training loops.
+
+    >>> import goodgain as gg
+    >>> evaluator = gg.Evaluator({"q1": {"a": 1, "b": 2}}, "nDCG@10 RR")
+    >>> for epoch, order in enumerate((["x", "b"], ["b", "a"])):
+    ...     print(epoch, evaluator.evaluate({"q1": order})["RR"])
+    ...
+    0 0.5
+    1 1.0
+    """
 
     __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
 

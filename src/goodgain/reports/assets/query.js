@@ -58,7 +58,8 @@ function couldChange(queries, row) {
       element("strong", {}, turns ? (Math.abs(now) <= EPSILON ? "they may differ." : "the order may change.") : "the order stays."))];
   });
   return sentences.length ? element("div", { class: "could-change" }, element("h3", {}, `If the unjudged documents were judged: ${plain(name)}`),
-    element("ul", {}, sentences)) : null;
+    element("ul", {}, sentences), element("p", { class: "note" }, "These ranges are loose: they take the worst judgments for one system and the best for the other, " +
+      "even of a document that both retrieved. “The order stays” is certain; “may change” is not.")) : null;
 }
 
 // The first position of each query in a flat column.

@@ -115,6 +115,8 @@ def _facts(contents: PageContents, units: list[str], systems: list[str]) -> dict
         "words": column(facts.words),
         "relevant": column(facts.relevant),
         "unjudged": [column(facts.unjudged.get(system, {})) for system in systems],
+        "top": [column(facts.top.get(system, {})) for system in systems],
+        "repeated": [column(facts.repeated.get(system, {})) for system in systems],
     }
 
 
