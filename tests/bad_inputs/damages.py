@@ -136,8 +136,8 @@ JSON = {
 }
 for _name, _data in JSON.items():
     for _kind in ("json", "jsonl"):
-        DAMAGES[f"{_kind}: {_name}"] = (
-            lambda name, data, content=_data, kind=_kind: _put(f"bad.{kind}", content + b"\n")
+        DAMAGES[f"{_kind}: {_name}"] = lambda name, data, content=_data, kind=_kind: _put(
+            f"bad.{kind}", content + b"\n"
         )
 
 # --- other formats, damaged ---

@@ -25,11 +25,20 @@ def _trace() -> str:
     traces = []
     for c in range(2):
         results = [
-            {"id": f"d{i}", "url": f"https://example.org/{i}", "snippet": f"text {i}", "gain": i % 3}
+            {
+                "id": f"d{i}",
+                "url": f"https://example.org/{i}",
+                "snippet": f"text {i}",
+                "gain": i % 3,
+            }
             for i in range(4)
         ]
         search = {"query": "what is a hash", "results": results}
-        turn = {"user": "What is a hash?", "answer": "A number.", "iterations": [{"searches": [search]}]}
+        turn = {
+            "user": "What is a hash?",
+            "answer": "A number.",
+            "iterations": [{"searches": [search]}],
+        }
         traces.append({"conversation": f"c{c}", "turns": [turn]})
     return "".join(json.dumps(trace) + "\n" for trace in traces)
 

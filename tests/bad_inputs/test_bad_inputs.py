@@ -27,7 +27,9 @@ from slots import all_slots, kind_of, text_arguments
 from goodgain.cli import COMMANDS, run
 
 SLOTS = {slot.name: slot for slot in all_slots()}
-STATUSES = {"trec-eval": (2, 4, 7)}  # trec_eval's own: unreadable, not to be calculated, nothing to do
+STATUSES = {
+    "trec-eval": (2, 4, 7)
+}  # trec_eval's own: unreadable, not to be calculated, nothing to do
 
 
 class Case(NamedTuple):
@@ -71,7 +73,9 @@ class Folder:
         with contextlib.redirect_stdout(io.StringIO()):
             build(path)
         self.good = self.facts()
-        self.copies = {name: (path / name).read_bytes() for name in self.good if (path / name).is_file()}
+        self.copies = {
+            name: (path / name).read_bytes() for name in self.good if (path / name).is_file()
+        }
 
     def facts(self) -> dict[str, tuple[int, int]]:
         """Size and modification time of every file."""

@@ -13,7 +13,7 @@ from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
-from goodgain.io.naming import unique_names
+from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
@@ -473,17 +473,36 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
                     f"two runs are called '{name}'",
                     hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
                 )
-        return [Run.of(run, str(name), columns) for name, run in runs.items()]
+        return [
+            part for name, run in runs.items() for part in Run.of(run, str(name), columns).split()
+        ]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
-    return [Run.of(runs, columns=columns)]
+    return named_runs([runs], columns)
 
 
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Several runs with unique names: equal names are numbered."""
-    tables = [Run.of(run, columns=columns) for run in runs]
+    """Several runs with unique names: equal names are numbered.
+
+    A path may lead to several of them, and so may a table with a column that names them.
+    """
+    tables = [
+        part
+        for run in runs
+        for each in _paths(run)
+        for part in Run.of(each, columns=columns).split()
+    ]
     names = unique_names(run.name for run in tables)
     return [run.renamed(name) for run, name in zip(tables, names, strict=True)]
+
+
+def _paths(run: Any) -> list[Any]:
+    """The run itself, or the paths of all runs of a folder, a glob or a URL."""
+    if not isinstance(run, str | os.PathLike) or not is_place(os.fspath(run)):
+        return [run]
+    from goodgain.io.locations import runs_of
+
+    return list(runs_of(os.fspath(run)))
 
 
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
