@@ -11,7 +11,7 @@ import pytest
 import goodgain as gg
 from goodgain.cli import run
 from goodgain.errors import GoodgainError
-from goodgain.labels import Labels, Pair, Prompt, Store, label
+from goodgain.labels import Labels, Pair, Prompt, Store, draw_sample, label
 from goodgain.labels.calibration import calibrate
 from goodgain.labels.canaries import KNOWN_GOOD, PREFIX, with_canaries
 from goodgain.labels.drift import Canary, JudgedPair, drift_tests, fisher
@@ -299,6 +299,30 @@ def test_votes_of_a_store_are_examples(tmp_path: Path) -> None:
         )
         examples = choose_examples(store, pairs, 3)
         assert {e.doc for e in examples} == {"d0"}
+
+
+def test_examples_of_a_sample_are_what_it_has_drawn(tmp_path: Path) -> None:
+    pairs, human = collection()
+    with Store(tmp_path / "s.db") as store:
+        label(pairs, lambda request: 2, store, name="any")
+        sample = draw_sample(store, 60, name="first", seed=5)
+        store.add_votes(
+            Vote(annotator="ann", query=q, doc=d, gain=g)
+            for q, docs in human.items()
+            for d, g in docs.items()
+        )
+        drawn = set(sample.pairs())
+        for examples in (
+            choose_examples(store, pairs, 8, sample="first"),
+            choose_examples(human, pairs, 8, store=store, sample="first"),
+        ):
+            assert len(examples) == 9
+            assert {(e.query, e.doc) for e in examples} <= drawn
+        assert not {(e.query, e.doc) for e in choose_examples(store, pairs, 8)} <= drawn
+        with pytest.raises(GoodgainError, match="unknown sample 'second'"):
+            choose_examples(store, pairs, 8, sample="second")
+    with pytest.raises(GoodgainError, match="sample 'first' is in a label store"):
+        choose_examples(human, pairs, 8, sample="first")
 
 
 def test_a_judge_never_sees_examples_of_the_query_it_judges() -> None:
