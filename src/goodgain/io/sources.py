@@ -36,10 +36,10 @@ class Source:
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
+        judge = {"judge": dict(self.judge)} if self.judge else {}
         if self.stat is None:
-            judge = {"judge": dict(self.judge)} if self.judge else {}
             return {"name": self.name, "kind": self.kind, **judge}
-        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
+        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0], **judge}
         if hashed and stat_of(self.name) == self.stat:  # else the file has changed since
             facts["sha256"] = sha256_of(self.name)
         return facts
