@@ -46,10 +46,10 @@ class Source:
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
+        judge = {"judge": dict(self.judge)} if self.judge else {}
         if self.stat is None:
-            judge = {"judge": dict(self.judge)} if self.judge else {}
             return {"name": self.name, "kind": self.kind, **(self.facts or {}), **judge}
-        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
+        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0], **judge}
         unchanged = hashed and not is_url(self.name) and stat_of(self.name) == self.stat
         if unchanged and (digest := sha256_of(self.name)):
             facts["sha256"] = digest
