@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_export.hpp"
 #include "bind_json.hpp"
 #include "bind_keywords.hpp"
 #include "bind_lists.hpp"
@@ -345,6 +346,7 @@ NB_MODULE(_core, m) {
       });
 
   bind_compat(m);
+  bind_export(m);
   bind_json(m);
   bind_keywords(m);
   bind_lists(m);
