@@ -82,7 +82,7 @@ struct LineLayout {
   std::string before;                // up to the query
   std::vector<std::string> between;  // before each value
   std::string after;
-  char delimiter;       // 0 for JSON
+  char delimiter;        // 0 for JSON
   nb::callable formula;  // the cell of a query that a spreadsheet might compute
 };
 

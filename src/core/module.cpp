@@ -95,11 +95,32 @@ nb::tuple columns_of(ForEach&& for_each) {
   return nb::make_tuple(query, doc, value, target, aspect);
 }
 
+/// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
+void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
+  const auto add = [&](const Line& line) {
+    if (!line.target.data())
+      bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
+                file.name());
+    names.add(line.target);
+  };
+  constexpr size_t piece = 4 << 20;
+  BadRows bad;
+  LineBuffer buffer;
+  for (size_t begin = format.skip; begin < file.size(); begin += piece) {
+    const Lines lines = file.lines(begin, std::min(begin + piece, file.size()), format.skip, buffer);
+    if (for_each_line(lines.text, file.name(), format, Table::run, add, bad)) continue;
+    std::string text(file.size() - begin, '\0');  // a quoted field spans lines: pieces might cut it
+    file.read(begin, file.size(), text.data());
+    for_each_line(text, file.name(), format, Table::run, add, bad);
+    return;
+  }
+}
+
 /// Judgments and measures, ready for any number of runs.
 struct Prepared {
   std::shared_ptr<const Qrels> qrels;
   std::shared_ptr<const Plan> plan;
-  unsigned threads;
+  Resources resources;
   std::shared_ptr<TopLists> lists;  // owned here because the plan points to them
 };
 
@@ -148,13 +169,15 @@ NB_MODULE(_core, m) {
   });
 
   nb::class_<Qrels>(m, "Qrels")
-      .def_static("from_file",
-                  [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
-                    const LineFormat how = read_line_format(format);
-                    const nb::gil_scoped_release release;
-                    const MappedFile file(fd, std::move(name));
-                    return read_qrels(file, how);
-                  })
+      .def_static(
+          "from_file",
+          [](int fd, std::string name, nb::dict format, unsigned threads) -> std::shared_ptr<Qrels> {
+            const LineFormat how = read_line_format(format);
+            const nb::gil_scoped_release release;
+            const InputFile file(fd, std::move(name));
+            return read_qrels(file, how, threads);
+          },
+          "fd"_a, "name"_a, "format"_a, "threads"_a = 1)
       .def_static("from_dict",
                   [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
                     return qrels_from_dict(table, std::move(name), typed);
@@ -190,33 +213,36 @@ NB_MODULE(_core, m) {
       nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
 
   nb::class_<Prepared>(m, "Prepared")
-      .def("__init__",
-           [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
-             new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
-           })
+      .def(
+          "__init__",
+          [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads,
+             size_t memory) {
+            new (self) Prepared{std::move(qrels), std::move(plan), Resources{threads, memory}, nullptr};
+          },
+          "qrels"_a, "plan"_a, "threads"_a, "memory"_a = Resources::usual_memory)
       // The same, collecting the top ranks of every query of the next run.
       .def("listing",
            [](const Prepared& p, std::shared_ptr<TopLists> lists) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->lists = lists.get();
-             return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
+             return Prepared{p.qrels, std::move(plan), p.resources, std::move(lists)};
            })
       // The same for a run whose values are ranks.
       .def("by_rank",
            [](const Prepared& p) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->by_rank = true;
-             return Prepared{p.qrels, std::move(plan), p.threads, p.lists};
+             return Prepared{p.qrels, std::move(plan), p.resources, p.lists};
            })
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
              const nb::gil_scoped_release release;
-             const MappedFile file(fd, std::move(name));
-             return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
+             const InputFile file(fd, std::move(name));
+             return evaluate_file(p.qrels, file, how, *p.plan, p.resources);
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
-                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed); })
+                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
       .def("rows", [](const Prepared& p, nb::sequence rows,
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
       // `without_results` are queries of the run without a row; `seen` knows the queries that were left out.
@@ -226,7 +252,7 @@ NB_MODULE(_core, m) {
              const SeenQueries* seen) {
             const ColumnNames names = read_columns(columns);
             const nb::gil_scoped_release release;
-            Scores scores = table.evaluate(p.qrels, names, *p.plan, p.threads, without_results);
+            Scores scores = table.evaluate(p.qrels, names, *p.plan, p.resources.threads, without_results);
             if (seen) scores.documents = seen->rows, scores.unjudged_queries = seen->unjudged.size();
             return scores;
           },
@@ -267,27 +293,16 @@ NB_MODULE(_core, m) {
   // The names of the runs in a file; `format` reads the column that names them as the target.
   m.def("run_names", [](int fd, std::string name, nb::dict format) {
     const LineFormat how = read_line_format(format);
-    const MappedFile file(fd, std::move(name));
+    const InputFile file(fd, std::move(name));
     IdTable names;
     {
       const nb::gil_scoped_release release;
-      BadRows bad;  // reported by whoever reads the rows
-      const size_t skip = std::min(how.skip, file.size());
-      for_each_line(
-          Bytes(file.data() + skip, file.size() - skip), file.name(), how, Table::run,
-          [&](const Line& line) {
-            if (!line.target.data())
-              bad_input(
-                  "document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
-                  file.name());
-            names.add(line.target);
-          },
-          bad);
+      collect_run_names(file, how, names);
     }
     return string_list(names);
   });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
-    const MappedFile file(fd, std::move(name));
+    const InputFile file(fd, std::move(name));
     return columns_of(
         [&](auto&& row) { for_each_line(file, read_line_format(format), is_run ? Table::run : Table::qrels, row); });
   });

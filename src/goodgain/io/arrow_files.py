@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from goodgain.errors import InputError, MissingExtraError
+from goodgain.errors import InputError, MissingExtraError, out_of_memory
 from goodgain.io.locations import File, Files, open_random, store_errors
 from goodgain.io.naming import format_of
 
@@ -328,6 +328,8 @@ class read_errors(store_errors):  # noqa: N801
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         import pyarrow as pa
 
+        if isinstance(error, MemoryError | pa.ArrowMemoryError):
+            raise out_of_memory() from None
         if isinstance(error, pa.ArrowException | OSError) and not isinstance(
             error, FileNotFoundError
         ):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from contextlib import contextmanager
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import (
@@ -158,6 +159,10 @@ def _read_errors(path: str) -> Iterator[None]:
         raise InputError(f"'{path}' is a directory, not a file") from None
     except PermissionError:
         raise InputError(f"permission denied: '{path}'") from None
+    except InputError:
+        raise
+    except MemoryError:
+        raise out_of_memory() from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise InputError(f"cannot read '{path}': {error.strerror}") from None
@@ -204,12 +209,31 @@ def spool(*streams: IO[bytes]) -> int:
     """A descriptor of an unnamed temporary file with the bytes of all streams."""
     import tempfile
 
-    with tempfile.TemporaryFile(prefix="goodgain-") as file:
+    with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
         for stream in streams:
             while block := stream.read(_BLOCK):
-                file.write(block)
-        file.flush()
+                while block:
+                    block = block[file.write(block) :]
         return os.dup(file.fileno())
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def temporary_errors() -> Iterator[None]:
+    """Name the temporary folder if it is full: what is being read is not damaged."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        from tempfile import gettempdir
+
+        raise InputError(
+            f"no space left in the temporary folder '{gettempdir()}': {error.strerror}",
+            hint="set TMPDIR to a folder with more space",
+        ) from None
 
 
 def line_format(
