@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +77,7 @@ def _texts() -> dict[str, str]:
         "template.txt": "Query: {query}\nPassage: {passage}\nfinal score:\n",
         "body.json": '{"top_p": 0.5}\n',
         "zscores.txt": "".join(f"{q} map 0.3 0.1\n" for q in QUERIES),
-        "table.csv": "run,AP\nrun,0.740\nother,0.735\n",
+        "table.csv": "run,AP\nrun,0.740\nbad,0.740\n",
         "experiment.toml": 'corpus = "documents.jsonl"\nqueries = "queries.tsv"\nqrels = "qrels.txt"\n'
         'measures = "AP"\n\n[systems.a]\nretriever = "bm25"\n'
         '\n[systems.b]\nretriever = "bm25"\nk1 = 2.0\n',
@@ -96,8 +94,6 @@ def build(folder: Path) -> None:
     label(pairs, lambda request: len(request.document) % 3, folder / "labels.db", name="judge")
     with Store(folder / "labels.db") as store:
         store.add_votes([Vote(annotator="ann", query=q, doc=d, gain=g) for q, d, g in _rows()])
-    with closing(sqlite3.connect(folder / "labels.db")) as db:
-        db.execute("PRAGMA journal_mode = DELETE")
     label(pairs[:4], lambda request: 1, folder / "second.db", name="other")
     for arguments in (
         "evaluate qrels.txt run.txt -q --save saved.json",
@@ -142,7 +138,7 @@ LINES: dict[str, list[str]] = {
     "gate --scores": ["gate --scores @ --baseline a --candidate b -m nDCG -q -o out.txt"],
     "gate --traces": [GATED.replace(" traces.jsonl", " @")],
     "gate --labels": [GATED.replace("gains.csv", "@")],
-    "gate --documents": ["gate qrels.txt run.txt other.txt -q -o out.txt --documents @"],
+    "gate --documents": ["gate qrels.txt run.txt other.txt -m nDCG@50tokens -q -o out.txt --documents @"],
     "check WORDS": [
         CHECK.replace("golden.yaml", "@"),
         "check lint @ -o out.txt",
@@ -228,9 +224,9 @@ LINES: dict[str, list[str]] = {
     "doctor FILES": ["doctor @ run.txt -o out.txt", "doctor qrels.txt @ -o out.txt", "doctor @ -o out.txt"],
     "selftest QRELS": ["selftest @ run.txt -m AP -o out.txt"],
     "selftest RUN": ["selftest qrels.txt @ -m AP -o out.txt"],
-    "audit QRELS": ["audit @ run.txt other.txt --table table.csv -q -o out.txt"],
+    "audit QRELS": ["audit @ run.txt --table table.csv -q -o out.txt"],
     "audit RUNS": ["audit qrels.txt run.txt @ --table table.csv -q -o out.txt"],
-    "audit --table": ["audit qrels.txt run.txt other.txt --table @ -q -o out.txt"],
+    "audit --table": ["audit qrels.txt run.txt --table @ -q -o out.txt"],
 }  # fmt: skip
 # Commands whose other options about traces are added to one line.
 WITH_TRACES = {

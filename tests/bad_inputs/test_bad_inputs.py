@@ -25,6 +25,7 @@ from legal import LEGAL, is_legal
 from slots import all_slots, kind_of, text_arguments
 
 from goodgain.cli import COMMANDS, run
+from goodgain.errors import plain
 
 SLOTS = {slot.name: slot for slot in all_slots()}
 STATUSES = {"trec-eval": (2, 4, 7)}  # trec_eval's own: unreadable, not to be calculated, nothing to do
@@ -44,8 +45,7 @@ class Case(NamedTuple):
     def problems(self) -> list[str]:
         """What is wrong with how the command refused the file."""
         lines = self.err.rstrip("\n").split("\n")
-        shown = self.typed.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        name = os.path.basename(shown)[:60]
+        name = os.path.basename(plain(self.typed))[:60]
         allowed = STATUSES.get(self.line.split()[0], (2,))
         tests = {
             f"status {self.status}": self.status not in allowed,
@@ -54,6 +54,7 @@ class Case(NamedTuple):
             "no sentence": not lines[0].startswith("goodgain: "),
             "more than one sentence": bool(re.search(r"\.\s+[A-Z]", lines[0])),
             "no hint": len(lines) < 2 or not lines[1].startswith("hint: ") or len(lines[1]) < 10,
+            "general hint": len(lines) > 1 and lines[1].startswith("hint: see: goodgain"),
             "more than two lines": len(lines) > 2,
             "no place": name not in lines[0],
             "endless": len(self.err) > 1200,
@@ -78,6 +79,7 @@ class Folder:
         return {
             entry.name: (stat.st_size, stat.st_mtime_ns)
             for entry in os.scandir(self.path)
+            if not entry.name.endswith(("-wal", "-shm"))  # SQLite's own, also while it reads
             for stat in [entry.stat(follow_symlinks=False)]
         }
 

@@ -34,6 +34,10 @@ def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) 
             tokenizer=args.tokenizer, columns=parse_pairs([args.columns], "--columns"),
             skip_bad=getattr(args, "skip_bad", False), threads=args.threads,
         )  # fmt: skip
+    if getattr(args, "documents", None) and not hasattr(args, "report"):
+        raise UsageError(
+            "--documents applies to judged spans and budgets of tokens", hint="leave it out"
+        )
     engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
     evaluation: Evaluation = engine.evaluate(
         args.qrels,

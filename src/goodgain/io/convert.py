@@ -176,7 +176,7 @@ def _kinds_of_line(line: str) -> set[TableKind]:
         try:
             row = json.loads(line)
             return {"run"} if is_query_row(row) else kinds_of_header(list(row))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return set()
     for delimiter in ("\t", ","):
         if kinds := kinds_of_header([f.strip('"') for f in line.split(delimiter)]):

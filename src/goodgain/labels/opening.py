@@ -15,6 +15,7 @@ from goodgain.labels.upgrade import upgrade
 
 if TYPE_CHECKING:
     from goodgain.labels.database import Database
+_STORE = "name a store of `goodgain label`, or a new file"
 
 
 def is_url(path: str) -> bool:
@@ -136,11 +137,13 @@ def store_format(path: str) -> int:
             db.close()
     except (sqlite3.Error, OSError, InputError) as error:
         reason = error.message if isinstance(error, InputError) else str(error)
-        raise InputError(f"not a label store: {reason}", where=path) from None
+        raise InputError(f"not a label store: {reason}", where=path, hint=_STORE) from None
     if application != APPLICATION and not (empty and application == 0):
-        raise InputError("not a label store, but another SQLite database", where=path)
+        raise InputError(
+            "not a label store, but another SQLite database", where=path, hint=_STORE
+        )
     if version < (0 if empty else 1):
-        raise InputError("not a label store: its header is damaged", where=path)
+        raise InputError("not a label store: its header is damaged", where=path, hint=_STORE)
     if version > FORMAT:
         raise InputError(
             f"the label store has format {version}; this version supports up to {FORMAT}",

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.naming import display_name
 from goodgain.io.columns import BACKGROUND, find_columns
 from goodgain.io.files import read_head
 from goodgain.io.tables import load_table
@@ -146,7 +147,13 @@ def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
     for where, row in rows:
         key = row_fields(row, "texts", where).get("id")
         if key in ids and by_id.setdefault(key, row) != row:
-            raise InputError(f"id '{key}' has two texts", where=where)
+            raise InputError(f"id '{key}' has two texts", where=where, hint="remove one of them")
+    if not by_id:
+        raise InputError(
+            f"none of the {len(ids):,} ids is in the file, for example '{min(ids)}'",
+            where=display_name(source),
+            hint="expected a table of id and text, with the ids of the runs",
+        )
     return by_id
 
 

@@ -77,7 +77,10 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
                 hint="for example --extra-body '{\"top_p\": 0.9}', or @FILE",
             ) from None
     if not isinstance(data, dict):
-        raise UsageError(f"--extra-body must be a JSON object, got {text!r:.60}")
+        raise UsageError(
+            f"--extra-body must be a JSON object, got '{text:.60}'",
+            hint="for example --extra-body '{\"top_p\": 0.9}', or @FILE",
+        )
     return data
 
 
