@@ -32,10 +32,14 @@ ROOT = Path(__file__).resolve().parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 FOLDERS = ("", "cookbook", "guidance", "tutorials")
 PAGES = sorted(
-    [ROOT / "README.md", *(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md"))]
+    [
+        ROOT / "README.md",
+        *(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md")),
+    ]
 )
 BLOCK = re.compile(
-    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
+    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -98,7 +102,9 @@ class Shell:
             self.sessions.append(process.pid)
             output, errors = process.communicate()
         if process.returncode != status:
-            raise RuntimeError(f"{command}\nexit status {process.returncode}\n{output}{errors or ''}")
+            raise RuntimeError(
+                f"{command}\nexit status {process.returncode}\n{output}{errors or ''}"
+            )
         return output.strip("\n")
 
     def close(self) -> None:

@@ -55,10 +55,8 @@ def problems() -> list[str]:
         if version != library["version"]:
             wrong.append(f"third_party/{name}: version {version}, not {library['version']}")
     listed = {FOLDER / n / file for n, library in libraries.items() for file in library["files"]}
-    for path in sorted(FOLDER.rglob("*")):
-        if path.is_file() and path != TABLE and path not in listed:
-            wrong.append(f"{path.relative_to(ROOT)}: not in vendored.toml")
-    return wrong
+    files = {path for path in FOLDER.rglob("*") if path.is_file()} - {TABLE} - listed
+    return wrong + [f"{path.relative_to(ROOT)}: not in vendored.toml" for path in sorted(files)]
 
 
 def version_of(folder: Path) -> str:

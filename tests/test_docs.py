@@ -56,7 +56,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in local if target and not (page.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("script", ["reference", "differences", "tables"])
+@pytest.mark.parametrize("script", ["reference", "differences", "tables", "peers"])
 def test_generated_text_is_up_to_date(script: str) -> None:
     done = subprocess.run(
         [sys.executable, SCRIPTS / f"{script}.py", "--check"], capture_output=True, text=True

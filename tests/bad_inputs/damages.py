@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import random
 import socket
 import sys
@@ -135,8 +134,8 @@ JSON = {
 }
 for _name, _data in JSON.items():
     for _kind in ("json", "jsonl"):
-        DAMAGES[f"{_kind}: {_name}"] = (
-            lambda name, data, content=_data, kind=_kind: _put(f"bad.{kind}", content + b"\n")
+        DAMAGES[f"{_kind}: {_name}"] = lambda name, data, content=_data, kind=_kind: _put(
+            f"bad.{kind}", content + b"\n"
         )
 
 # --- other formats, damaged ---
@@ -240,4 +239,4 @@ for _name, _edit in HARMLESS.items():
 def damaged_file(name: str, good: str) -> str:
     """Write a damaged copy of a good file; returns what to type for it."""
     data = Path(good).read_bytes()
-    return DAMAGES[name](f"bad{_suffix(os.path.basename(good))}", data)
+    return DAMAGES[name](f"bad{_suffix(good)}", data)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.cli import run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from slots import Slot
 
 QUERIES = [f"q{i}" for i in range(6)]
@@ -23,11 +24,20 @@ def _trace() -> str:
     traces = []
     for c in range(2):
         results = [
-            {"id": f"d{i}", "url": f"https://example.org/{i}", "snippet": f"text {i}", "gain": i % 3}
+            {
+                "id": f"d{i}",
+                "url": f"https://example.org/{i}",
+                "snippet": f"text {i}",
+                "gain": i % 3,
+            }
             for i in range(4)
         ]
         search = {"query": "what is a hash", "results": results}
-        turn = {"user": "What is a hash?", "answer": "A number.", "iterations": [{"searches": [search]}]}
+        turn = {
+            "user": "What is a hash?",
+            "answer": "A number.",
+            "iterations": [{"searches": [search]}],
+        }
         traces.append({"conversation": f"c{c}", "turns": [turn]})
     return "".join(json.dumps(trace) + "\n" for trace in traces)
 
@@ -149,7 +159,10 @@ LINES: dict[str, list[str]] = {
     "check --qrels": ["check init new.yaml --qrels @ --queries queries.tsv"],
     "check --log": ["check init new.yaml --log @"],
     "check --queries": ["check init new.yaml --qrels qrels.txt --queries @"],
-    "trace TRACES": [f"trace @ --labels gains.csv {RESULTS} --ledger out.jsonl", f"trace more.jsonl @ {RESULTS}"],
+    "trace TRACES": [
+        f"trace @ --labels gains.csv {RESULTS} --ledger out.jsonl",
+        f"trace more.jsonl @ {RESULTS}",
+    ],
     "trace --labels": [f"trace traces.jsonl --labels @ {RESULTS}"],
     "dedup TRACES": ["dedup @ -o out.txt", "dedup more.jsonl @ -o out.txt"],
     "label SOURCES": [
@@ -194,7 +207,9 @@ LINES: dict[str, list[str]] = {
     "judge --guidelines": [f"{JUDGE} --pairs pairs.jsonl --guidelines @"],
     "calibrate HUMAN": [f"calibrate @ labels.db#model=judge {RESULTS}"],
     "calibrate LABELS": [f"calibrate qrels.txt @ {RESULTS}"],
-    "calibrate --runs": [f"calibrate qrels.txt labels.db#model=judge --runs run.txt @ --design pairs {RESULTS}"],
+    "calibrate --runs": [
+        f"calibrate qrels.txt labels.db#model=judge --runs run.txt @ --design pairs {RESULTS}"
+    ],
     "calibrate --earlier-passport": [
         "calibrate qrels.txt labels.db#model=judge --earlier-passport @ -q -o out.txt"
     ],
@@ -244,7 +259,8 @@ GOOD = {
     "files": "qrels.txt", "gsb": "gsb.csv", "text": "guidelines.md", "identity": "identity.toml",
     "gains": "gains.csv", "log": "log.tsv", "pairs": "pairs.jsonl", "prices": "prices.toml",
     "prompt": "prompt.txt", "queries": "queries.tsv", "scores": "scores.csv", "rules": "rules.toml",
-    "template": "template.txt", "nuggets": "nuggets.jsonl", "history": "history.jsonl", "zscores": "zscores.txt",
+    "template": "template.txt", "nuggets": "nuggets.jsonl", "history": "history.jsonl",
+    "zscores": "zscores.txt",
 }  # fmt: skip
 # Lines whose file is of another kind than its slot usually has.
 OTHER_KINDS = {

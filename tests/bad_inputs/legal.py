@@ -39,6 +39,7 @@ LEGAL: dict[str, dict[str, str]] = {
         "invalid UTF-8 in the middle": BYTES,
         "every line twice": TWICE,
         "itself twice": TWICE,
+        "half of it": "an empty answer is none",
     },
     "traces": {"every line twice": TWICE, "itself twice": TWICE},
     "pairs": {"every line twice": TWICE, "itself twice": TWICE},
@@ -66,11 +67,15 @@ LEGAL: dict[str, dict[str, str]] = {
             f"{kind}: {name}": "an object with other fields"
             for kind in ("json", "jsonl")
             for name in (
-                "NUL in a text", "empty object", "lone surrogate", "object of lists", "object of null",
+                "NUL in a text",
+                "empty object",
+                "lone surrogate",
+                "object of lists",
+                "object of null",
                 "object of numbers",
             )
         },
-    },  # fmt: skip
+    },
     "prompt": {"a deep line at the end": TEXT, "a line too much": TEXT, "itself twice": TEXT},
     "template": {
         "NUL in the middle": "a published prompt is sent byte for byte",
@@ -97,6 +102,18 @@ LEGAL_LINES: dict[str, tuple[set[str] | None, str]] = {
     "label --model m --base-url http://127.0.0.1:9/v1 --dry-run --store new.db --pool": (
         {"every line twice", "itself twice"},
         TWICE,
+    ),
+    "judge labels.db --port 0 -q --runs run.txt --queries @": (
+        {"every line twice", "itself twice", "half of it"},
+        "a query may be judged without a text",
+    ),
+    "view @": ({"folder"}, "an empty folder may fill while it is served"),
+    "audit qrels.txt run.txt @": (
+        {
+            "every line twice", "itself twice", "TOML: half", "TOML: unknown", "YAML: broken",
+            "YAML: aliases", "YAML: object",
+        },
+        "a run without a row in the table is listed, not read; what a duplicate means is a convention",
     ),
     "judge labels.db --port 0 -q --runs": ({"every line twice", "itself twice"}, TWICE),
 }  # fmt: skip

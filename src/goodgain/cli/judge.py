@@ -97,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     from goodgain.judging import JudgingServer
     from goodgain.judging.address import Address
-    from goodgain.labels import Store
+    from goodgain.labels.opening import new_store
     from goodgain.serving import LOOPBACK
 
     _check(args)
     password = _password() if args.share else None
-    with Store(args.store) as store:
+    with new_store(args.store) as store:
         desk = _desk(args, store)
         host = args.share or LOOPBACK
         address = Address.of(args.store, host)

@@ -213,6 +213,8 @@ def _read_rules(path: Any) -> tuple[str, dict[str, Any]]:
         )
     if not any(isinstance(table.get(kind), list | dict) for kind in known):
         raise InputError(
-            "the file has no [[profile]] or [[alias]] table", where=name, hint="see docs/identity.md"
+            "the file has no [[profile]] or [[alias]] table",
+            where=name,
+            hint="see docs/identity.md",
         )
     return name, table

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from contextlib import contextmanager
 
-from goodgain.errors import InputError, MissingExtraError
+from goodgain.errors import InputError, MissingExtraError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
@@ -86,7 +87,9 @@ def plain_descriptor(path: str) -> int:
         if compression_of(path) is None:
             fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             try:
-                os.pread(fd, 1, 0)  # a file that opens and cannot be read is found here, not in the core
+                os.pread(
+                    fd, 1, 0
+                )  # a file that opens and cannot be read is found here, not in the core
             except BaseException:
                 os.close(fd)
                 raise
@@ -111,8 +114,11 @@ def read_errors(path: str) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except MemoryError:
+        raise out_of_memory() from None
     except Exception as error:
-        if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
+        is_system = isinstance(error, OSError) and error.errno is not None
+        if isinstance(error, OSError) and (is_system or isinstance(error, IsADirectoryError)):
             raise os_error(error, path) from None
         damaged = isinstance(error, EOFError | OSError | ValueError)
         if not damaged and type(error).__name__ not in _CODEC_ERRORS:
@@ -169,11 +175,30 @@ def _stream_descriptor(path: str) -> int:
 def _spool(stream: IO[bytes]) -> int:
     import tempfile
 
-    with tempfile.TemporaryFile(prefix="goodgain-") as file:
+    with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
         while block := stream.read(_BLOCK):
-            file.write(block)
-        file.flush()
+            while block:
+                block = block[file.write(block) :]
         return os.dup(file.fileno())
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def temporary_errors() -> Iterator[None]:
+    """Name the temporary folder if it is full: what is being read is not damaged."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        from tempfile import gettempdir
+
+        raise InputError(
+            f"no space left in the temporary folder '{gettempdir()}': {error.strerror}",
+            hint="set TMPDIR to a folder with more space",
+        ) from None
 
 
 def line_format(
@@ -350,7 +375,9 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
         if reason.startswith("Exceeds the limit"):
             reason = "a number has too many digits"
         raise InputError(
-            f"invalid JSON: {reason}", where=f"{where}:{line}", hint="is the file complete, and JSON?"
+            f"invalid JSON: {reason}",
+            where=f"{where}:{line}",
+            hint="is the file complete, and JSON?",
         ) from None
 
 
@@ -382,6 +409,8 @@ def open_arrow(path: str) -> Any:
             table = ipc.open_stream(data).read_all()
         table.validate(full=True)  # a damaged file must not be read outside its buffers
         return table
+    except (MemoryError, pa.ArrowMemoryError):
+        raise out_of_memory() from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"invalid {'Parquet' if form == 'parquet' else 'Arrow'} file",

@@ -149,7 +149,9 @@ def _load_lines(path: str, name: str) -> Table:
     try:
         return _load_delimited(text, first, name)
     except csv.Error as error:
-        reason = "a line ends with a lone carriage return" if "new-line" in str(error) else str(error)
+        reason = (
+            "a line ends with a lone carriage return" if "new-line" in str(error) else str(error)
+        )
         raise InputError(
             f"invalid table: {reason}", where=name, hint="expected CSV, TSV, JSON or JSON lines"
         ) from None

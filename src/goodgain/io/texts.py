@@ -102,7 +102,9 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         body = "" if text is None else str(text)
         if kind == "query" and not body.strip():
             raise InputError(
-                f"query '{key}' has no text", where=table.where(row), hint="give it one, or remove it"
+                f"query '{key}' has no text",
+                where=table.where(row),
+                hint="give it one, or remove it",
             )
         texts[str(key)] = f"{title}\n{body}" if title else body
         ids.append(str(key))

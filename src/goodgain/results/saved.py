@@ -48,7 +48,9 @@ class SavedAsJson:
         data = read_json(name)
         if not isinstance(data, dict) or data.get("goodgain") != cls.KIND:
             raise InputError(
-                f"not a saved {cls.KIND}", where=name, hint="expected what goodgain has saved as JSON"
+                f"not a saved {cls.KIND}",
+                where=name,
+                hint="expected what goodgain has saved as JSON",
             )
         if data.get("format", 0) > cls.FORMAT:
             raise InputError(

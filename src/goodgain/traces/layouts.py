@@ -181,7 +181,9 @@ def _objects(data: bytes, name: str) -> Iterator[Any]:
             if reason.startswith("Exceeds the limit"):
                 reason = "a number has too many digits"
             raise InputError(
-                f"invalid JSON: {reason}", where=f"{name}:{line}", hint="is the file complete, and JSON?"
+                f"invalid JSON: {reason}",
+                where=f"{name}:{line}",
+                hint="is the file complete, and JSON?",
             ) from None
         yield value
 

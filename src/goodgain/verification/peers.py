@@ -73,7 +73,10 @@ def unusable(sample: Sample) -> str:
     Some are C behind Python, and end the process at a text that is not UTF-8.
     """
     ids = {*sample.judged, *sample.retrieved}
-    for documents in (*(j.gains for j in sample.judged.values()), *map(dict, sample.retrieved.values())):
+    for documents in (
+        *(j.gains for j in sample.judged.values()),
+        *map(dict, sample.retrieved.values()),
+    ):
         ids.update(documents)
     for name in ids:
         if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
