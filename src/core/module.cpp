@@ -191,8 +191,9 @@ NB_MODULE(_core, m) {
                    })
       .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
-      .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
-        const uint32_t i = q.find(query);
+      .def("judgments_of", [](const Qrels& q, nb::str query) -> nb::object {
+        uint32_t i = IdTable::none;
+        with_bytes(query, [&](Bytes id) { i = q.find(id); });  // an id may be other bytes than UTF-8
         if (i == IdTable::none) return nb::none();
         nb::dict gains;
         for (size_t d = 0; d < q[i].docs.size(); ++d) gains[to_python(q[i].docs[d])] = q[i].gains[d];
