@@ -38,7 +38,8 @@ PAGES = sorted(
     ]
 )
 BLOCK = re.compile(
-    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
+    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
+    r'(?P<text>.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate.hpp"
+#include "text.hpp"
 
 // The structures of the Arrow C data and C stream interfaces, as specified.
 struct ArrowSchema {

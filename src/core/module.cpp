@@ -98,7 +98,7 @@ nb::tuple columns_of(ForEach&& for_each) {
 struct Prepared {
   std::shared_ptr<const Qrels> qrels;
   std::shared_ptr<const Plan> plan;
-  unsigned threads;
+  Resources resources;
   std::shared_ptr<TopLists> lists;  // owned here because the plan points to them
 };
 
@@ -147,13 +147,15 @@ NB_MODULE(_core, m) {
   });
 
   nb::class_<Qrels>(m, "Qrels")
-      .def_static("from_file",
-                  [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
-                    const LineFormat how = read_line_format(format);
-                    const nb::gil_scoped_release release;
-                    const MappedFile file(fd, std::move(name));
-                    return read_qrels(file, how);
-                  })
+      .def_static(
+          "from_file",
+          [](int fd, std::string name, nb::dict format, unsigned threads) -> std::shared_ptr<Qrels> {
+            const LineFormat how = read_line_format(format);
+            const nb::gil_scoped_release release;
+            const InputFile file(fd, std::move(name));
+            return read_qrels(file, how, threads);
+          },
+          "fd"_a, "name"_a, "format"_a, "threads"_a = 1)
       .def_static("from_dict",
                   [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
                     return qrels_from_dict(table, std::move(name), typed);
@@ -189,39 +191,42 @@ NB_MODULE(_core, m) {
       nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
 
   nb::class_<Prepared>(m, "Prepared")
-      .def("__init__",
-           [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
-             new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
-           })
+      .def(
+          "__init__",
+          [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads,
+             size_t memory) {
+            new (self) Prepared{std::move(qrels), std::move(plan), Resources{threads, memory}, nullptr};
+          },
+          "qrels"_a, "plan"_a, "threads"_a, "memory"_a = Resources::usual_memory)
       // The same, collecting the top ranks of every query of the next run.
       .def("listing",
            [](const Prepared& p, std::shared_ptr<TopLists> lists) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->lists = lists.get();
-             return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
+             return Prepared{p.qrels, std::move(plan), p.resources, std::move(lists)};
            })
       // The same for a run whose values are ranks.
       .def("by_rank",
            [](const Prepared& p) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->by_rank = true;
-             return Prepared{p.qrels, std::move(plan), p.threads, p.lists};
+             return Prepared{p.qrels, std::move(plan), p.resources, p.lists};
            })
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
              const nb::gil_scoped_release release;
-             const MappedFile file(fd, std::move(name));
-             return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
+             const InputFile file(fd, std::move(name));
+             return evaluate_file(p.qrels, file, how, *p.plan, p.resources);
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
-                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed); })
+                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
       .def("rows", [](const Prepared& p, nb::sequence rows,
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
       .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
         const ColumnNames names = read_columns(columns);
         const nb::gil_scoped_release release;
-        return table.evaluate(p.qrels, names, *p.plan, p.threads);
+        return table.evaluate(p.qrels, names, *p.plan, p.resources.threads);
       });
 
   nb::class_<ArrowTable>(m, "ArrowTable")
@@ -244,7 +249,7 @@ NB_MODULE(_core, m) {
   m.def("require_text",
         [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
-    const MappedFile file(fd, std::move(name));
+    const InputFile file(fd, std::move(name));
     return columns_of(
         [&](auto&& row) { for_each_line(file, read_line_format(format), is_run ? Table::run : Table::qrels, row); });
   });

@@ -142,6 +142,16 @@ def core_errors() -> Iterator[None]:
         yield
     except CoreError as error:
         raise from_core(error) from None
+    except MemoryError:
+        raise out_of_memory() from None
+
+
+def out_of_memory() -> InputError:
+    """The error for an input that does not fit into memory, which is not damaged."""
+    return InputError(
+        "not enough memory",
+        hint="use fewer threads (threads=, --threads) or hold fewer rows (memory=, --memory)",
+    )
 
 
 def from_core(error: Exception) -> GoodgainError:

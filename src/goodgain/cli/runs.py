@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) -> Evaluation:
-    """Evaluate runs with --policy, --preset, --threads, --columns and, where a command has it, --engine."""
+    """Evaluate runs with the options of `add_evaluation` and, where a command has it, --engine."""
     from goodgain.engines.local import LocalEngine
     from goodgain.io.span_tables import is_span_table
     from goodgain.ranking.evaluator import has_budget
@@ -33,8 +33,10 @@ def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) 
             policy=parse_pairs(args.policy, "--policy"), preset=args.preset, cover=args.cover,
             tokenizer=args.tokenizer, columns=parse_pairs([args.columns], "--columns"),
             skip_bad=getattr(args, "skip_bad", False), threads=args.threads,
+            memory=getattr(args, "memory", None),
         )  # fmt: skip
-    engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads)
+    memory = getattr(args, "memory", None)
+    engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads, memory)
     evaluation: Evaluation = engine.evaluate(
         args.qrels,
         list(runs),

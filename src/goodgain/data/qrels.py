@@ -14,6 +14,7 @@ from goodgain.results.hints import ConstructorHints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from goodgain._core import Qrels as CoreQrels
@@ -109,6 +110,9 @@ class Qrels(metaclass=ConstructorHints):
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
 
     def __contains__(self, query: object) -> bool:
         return self.table.judgments_of(str(query)) is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from contextlib import contextmanager
 
-from goodgain.errors import InputError, MissingExtraError
+from goodgain.errors import InputError, MissingExtraError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
@@ -108,6 +109,10 @@ def _read_errors(path: str) -> Iterator[None]:
         raise InputError(f"'{path}' is a directory, not a file") from None
     except PermissionError:
         raise InputError(f"permission denied: '{path}'") from None
+    except InputError:
+        raise
+    except MemoryError:
+        raise out_of_memory() from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise InputError(f"cannot read '{path}': {error.strerror}") from None
@@ -153,11 +158,30 @@ def _stream_descriptor(path: str) -> int:
 def _spool(stream: IO[bytes]) -> int:
     import tempfile
 
-    with tempfile.TemporaryFile(prefix="goodgain-") as file:
+    with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
         while block := stream.read(_BLOCK):
-            file.write(block)
-        file.flush()
+            while block:
+                block = block[file.write(block) :]
         return os.dup(file.fileno())
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def temporary_errors() -> Iterator[None]:
+    """Name the temporary folder if it is full: what is being read is not damaged."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        from tempfile import gettempdir
+
+        raise InputError(
+            f"no space left in the temporary folder '{gettempdir()}': {error.strerror}",
+            hint="set TMPDIR to a folder with more space",
+        ) from None
 
 
 def line_format(
@@ -356,6 +380,8 @@ def open_arrow(path: str) -> Any:
             table = ipc.open_stream(data).read_all()
         table.validate(full=True)  # a damaged file must not be read outside its buffers
         return table
+    except (MemoryError, pa.ArrowMemoryError):
+        raise out_of_memory() from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"invalid {'Parquet' if form == 'parquet' else 'Arrow'} file",

@@ -33,12 +33,13 @@ class Source:
     # What ranks the documents of a run, where reading it does not tell.
     ranking: Ranking = "score"
     judge: Mapping[str, Any] | None = None  # whose labels these are, if a model gave them
+    facts: Mapping[str, Any] | None = None  # size and version of what is not one file
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
         if self.stat is None:
             judge = {"judge": dict(self.judge)} if self.judge else {}
-            return {"name": self.name, "kind": self.kind, **judge}
+            return {"name": self.name, "kind": self.kind, **(self.facts or {}), **judge}
         facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
         if hashed and stat_of(self.name) == self.stat:  # else the file has changed since
             facts["sha256"] = sha256_of(self.name)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CACHE = 32_000  # kibibytes, which is about a million rows: hashes are in no order, so that every row is a look-up
+_CACHE = (
+    32_000  # kibibytes, about a million rows: hashes are in no order, so that each is a look-up
+)
 _MAX_VALUES = 500  # per statement; some builds of SQLite allow no more than 999
 
 Hashes = dict[int, tuple[int, int]]  # two numbers that belong to each hash

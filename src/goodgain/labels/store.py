@@ -250,7 +250,7 @@ class Store:
 
     def _question_numbers(self, texts: Sequence[str]) -> dict[str, int]:
         ids: dict[str, int] = {}
-        for chunk in _chunks(texts):
+        for chunk in chunks(texts):
             marks = ",".join("?" * len(chunk))
             ids |= self.db.execute(f"SELECT text, id FROM questions WHERE text IN ({marks})", chunk)
         return ids
@@ -296,7 +296,7 @@ class Store:
     ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
         """The key, document and time that count now for each of these pairs and replicates."""
         last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
-        for chunk in _chunks(places, _MAX_VALUES // 2):
+        for chunk in chunks(places, _MAX_VALUES // 2):
             marks = ",".join(["(?,?)"] * len(chunk))
             cursor = self.db.execute(
                 f"WITH places (query, doc) AS (VALUES {marks}) "  # CROSS: or SQLite reads all rows
@@ -341,7 +341,7 @@ class Store:
     def last_replies(self, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
         """The status and the id of the reply that counts for each key: ok, or else the last failure."""
         last: dict[str, tuple[str, int]] = {}
-        for chunk in _chunks(keys):
+        for chunk in chunks(keys):
             marks = ",".join("?" * len(chunk))
             cursor = self.db.execute(
                 f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
@@ -416,6 +416,7 @@ class Store:
         return f"Store('{self.path}', {replies:,} replies, {votes:,} votes)"
 
 
-def _chunks(values: Sequence[Any], size: int = _MAX_VALUES) -> Iterator[Sequence[Any]]:
+def chunks(values: Sequence[Any], size: int = _MAX_VALUES) -> Iterator[Sequence[Any]]:
+    """Slices that a statement can take as its values."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from goodgain._core import CoreError, Prepared
-from goodgain.cores import thread_count
+from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
@@ -45,6 +45,7 @@ def evaluate(
     policy: Policy | Mapping[str, str] | None = None,
     preset: str = "default",
     threads: int | None = None,
+    memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
     identity: Any = None,
     skip_bad: bool = False,
@@ -62,6 +63,9 @@ def evaluate(
     document of each identity represents it in judgments and runs. `columns` names the columns of
     judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
     counted; a bad row of the judgments is always an error.
+
+    `memory` ("2GB") bounds what the rows of a run take in memory, 1 GB by default; what does not fit goes to
+    the temporary folder. Numbers do not depend on it. The judgments are always in memory.
 
     Judgments with columns start and end, or quote, are spans of text, and runs are chunks with start and
     end, or text, or ids `doc#start-end`: a span is met once chunks `cover` this share of it. `documents`
@@ -91,7 +95,7 @@ def evaluate(
             raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
         return evaluate_spans(
             qrels, runs, measures, documents=documents, cover=cover, tokenizer=tokenizer,
-            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads,
+            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads, memory=memory,
             **policies,
         )  # fmt: skip
     _refuse_swapped(qrels, runs)
@@ -106,6 +110,7 @@ def evaluate(
             "policy": policy,
             "preset": preset,
             "threads": threads,
+            "memory": memory,
         }
         score = partial(evaluate, columns=columns, identity=identity, skip_bad=skip_bad, **options)
         return evaluate_budgets(
@@ -129,6 +134,7 @@ def evaluate(
         policy=policy,
         preset=preset,
         threads=threads,
+        memory=memory,
         skip_bad=skip_bad,
         **policies,
     )
@@ -218,6 +224,7 @@ class Evaluator:
         policy: Policy | Mapping[str, str] | None = None,
         preset: str = "default",
         threads: int | None = None,
+        memory: int | str | None = None,
         skip_bad: bool = False,
         **policies: str,
     ) -> None:
@@ -233,7 +240,7 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads))
+        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""

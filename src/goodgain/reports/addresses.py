@@ -35,7 +35,14 @@ def queries_link(
     texts = {"measure": measure, "group": group}
     ranges = {"words": words, "relevant": relevant, "unjudged": unjudged}
     texts |= {name: _range(bounds) for name, bounds in ranges.items() if bounds is not None}
-    texts |= {"outcome": outcome, "top": top, "repeated": repeated, "search": search, "sort": sort, "query": query}
+    texts |= {
+        "outcome": outcome,
+        "top": top,
+        "repeated": repeated,
+        "search": search,
+        "sort": sort,
+        "query": query,
+    }
     pairs = [("system", name) for name in systems[:MAX_SYSTEMS]]
     pairs += [(name, text) for name, text in texts.items() if text is not None]
     return "#" + (urlencode(pairs, errors="replace") or "queries")

@@ -22,7 +22,6 @@ from goodgain.stats.paired import Resampling
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
     from goodgain.agentic.runs import Figure
-    from goodgain.agentic.system import SystemGain
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
 
@@ -60,6 +59,8 @@ def opening(contents: PageContents) -> Opening:
             sentences.append(_one_system(contents, contents.quality))
     if card is not None:
         card = replace(card, why=why(contents, card))
+    elif len(contents.gains) == 1 and (compared := contents.agent_comparisons[0]) is not None:
+        card = verdict_card(compared)
     if contents.gains:
         sentences.append(_good_gain_headline(contents))
     if contents.stoppings:
@@ -123,7 +124,7 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
     for result in contents.gains:
         for system in result.systems:
             figure = system.figure("CG")
-            if figure.n == 0 or _is_unlabelled(system):
+            if figure.n == 0 or system.is_unlabelled:
                 spans += [
                     UserText(system.name),
                     " has no labelled results, so its gain is unknown. ",
@@ -152,12 +153,6 @@ def _funnel_sentence(result: GoodGain, name: str) -> str:
         for step in later
     ]
     return f"Of {known.evidence:,} good results known, {', '.join(reached)}. "
-
-
-def _is_unlabelled(system: SystemGain) -> bool:
-    """Whether no result has a label, or none was read."""
-    counts = system.counts()
-    return not counts["coverage"] > 0 and bool(counts["results"] or counts["unread"])
 
 
 def _stopping_headline(contents: PageContents) -> list[Span]:

@@ -27,7 +27,9 @@ class QueryFacts:
     relevant: Mapping[str, int]  # documents judged with a gain above 0
     unjudged: Mapping[str, Mapping[str, float]]  # by system: the share of its first ten results
     top: Mapping[str, Mapping[str, int]]  # by system: relevant documents in its first ten
-    repeated: Mapping[str, Mapping[str, int]]  # by system: texts of its first ten that are above too
+    repeated: Mapping[
+        str, Mapping[str, int]
+    ]  # by system: texts of its first ten that are above too
 
     def unjudged_share(self, query: str, systems: tuple[str, ...]) -> float | None:
         """The mean share of these systems; None if one of them is not known."""
