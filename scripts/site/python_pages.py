@@ -150,7 +150,7 @@ def group_page(group: Group) -> str:
     """A page with the full entries of a group."""
     lines = [f"# {group.title}", "", group.text, ""]
     for name in group.names:
-        lines += [f"## {name.strip('_')}", "", "```{eval-rst}", *directive(name), "```", ""]
+        lines += ["```{eval-rst}", *directive(name), "```", ""]
     return "\n".join(lines)
 
 
