@@ -39,7 +39,7 @@ PAGES = sorted(
 )
 BLOCK = re.compile(
     r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
-    r'(?P<text>.*?)^```$',
+    r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)

@@ -167,4 +167,7 @@ def directive(name: str) -> list[str]:
     if not inspect.isclass(value):
         return [f".. autofunction:: goodgain.{name}"]
     signature = "()" if name in RESULTS else ""
-    return [f".. autoclass:: goodgain.{name}{signature}", "   :members:"]
+    inherited = (
+        ["   :inherited-members: object"] if name in RESULTS else []
+    )  # save, report, plot, ...
+    return [f".. autoclass:: goodgain.{name}{signature}", "   :members:", *inherited]
