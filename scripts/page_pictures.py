@@ -29,7 +29,7 @@ from goodgain.reports.view import Library, Viewer
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-COLOURS = 128  # of a picture; a page has few, and the files are a third of the size
+COLOURS = 256  # of a picture; a page has few, and the files are a third of the size
 
 
 def summary(page: Page) -> None:
@@ -58,7 +58,7 @@ def section(name: str) -> Callable[[Page], None]:
 def query(page: Page) -> None:
     """A query's ranked lists."""
     unfold(page)
-    page.locator("#table-queries .open", has_text="q017").click()
+    page.evaluate("location.hash = 'query=q017'")
     page.get_by_label("Measure of the contributions").select_option("MRR(rel=2)")
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
 
@@ -79,14 +79,16 @@ def table_of_queries(page: Page) -> None:
 def replay(page: Page) -> None:
     """A conversation, replayed up to its third search."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.get_by_role("slider").fill("3")
 
 
 def timeline(page: Page) -> None:
     """The timeline of a conversation."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
 
 
@@ -133,11 +135,11 @@ PICTURES = {
     "pictures/many-queries": Picture("many-queries", table_of_queries, height=900),
     "pictures/query": Picture("two-systems", first_query, height=1500),
     "pictures/query-phone": Picture("two-systems", first_query, width=390, height=1500),
-    "pictures/agents": Picture("agents", section("agentic"), height=1500),
+    "pictures/agents": Picture("agents"),
     "pictures/agents-dark": Picture("agents", section("agentic"), height=1500, colours="dark"),
     "pictures/agents-unlabelled": Picture("agents-unlabelled"),
     "pictures/two-agents": Picture("agents", two_agents, height=1500),
-    "pictures/print": Picture("two-systems", width=794, is_whole=True, is_printed=True),
+    "pictures/print": Picture("two-systems", width=794, height=1600, is_printed=True),
 }
 
 
@@ -185,6 +187,7 @@ def take_page(browser: Browser, path: Path, name: str, picture: Picture) -> None
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.locator(".canvas svg").last.wait_for(state="attached")
+    page.mouse.move(0, 0)  # nothing is marked below the pointer
     page.wait_for_timeout(500)
     screenshot(page, name, full_page=picture.is_whole)
     page.close()
@@ -196,7 +199,10 @@ def screenshot(page: Page, name: str, **options: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     page.screenshot(path=path, **options)  # type: ignore[arg-type]
     with Image.open(path) as image:
-        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        few = image.convert("RGB").quantize(
+            COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+        few.save(path, optimize=True)
 
 
 @contextmanager

@@ -31,7 +31,8 @@ function valuesTable(queries, row) {
     const bounds = lists && lists.has(row) ? lists.bounds(s, data.measures[m].name, row) : null;
     const open = bounds && bounds[1] - bounds[0] > 1e-6 ? { low: bounds[0], high: bounds[1] } : {};
     isOpen ||= open.low !== undefined;
-    return { value, best: best[m] !== null && value === best[m], ...open };
+    const { unit } = data.measures[m];
+    return { value, best: best[m] !== null && value === best[m], ...(unit === null ? {} : { text: amount(value, unit) }), ...open };
   };
   const cells = data.measures.map((_, m) => systems.map((s) => cell(m, s)));
   return new DataTable({
