@@ -215,7 +215,17 @@ class Evaluator:
     1 1.0
     """
 
-    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = (
+        "_measure_dict",
+        "core",
+        "measures",
+        "missing",
+        "places",
+        "policy",
+        "prepared",
+        "preset",
+        "qrels",
+    )
 
     def __init__(
         self,
@@ -242,12 +252,13 @@ class Evaluator:
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
         self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self._measure_dict = self.prepared.dict
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
         if type(runs) is dict and _is_plain_run(runs):  # the fast path of training loops
             try:
-                scores = self.prepared.dict(runs, "run", True)
+                scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
