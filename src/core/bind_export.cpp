@@ -108,7 +108,7 @@ nb::bytes lines(const Scores& scores, const std::vector<size_t>& places, const L
     }
     out.append(layout.after);
   }
-  return {out.data(), out.size()};
+  return nb::bytes(out.data(), out.size());
 }
 
 /// The exact sum of the defined values of a column and their number; None if one is infinite.
@@ -144,7 +144,7 @@ nb::bytes column_bytes(const Scores& scores, size_t place, bool only_present) {
   values.reserve(scores.in_run.size());
   for (size_t q = 0; q < scores.in_run.size(); ++q)
     if (!only_present || scores.in_run[q]) values.push_back(scores.values.at(q * scores.width + place));
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
 }
 
 }  // namespace
