@@ -97,23 +97,13 @@ nb::tuple columns_of(ForEach&& for_each) {
 
 /// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
 void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
-  const auto add = [&](const Line& line) {
+  const auto add = [&](const Line& line, uint64_t) {
     if (!line.target.data())
       bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
                 file.name());
     names.add(line.target);
   };
-  constexpr size_t piece = 4 << 20;
-  BadRows bad;
-  LineBuffer buffer;
-  for (size_t begin = format.skip; begin < file.size(); begin += piece) {
-    const Lines lines = file.lines(begin, std::min(begin + piece, file.size()), format.skip, buffer);
-    if (for_each_line(lines.text, file.name(), format, Table::run, add, bad)) continue;
-    std::string text(file.size() - begin, '\0');  // a quoted field spans lines: pieces might cut it
-    file.read(begin, file.size(), text.data());
-    for_each_line(text, file.name(), format, Table::run, add, bad);
-    return;
-  }
+  for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
 }
 
 /// Judgments and measures, ready for any number of runs.
@@ -201,8 +191,9 @@ NB_MODULE(_core, m) {
                    })
       .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
-      .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
-        const uint32_t i = q.find(query);
+      .def("judgments_of", [](const Qrels& q, nb::str query) -> nb::object {
+        uint32_t i = IdTable::none;
+        with_bytes(query, [&](Bytes id) { i = q.find(id); });  // an id may be other bytes than UTF-8
         if (i == IdTable::none) return nb::none();
         nb::dict gains;
         for (size_t d = 0; d < q[i].docs.size(); ++d) gains[to_python(q[i].docs[d])] = q[i].gains[d];

@@ -159,7 +159,7 @@ def _read(source: Source) -> CoreQrels:
 
 def looks_like_qrels(value: Any) -> bool:
     """Whether a value holds judgments rather than scores of systems, by its first row."""
-    if isinstance(value, Qrels):
+    if isinstance(value, Qrels) or hasattr(value, "to_qrels"):  # labels
         return True
     if isinstance(value, Mapping):  # {query: {document: gain}}
         first = next(iter(value.values()), None)

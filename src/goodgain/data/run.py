@@ -215,6 +215,10 @@ class Run(metaclass=ConstructorHints):
 
             source = replace(source, value=self._arrow_table())
         rows = rows_of(source, "run", self.only)
+        if not rows and source.stat is not None:  # a file without a row is one that went wrong
+            from goodgain.io.files import EMPTY
+
+            raise InputError("the run is empty", where=source.name, hint=EMPTY)
         return rows.query, rows.doc, rows.value
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -224,7 +228,9 @@ class Run(metaclass=ConstructorHints):
             docs = table.setdefault(query, {})
             if doc in docs:
                 raise InputError(
-                    f"duplicate document '{doc}' for query '{query}'", where=self.source.name
+                    f"duplicate document '{doc}' for query '{query}'",
+                    where=self.source.name,
+                    hint="keep one of them",
                 )
             docs[doc] = score
         return table

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 HEAD = 1 << 16
 _CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
+EMPTY = "was it written completely?"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
@@ -106,7 +107,7 @@ def read_head(path: str) -> str:
         from goodgain.io.text_files import first_bytes
 
         return first_bytes(path, HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    with _read_errors(path), open_decompressed(path) as stream:
+    with read_errors(path), open_decompressed(path) as stream:
         return stream.read(HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
@@ -130,7 +131,7 @@ def plain_descriptor(path: str) -> int:
     Compressed files, standard input and pipes go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
-    with _read_errors(path):
+    with read_errors(path):
         if is_stream(path):
             return _stream_descriptor(path)
         if is_place(path):
@@ -138,7 +139,13 @@ def plain_descriptor(path: str) -> int:
 
             return joined_files(path)[0]
         if compression_of(path) is None:
-            return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            try:
+                os.pread(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+            except BaseException:
+                os.close(fd)
+                raise
+            return fd
         with open_decompressed(path) as stream:
             return spool(stream)
 
@@ -148,28 +155,23 @@ def decompressed(data: bytes | IO[bytes], path: str, size: int = -1) -> bytes:
     import io
 
     source = io.BytesIO(data) if isinstance(data, bytes) else data
-    with _read_errors(path):
+    with read_errors(path):
         return open_decompressed(path, source).read(size)
 
 
 @contextmanager
-def _read_errors(path: str) -> Iterator[None]:
+def read_errors(path: str) -> Iterator[None]:
     """Turn what opening and decompressing a file may raise into an error that names the file."""
     try:
         yield
-    except FileNotFoundError:
-        raise file_not_found(path) from None
-    except IsADirectoryError:
-        raise InputError(f"'{path}' is a directory, not a file") from None
-    except PermissionError:
-        raise InputError(f"permission denied: '{path}'") from None
     except InputError:
         raise
     except MemoryError:
         raise out_of_memory() from None
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise InputError(f"cannot read '{path}': {error.strerror}") from None
+        is_system = isinstance(error, OSError) and error.errno is not None
+        if isinstance(error, OSError) and (is_system or isinstance(error, IsADirectoryError)):
+            raise os_error(error, path) from None
         damaged = isinstance(error, EOFError | OSError | ValueError)
         if not damaged and type(error).__name__ not in _CODEC_ERRORS:
             raise
@@ -178,6 +180,19 @@ def _read_errors(path: str) -> Iterator[None]:
             where=display_name(path),
             hint="it is damaged, incomplete, or not in the format of its suffix",
         ) from None
+
+
+def os_error(error: OSError, path: str) -> InputError:
+    """The error for a file that the system does not let us read."""
+    if isinstance(error, FileNotFoundError):
+        return file_not_found(path)
+    if isinstance(error, IsADirectoryError):
+        return InputError(f"'{path}' is a directory, not a file", hint="name a file in it")
+    if isinstance(error, PermissionError):
+        return InputError(f"permission denied: '{path}'", hint="check who may read the file")
+    return InputError(
+        f"cannot read '{path}': {error.strerror or error}", hint="check the path and what is there"
+    )
 
 
 def is_stream(path: str) -> bool:
@@ -271,7 +286,7 @@ def _format_of_lines(
         by_suffix = form == ("csv" if delimiter == "," else "tsv")
         if (by_suffix and (delimiter == "," or columns)) or looks_like_header(names, table):
             if not first:
-                raise InputError("the file is empty", where=where)
+                raise InputError("the file is empty", where=where, hint=EMPTY)
             names_by_role = find_columns(names, table, f"{where}:1", columns)
             roles, by_rank = core_columns(names_by_role)
             run = names.index(names_by_role["run"]) if "run" in names_by_role else None
@@ -339,11 +354,13 @@ def _json_format(
 
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
         if not first.strip():
-            raise InputError("the file is empty or starts with an empty line", where=f"{where}:1")
+            raise InputError(
+                "the file is empty or starts with an empty line", where=f"{where}:1", hint=EMPTY
+            )
         raise InputError(
             "the first line is not a JSON object",
             where=f"{where}:1",
@@ -373,7 +390,7 @@ def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None
         first, _ = json.JSONDecoder().raw_decode(head.lstrip())
         if not is_query_row(first, columns):
             return None
-    except ValueError:  # a long line, or none of JSON
+    except (ValueError, RecursionError):  # a long line, or none of JSON
         if "[" not in head or "\n" in head:
             return None
     rows = []
@@ -415,13 +432,23 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
     except InputError as error:
         raise InputError(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8 text", where=where) from None
+        raise InputError(
+            "the file is not UTF-8 text", where=where, hint="save it as UTF-8; is it a text file?"
+        ) from None
     except RecursionError:
-        raise InputError("the JSON is nested too deeply", where=where) from None
+        raise InputError(
+            "the JSON is nested too deeply", where=where, hint="goodgain reads a few levels only"
+        ) from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", str(error))
-        raise InputError(f"invalid JSON: {reason}", where=f"{where}:{line}") from None
+        if reason.startswith("Exceeds the limit"):
+            reason = "a number has too many digits"
+        raise InputError(
+            f"invalid JSON: {reason}",
+            where=f"{where}:{line}",
+            hint="is the file complete, and JSON?",
+        ) from None
 
 
 def open_arrow(path: str) -> Any:

@@ -43,15 +43,15 @@ class Source:
     # What ranks the documents of a run, where reading it does not tell.
     ranking: Ranking = "score"
     judge: Mapping[str, Any] | None = None  # whose labels these are, if a model gave them
-    without_results: tuple[tuple[str | None, str], ...] = ()  # (run, query) of Arrow data
     facts: Mapping[str, Any] | None = None  # size and version of what is not one file
+    without_results: tuple[tuple[str | None, str], ...] = ()  # (run, query) of Arrow data
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
+        judge = {"judge": dict(self.judge)} if self.judge else {}
         if self.stat is None:
-            judge = {"judge": dict(self.judge)} if self.judge else {}
             return {"name": self.name, "kind": self.kind, **(self.facts or {}), **judge}
-        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
+        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0], **judge}
         unchanged = hashed and not is_url(self.name) and stat_of(self.name) == self.stat
         if unchanged and (digest := sha256_of(self.name)):
             facts["sha256"] = digest
@@ -213,6 +213,12 @@ def _listed(
     stat: tuple[int, int] | None = None,
 ) -> Source:
     """Rows, or in a run rows that each hold a query and the list of its results."""
+    if not isinstance(content, Iterable) or isinstance(content, str | bytes):
+        raise InputError(
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from {content!r:.80}",
+            where=name,
+            hint="expected {query: {document: number}} or a list of rows",
+        )
     listed = list(content)
     if table == "run" and listed and isinstance(listed[0], Mapping):
         layout = "result lists" if is_query_row(listed[0], columns) else "run"
