@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class HashTable:
 
 
 def short_hash(*texts: str) -> int:
-    """64 bits of a hash of texts, as SQLite stores a number."""
+    """64 bits of a hash of texts, the same only within this process."""
+    if sys.hash_info.width >= 64:
+        return hash(texts)
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)
