@@ -92,6 +92,7 @@ docs: $(VENV)/tested-with
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/differences.py
 	$(BIN)/python scripts/tables.py
+	$(BIN)/python scripts/peers.py --probe
 	$(BIN)/python scripts/examples.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 	$(BIN)/python scripts/plots.py docs/plots

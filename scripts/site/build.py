@@ -14,6 +14,12 @@ import shutil
 import sys
 import tomllib
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parent.parent
@@ -61,7 +67,7 @@ def staged_text(page: Path, files: set[Path]) -> str:
     return outside_code(page.read_text(encoding="utf-8"), lambda text: LINK.sub(rewrite, text))
 
 
-def outside_code(text: str, change: object) -> str:
+def outside_code(text: str, change: Callable[[str], str]) -> str:
     """Markdown with `change` applied to its lines, but neither in code blocks nor in code spans."""
     lines, fence = [], ""
     for line in text.split("\n"):
@@ -76,7 +82,7 @@ def outside_code(text: str, change: object) -> str:
     return "\n".join(lines)
 
 
-def change_line(line: str, change: object) -> str:
+def change_line(line: str, change: Callable[[str], str]) -> str:
     """One line with `change` applied outside code spans, which may stand inside the text of a link."""
     spans: list[str] = []
 
@@ -84,7 +90,7 @@ def change_line(line: str, change: object) -> str:
         spans.append(match[0])
         return f"\0{len(spans) - 1}\0"
 
-    changed = change(CODE.sub(hide, line))  # type: ignore[operator]
+    changed = change(CODE.sub(hide, line))
     return re.sub(r"\0(\d+)\0", lambda match: spans[int(match[1])], changed)
 
 
@@ -101,11 +107,22 @@ def stage(source: Path) -> None:
         copy = source / str(staged_path(path))
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
+    generate(source)
+    navigate(source)
+
+
+def generate(source: Path) -> None:
+    """Write the pages that come from the code."""
+    import command_pages
+    import measure_pages
     import python_pages
 
-    for name, text in python_pages.pages().items():
-        write(source / name, text)
-    navigate(source)
+    for pages in (python_pages.pages, measure_pages.pages, command_pages.pages):
+        for name, text in pages().items():
+            write(source / name, text)
+    page = source / "measures.md"
+    write(page, measure_pages.index(page.read_text(encoding="utf-8")))
+    write(source / "commands.md", command_pages.index())
 
 
 def navigate(source: Path) -> None:
@@ -123,16 +140,26 @@ def navigate(source: Path) -> None:
         write(page, text)
     index = source / "index.md"
     entries = [f"/{section['name']}/index" for section in sections]
-    text = index.read_text(encoding="utf-8")
+    text = index.read_text(encoding="utf-8").replace("<!-- sections -->", cards(sections))
     write(index, text + toctree(entries, hidden=True))
 
 
-def group_pages(source: Path, index: Path, group: dict[str, object]) -> list[str]:
+def cards(sections: list[dict[str, Any]]) -> str:
+    """A card for each section, for the front page."""
+    lines = ["::::{grid} 1 2 2 4", ":gutter: 3", ""]
+    for section in sections:
+        lines += [f":::{{grid-item-card}} {section['title']}", f":link: /{section['name']}/index"]
+        lines += [":link-type: doc", "", section["text"], ":::", ""]
+    return "\n".join([*lines, "::::"])
+
+
+def group_pages(source: Path, index: Path, group: dict[str, Any]) -> list[str]:
     """The pages of a group of the navigation that exist."""
-    pages = [source / f"{name}.md" for name in group.get("pages", ())]  # type: ignore[attr-defined]
-    folder = group.get("folder")
-    if folder:
-        pages += sorted((source / str(folder)).rglob("*.md"), key=folder_order)
+    pages = [source / f"{name}.md" for name in group.get("pages", ())]
+    if "folder" in group:
+        first = group.get("first", [])
+        members = folder_pages(source / str(group["folder"]))
+        pages += sorted(members, key=lambda page: place(page, first))
     return [
         f"/{page.relative_to(source).with_suffix('').as_posix()}"
         for page in pages
@@ -140,9 +167,19 @@ def group_pages(source: Path, index: Path, group: dict[str, object]) -> list[str
     ]
 
 
-def folder_order(page: Path) -> tuple[str, bool, str]:
-    """Pages by folder, each folder's index first."""
-    return page.parent.as_posix(), page.stem not in ("index", "README"), page.name
+def place(page: Path, first: list[str]) -> int:
+    """Where a page comes: those named first come first, the others keep their order."""
+    name = page.parent.name if page.stem == "index" and page.parent.name in first else page.stem
+    return first.index(name) if name in first else len(first)
+
+
+def folder_pages(folder: Path) -> list[Path]:
+    """The pages of a folder by name, its index first; an index of a folder inside lists the rest of it."""
+    pages = sorted(folder.glob("*.md"), key=lambda page: (page.stem != "index", page.name))
+    for inner in sorted(path for path in folder.glob("*") if path.is_dir()):
+        heads = [inner / name for name in ("index.md", "README.md") if (inner / name).exists()]
+        pages += heads or folder_pages(inner)
+    return pages
 
 
 def toctree(entries: list[str], caption: str = "", hidden: bool = False) -> str:
@@ -172,7 +209,8 @@ def main() -> int:
 
     shutil.rmtree(html, ignore_errors=True)
     options = ["-q", "-b", "html", "-W", "--keep-going", "-j", "auto", "-c", str(SITE)]
-    return sphinx([*options, "-d", str(args.output / "doctrees"), str(source), str(html)])
+    status = sphinx([*options, "-d", str(args.output / "doctrees"), str(source), str(html)])
+    return int(status or check.main(html))
 
 
 if __name__ == "__main__":

@@ -369,6 +369,20 @@ def test_examples_that_cannot_be_left_out_are_refused() -> None:
         Prompt.of(None).with_examples([example._replace(gain=7)], 1)
 
 
+def test_a_store_with_votes_is_both_sides_of_its_passport(tmp_path: Path) -> None:
+    pairs, human = collection()
+    with Store(tmp_path / "labels.db") as store:
+        label(pairs, Noisy("m1", 0.2), store)
+        store.add_votes(
+            Vote(annotator="ann", query=query, doc=doc, gain=gain)
+            for query, docs in human.items()
+            for doc, gain in docs.items()
+        )
+    path, file = str(tmp_path / "labels.db"), tmp_path / "labels.passport.json"
+    assert run(["calibrate", path, path, "--passport", str(file), "--quiet"]) == 0
+    assert Passport.load(file).pairs == 180
+
+
 # --- beside every number ---
 
 

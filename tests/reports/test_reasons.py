@@ -160,7 +160,9 @@ def test_counts_link_to_the_queries_that_they_are_about(tmp_path, look):
         status = page.locator("#table-queries .status")
         expect(status).to_contain_text(f"{chosen.sum()} of 60 queries")
         listed = page.locator("#table-queries tbody tr .open").all_inner_texts()
-        names = [q for q, is_chosen in zip(evaluated.runs[0].queries, chosen, strict=True) if is_chosen]
+        names = [
+            q for q, is_chosen in zip(evaluated.runs[0].queries, chosen, strict=True) if is_chosen
+        ]
         assert set(listed) <= set(names)
     expect(page.get_by_label("relevant in the first ten")).to_have_value("fewer:2")
     page.get_by_text("Filters (1)").click()

@@ -14,6 +14,7 @@ from goodgain.results.hints import ConstructorHints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from goodgain._core import Qrels as CoreQrels
@@ -110,6 +111,9 @@ class Qrels(metaclass=ConstructorHints):
     def __len__(self) -> int:
         return len(self.table)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
+
     def __contains__(self, query: object) -> bool:
         return self.table.judgments_of(str(query)) is not None
 
@@ -136,13 +140,18 @@ def _read(source: Source) -> CoreQrels:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, "qrels", source.columns)
-            return _core.Qrels.from_file(file.fd, file.name, file.format)
+            with file.places():
+                return _core.Qrels.from_file(file.fd, file.name, file.format)
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":
-            table = _core.ArrowTable.of(source.value, source.name)
+            value = source.value
+            if hasattr(value, "read_judged"):  # of files, only the columns that are used
+                roles = find_columns(value.column_names, "qrels", source.name, source.columns)
+                value = value.read(list(roles.values()))
+            table = _core.ArrowTable.of(value, source.name)
             columns = find_columns(table.columns(), "qrels", source.name, source.columns)
             return table.qrels(columns)
     raise InputError(f"cannot read judgments from {source.kind}")

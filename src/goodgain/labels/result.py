@@ -354,9 +354,9 @@ def judgments_of(source: Any, prefer: Literal["people", "model"] | None = None) 
     return Qrels.of(source) if labels is None else labels.to_qrels()
 
 
-def gains_of(source: Any) -> Gains:
+def gains_of(source: Any, prefer: Literal["people", "model"] | None = None) -> Gains:
     """{query: {doc: gain}} of judgments in any form; they may be empty."""
-    labels = stored_labels(source)
+    labels = stored_labels(source, prefer)
     if labels is not None:
         return labels.to_dict()
     if isinstance(source, Mapping) and not any(source.values()):

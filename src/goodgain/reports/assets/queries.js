@@ -168,7 +168,9 @@ class Queries {
       value: (row, column) => columns[column].of(row),
       cell: (row, column) => {
         const value = columns[column].of(row);
-        return { ...displayCell(columns[column], value), tone: tone(columns[column], value), heat: columns[column].largest && heatLevel(value, columns[column].largest) };
+        const { unit } = data.measures[this.measure];
+        const own = unit !== null && columns[column].largest !== undefined ? { value, text: amount(value, unit, columns[column].signed) } : value;
+        return { ...displayCell(columns[column], own), tone: tone(columns[column], value), heat: columns[column].largest && heatLevel(value, columns[column].largest) };
       },
       note: [`Select a ${data.nouns[0]} to see its values${this.hasLists ? " and ranked lists" : ""}. Colours grow with the size of a value or a difference.`, this.note].filter(Boolean).join(" "),
     };

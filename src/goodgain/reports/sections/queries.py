@@ -85,6 +85,7 @@ def _table(contents: PageContents) -> dict[str, Any]:
                 "name": cut(measure.label),
                 "title": cut(header(measure)),
                 "lower": measure.lower_is_better,
+                "unit": measure.unit if measure.is_cost else None,
                 "help": measure.definition.summary,
             }
             for measure in contents.measures
