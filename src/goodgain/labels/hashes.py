@@ -7,6 +7,8 @@ import sqlite3
 import sys
 from typing import TYPE_CHECKING
 
+from goodgain.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +33,14 @@ class HashTable:
     def add(self, rows: Sequence[tuple[int, int, int]]) -> Hashes:
         """Add the rows whose hash is new; if that is not all of them, returns what each hash stands for."""
         before = self._db.total_changes
-        self._db.executemany("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+        try:
+            self._db.executemany("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+        except sqlite3.Error as error:
+            raise InputError(
+                f"cannot write a temporary file: {error}",
+                hint="make space in the folder for temporary files ($SQLITE_TMPDIR, $TMPDIR), and run "
+                "the same command again to continue",
+            ) from None
         if self._db.total_changes - before == len(rows):
             return {}
         stored: Hashes = {}
