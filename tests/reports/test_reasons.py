@@ -140,7 +140,7 @@ def test_the_share_of_unjudged_results_is_a_cause():
         old[q] = {d: (d in relevant) + rng.normal() for d in docs}
         new[q] = {d: (1 + 1.5 * few[q]) * (d in relevant) + rng.normal() for d in docs}
     runs = [gg.Run(old, name="old"), gg.Run(new, name="new")]
-    first, *_ = card_of(gg.compare(gg.evaluate(qrels, runs, "nDCG@10")), {}).why
+    first, *_ = card_of(gg.compare(gg.evaluate(qrels, runs, "nDCG@10")), None).why
     (link,) = [span for span in first if isinstance(span, Link)]
     assert "unjudged" in dict(parse_qsl(link.address[1:]))
     assert re.match(r"\d+ queries with \d+% or more unjudged results: \+0\.", spans_text(first))
