@@ -245,7 +245,7 @@ class RunScores:
         value = self[measure]
         if n < 2 or low != low or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
             return None
-        return low, high
+        return self.measure(measure).definition.range.within(low, high)
 
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that computes bounds."""
