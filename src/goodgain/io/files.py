@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from goodgain.errors import InputError, MissingExtraError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
+from goodgain.io.descriptors import READ_FLAGS, read_at
 from goodgain.io.naming import STDIN, compression_of, display_name, format_of
 from goodgain.records import dataclass
 
@@ -42,7 +43,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     """Open a text file (`-` for standard input), decompressed, and detect the format of its lines."""
     fd = plain_descriptor(path)
     try:
-        head = os.pread(fd, HEAD, 0)
+        head = read_at(fd, HEAD, 0)
         form = line_format(path, head, table, columns)
         return TextFile(fd, display_name(path), form, form.pop("by_rank", False))
     except BaseException:
@@ -55,7 +56,7 @@ def read_head(path: str) -> str:
     if is_stream(path):
         fd = plain_descriptor(path)
         try:
-            head = os.pread(fd, HEAD, 0)
+            head = read_at(fd, HEAD, 0)
         finally:
             os.close(fd)
         return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -85,9 +86,9 @@ def plain_descriptor(path: str) -> int:
         if os.path.isdir(path):
             raise IsADirectoryError
         if compression_of(path) is None:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, READ_FLAGS)
             try:
-                os.pread(
+                read_at(
                     fd, 1, 0
                 )  # a file that opens and cannot be read is found here, not in the core
             except BaseException:
