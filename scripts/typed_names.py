@@ -92,7 +92,7 @@ def texts() -> dict[Path, str]:
     lines += [f"    {name}: {policy_type(name)}\n" for name in CHOICES]
     names = sorted({n for d in definitions() for n in (d.name, *d.aliases) if n.isidentifier()})
     exported = _packed(", ".join(f'"{name}"' for name in names) + ",")
-    rows = [names[at : at + 8] for at in range(0, len(names), 8)]
+    rows = [names[at : at + 6] for at in range(0, len(names), 6)]
     objects = MEASURES + "".join(f"{' = '.join(row)} = _measure\n" for row in rows)
     objects += f"\n__all__ = [\n{exported}\n]\n"
     return {FOLDER / "names.py": "".join(lines), FOLDER / "measures" / "attributes.py": objects}
