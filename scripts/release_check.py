@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 # Tests that need neither an extra nor the tree: numbers, files, command line.
 TESTS = ("tests/cli/test_bad_files.py", "tests/cli/test_bad_input.py", "tests/test_records.py")
-NEEDED = ("LICENSE", "third_party/simdjson/LICENSE", "third_party/ada/LICENSE", "third_party/fast_float/LICENSE")  # fmt: skip
+VENDORED = ("simdjson", "ada", "fast_float")
+NEEDED = ("LICENSE", *(f"third_party/{name}/LICENSE" for name in VENDORED))
 
 
 def run(*command: str | Path, **options: object) -> None:
@@ -70,19 +71,9 @@ def test_wheel(python: str, wheels: Path, folder: Path) -> None:
     """Install the wheel that fits into a new environment, and test it there."""
     run(python, "-m", "venv", folder / "venv")
     own = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    run(
-        own,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--find-links",
-        wheels,
-        "--pre",
-        "goodgain",
-        "pytest",
-        "hypothesis",
-    )
+    install = (own, "-m", "pip", "install", "--quiet", "--find-links", wheels)
+    run(*install, "--no-index", "--no-deps", "goodgain")
+    run(*install, "goodgain", "pytest", "hypothesis")
     shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}

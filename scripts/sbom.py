@@ -1,4 +1,4 @@
-"""Write the software bill of materials of a release as CycloneDX JSON: what is compiled in, and what is needed.
+"""Write the bill of materials of a release as CycloneDX JSON: what is compiled in, and what is needed.
 
 python scripts/sbom.py FILE
 """
@@ -36,8 +36,10 @@ def components() -> list[dict[str, Any]]:
         }
         for name, library in vendored.items()
     ]
-    for licence in sorted(ASSETS.glob("LICENSE.*")):
-        listed.append({"type": "library", "name": licence.suffix[1:], "scope": "required"})
+    listed += [
+        {"type": "library", "name": licence.suffix[1:], "scope": "required"}
+        for licence in sorted(ASSETS.glob("LICENSE.*"))
+    ]
     for requirement in project["dependencies"]:
         match = re.match(r"[\w.-]+", requirement)
         assert match is not None
