@@ -29,7 +29,7 @@ from goodgain.reports.view import Library, Viewer
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-COLOURS = 128  # of a picture; a page has few, and the files are a third of the size
+COLOURS = 256  # of a picture; a page has few, and the files are a third of the size
 
 
 def summary(page: Page) -> None:
@@ -199,7 +199,10 @@ def screenshot(page: Page, name: str, **options: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     page.screenshot(path=path, **options)  # type: ignore[arg-type]
     with Image.open(path) as image:
-        image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        few = image.convert("RGB").quantize(
+            COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+        few.save(path, optimize=True)
 
 
 @contextmanager

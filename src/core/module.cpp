@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_export.hpp"
 #include "bind_json.hpp"
 #include "bind_keywords.hpp"
 #include "bind_lists.hpp"
@@ -92,6 +93,17 @@ nb::tuple columns_of(ForEach&& for_each) {
     aspect.append(line.aspect.data() ? nb::object(to_python(line.aspect)) : nb::none());
   });
   return nb::make_tuple(query, doc, value, target, aspect);
+}
+
+/// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
+void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
+  const auto add = [&](const Line& line, uint64_t) {
+    if (!line.target.data())
+      bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
+                file.name());
+    names.add(line.target);
+  };
+  for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
 }
 
 /// Judgments and measures, ready for any number of runs.
@@ -224,11 +236,30 @@ NB_MODULE(_core, m) {
                       bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
       .def("rows", [](const Prepared& p, nb::sequence rows,
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
-      .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
-        const ColumnNames names = read_columns(columns);
-        const nb::gil_scoped_release release;
-        return table.evaluate(p.qrels, names, *p.plan, p.resources.threads);
+      // `without_results` are queries of the run without a row; `seen` knows the queries that were left out.
+      .def(
+          "arrow",
+          [](const Prepared& p, const ArrowTable& table, nb::dict columns, std::vector<std::string> without_results,
+             const SeenQueries* seen) {
+            const ColumnNames names = read_columns(columns);
+            const nb::gil_scoped_release release;
+            Scores scores = table.evaluate(p.qrels, names, *p.plan, p.resources.threads, without_results);
+            if (seen) scores.documents = seen->rows, scores.unjudged_queries = seen->unjudged.size();
+            return scores;
+          },
+          "table"_a, "columns"_a, "without_results"_a = std::vector<std::string>(), "seen"_a = nb::none())
+      // One bit for each row of a table: whether its query is judged.
+      .def("judged", [](const Prepared& p, const ArrowTable& table, const std::string& query, const std::string& run,
+                        const std::string& only, SeenQueries& seen) {
+        std::vector<uint8_t> bits;
+        {
+          const nb::gil_scoped_release release;
+          bits = table.judged(*p.qrels, query, run, only, seen);
+        }
+        return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size());
       });
+
+  nb::class_<SeenQueries>(m, "SeenQueries").def(nb::init<>()).def_ro("rows", &SeenQueries::rows);
 
   nb::class_<ArrowTable>(m, "ArrowTable")
       .def_static(
@@ -236,6 +267,7 @@ NB_MODULE(_core, m) {
           [](nb::object source, std::string name) { return arrow_table(std::move(source), std::move(name)).release(); },
           nb::rv_policy::take_ownership)
       .def("columns", &ArrowTable::column_names)
+      .def("distinct", [](const ArrowTable& t, const std::string& column) { return string_list(t.distinct(column)); })
       .def("qrels",
            [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
              const ColumnNames names = read_columns(columns);
@@ -249,6 +281,17 @@ NB_MODULE(_core, m) {
 
   m.def("require_text",
         [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
+  // The names of the runs in a file; `format` reads the column that names them as the target.
+  m.def("run_names", [](int fd, std::string name, nb::dict format) {
+    const LineFormat how = read_line_format(format);
+    const InputFile file(fd, std::move(name));
+    IdTable names;
+    {
+      const nb::gil_scoped_release release;
+      collect_run_names(file, how, names);
+    }
+    return string_list(names);
+  });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
     const InputFile file(fd, std::move(name));
     return columns_of(
@@ -309,6 +352,7 @@ NB_MODULE(_core, m) {
       });
 
   bind_compat(m);
+  bind_export(m);
   bind_json(m);
   bind_keywords(m);
   bind_lists(m);

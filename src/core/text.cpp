@@ -133,9 +133,9 @@ namespace {
 
 constexpr size_t usual_block = 1 << 20;
 
-/// Calls `row(line, number)` for every line.
+/// Calls `row(line, number)` for every line; an unusable one is an error, or passed over.
 template <class Row>
-void each_line(const TextSource& text, const LineFormat& format, Table table, Row&& row) {
+void each_line(const TextSource& text, const LineFormat& format, Table table, Row&& row, bool skip_bad = false) {
   const std::string head = text.head(std::max<size_t>(4096, format.skip));
   require_text(head, text.name());
   with_reader(format, table, [&](auto make_reader) {
@@ -147,8 +147,10 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
       for (const char *p = block.text.data(), *end = p + block.text.size(); p < end;) {
         const char* start = p;
         const bool has_line = reader.next(p, end, line);
-        if (!has_line && reader.problem())
-          bad_input(reader.problem()->message, text.name() + ":" + std::to_string(number), reader.problem()->hint);
+        if (const auto problem = has_line ? nullptr : reader.take_problem()) {
+          if (!skip_bad) bad_input(problem->message, text.name() + ":" + std::to_string(number), problem->hint);
+          leave_line(p, start, end);
+        }
         if (has_line) row(line, number);
         ++number;
         if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
@@ -161,10 +163,10 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
 }  // namespace
 
 void for_each_line(const InputFile& file, const LineFormat& format, Table table,
-                   const std::function<void(const Line&, uint64_t)>& row) {
+                   const std::function<void(const Line&, uint64_t)>& row, bool skip_bad) {
   const FileSource text = source_of(file, format);
   on_unchanged(text, [&] {
-    each_line(text, format, table, row);
+    each_line(text, format, table, row, skip_bad);
     return true;
   });
 }

@@ -33,9 +33,9 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const InputFile& file, 
 std::unique_ptr<Qrels> read_qrels(const TextSource& text, const LineFormat& format, unsigned threads);
 std::unique_ptr<Qrels> read_qrels(const InputFile& file, const LineFormat& format, unsigned threads = 1);
 
-/// Calls `row(line, number)` for every line of a table, in order.
+/// Calls `row(line, number)` for every line of a table, in order; an unusable one is an error, or passed over.
 void for_each_line(const InputFile& file, const LineFormat& format, Table table,
-                   const std::function<void(const Line&, uint64_t number)>& row);
+                   const std::function<void(const Line&, uint64_t number)>& row, bool skip_bad = false);
 
 /// Whether the first bytes of a file are text; an error otherwise.
 void require_text(Bytes head, const std::string& name);

@@ -21,7 +21,7 @@ def traces(gains: dict[str, bool]) -> list[dict[str, object]]:
             "system": system,
             "turns": [{"user": "q", "iterations": [
                 {"searches": [{"query": "a", "results": [
-                    {"url": f"https://example.org/{n}/{r}", **({"gain": r} if has_gains else {})}
+                    {"url": f"https://example.org/{system}/{n}/{r}", **({"gain": r} if has_gains else {})}
                     for r in range(3)
                 ]}]}
             ]}],

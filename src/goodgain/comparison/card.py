@@ -269,7 +269,7 @@ def _cost_line(costs: list[Pair], comparison: Comparison) -> tuple[Span, ...]:
 def _unit(pair: Pair) -> str:
     """The unit, unless the measure is named after it: "Searches 4.5", not "Searches 4.5 searches"."""
     unit = pair.measure.unit
-    return "" if unit.lower() == pair.measure.name.lower() else unit
+    return "" if unit.lower() == pair.measure.label.rstrip(" ↓↑").lower() else unit
 
 
 def _cost_words(pair: Pair) -> str:

@@ -22,7 +22,7 @@ from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
+from goodgain.labels.pairs import Pair, collected, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
@@ -288,6 +288,7 @@ def pairs_to_label(source: Any, identity: Any = None) -> Iterator[Pair]:
     """Pairs as they are, or those of traces; the first line or row tells which they are."""
     from goodgain.labels.traces import is_trace, trace_pairs
 
+    source = collected(source)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return read_pairs(path) if holds_pairs(path) else trace_pairs(path, identity)

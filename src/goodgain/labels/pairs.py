@@ -92,7 +92,7 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     if isinstance(source, str | os.PathLike):
         rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
-        rows = table_rows(load_table(source))
+        rows = table_rows(load_table(source, "pairs"))
     elif isinstance(source, Iterable):
         rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
     else:
@@ -111,6 +111,12 @@ def read_pairs(source: Any) -> Iterator[Pair]:
         raise InputError(
             "there are no pairs", where=display_name(os.fspath(source)), hint=f"rows are {_FORMS}"
         )
+
+
+def collected(source: Any) -> Any:
+    """The frame of a lazy frame (of polars), and anything else as it is."""
+    is_lazy = hasattr(source, "collect") and hasattr(source, "collect_schema")
+    return source.collect() if is_lazy else source
 
 
 def holds_pairs(path: str) -> bool:
