@@ -27,10 +27,11 @@ from goodgain.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeVar
+    from typing import Any, TypeVar, Unpack
 
     from goodgain._core import Plan, Scores
     from goodgain.io.sources import Source
+    from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
 
@@ -44,7 +45,7 @@ def evaluate(
     measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
-    preset: str = "default",
+    preset: Preset = "default",
     threads: int | None = None,
     memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -53,7 +54,7 @@ def evaluate(
     documents: Any = None,
     cover: float = 0.5,
     tokenizer: Any = None,
-    **policies: str,
+    **policies: Unpack[PolicyChoices],
 ) -> Evaluation:
     """Measure one or several runs against judgments.
 
@@ -233,11 +234,11 @@ class Evaluator:
         measures: Measures = DEFAULT_MEASURES,
         *,
         policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
+        preset: Preset = "default",
         threads: int | None = None,
         memory: int | str | None = None,
         skip_bad: bool = False,
-        **policies: str,
+        **policies: Unpack[PolicyChoices],
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
@@ -494,7 +495,7 @@ def recipe(
     policy: Policy | Mapping[str, str] | None,
     preset: str,
     skip_bad: bool,
-    **policies: str,
+    **policies: Any,
 ) -> tuple[Policy, Recipe]:
     """The validated policies and measures."""
     chosen = Policy.of(policy, preset, **policies)
