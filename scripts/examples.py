@@ -7,7 +7,7 @@ block with a title is a file of that name. "..." in an output stands for anythin
 blocks and fail if the output differs.
 
 --check changes nothing and fails if a page would change; --fresh also runs what sets up an environment (pip,
-make), as scripts/paths.py does in new ones.
+make) and blocks below <!-- fresh -->, as scripts/paths.py does in new ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PAGES = sorted(
     ]
 )
 BLOCK = re.compile(
-    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
+    r'^(?P<fresh><!-- fresh -->\n)?(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
     r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -81,6 +81,9 @@ class Shell:
 
     def run(self, command: str, status: int = 0) -> str:
         """What a command prints; a command that is expected to fail also prints its errors."""
+        if move := re.fullmatch(r"cd (\S+)", command):
+            os.chdir(move[1])  # every other command runs in a shell of its own
+            return ""
         folder = Path(sys.executable).parent
         with subprocess.Popen(
             ["bash", "-c", f"{self.programs}\n{command}"],
@@ -126,6 +129,8 @@ def run_page(page: Path, output: Callable[[str, str, str], str], fresh: bool = F
     def run_block(match: re.Match[str]) -> str:
         nonlocal last
         text = match["text"]
+        if match["fresh"] and not fresh:
+            return match[0]
         if match["title"]:
             path = Path(match["title"])
             path.parent.mkdir(parents=True, exist_ok=True)
