@@ -38,8 +38,8 @@ PAGES = sorted(
     ]
 )
 BLOCK = re.compile(
-    r'^(?P<fresh><!-- fresh -->\n)?(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
-    r"(?P<text>.*?)^```$",
+    r"^(?P<fresh><!-- fresh -->\n)?(?:<!-- exit (?P<status>\d+) -->\n)?"
+    r'```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
