@@ -18,6 +18,7 @@ import importlib
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ FOLDERS = ("", "cookbook", "guidance", "tutorials")
 PAGES = sorted(
     [
         ROOT / "README.md",
+        *(ROOT / "examples").glob("*/README.md"),
         *(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md")),
     ]
 )
@@ -52,6 +54,15 @@ pytest() { "$GOODGAIN_PYTHON" -m pytest -p no:cacheprovider "$@"; }
 pip() { :; }
 make() { :; }
 """
+
+
+def enter(page: Path, folder: Path) -> None:
+    """Go to the folder in which the blocks of a page run: an empty one, or a copy of its example."""
+    os.chdir(folder)
+    if page.is_relative_to(ROOT / "examples"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
+        os.chdir(folder / "examples" / page.parent.name)
 
 
 def has_blocks(page: Path) -> bool:
@@ -178,7 +189,7 @@ def main() -> int:
         if not has_blocks(page):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
+            enter(page, Path(folder))
             text = run_page(
                 page,
                 lambda _, actual, expected: expected if matches(expected, actual) else actual,

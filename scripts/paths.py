@@ -32,10 +32,10 @@ def follow(page: Path, wheel: Path, folder: Path) -> bool:
     """Whether all blocks of a page run, with the output that it shows, in a new environment."""
     environment = folder / "environment"
     venv.create(environment, with_pip=True)
-    constraint = folder / "constraints.txt"  # so that no release of an index is installed instead
-    constraint.write_text(f"goodgain @ {wheel.resolve().as_uri()}\n", encoding="utf-8")
+    constraint = folder / "constraints.txt"  # no other release of an index
+    constraint.write_text(f"goodgain=={wheel.name.split('-')[1]}\n", encoding="utf-8")
     settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    settings |= {"PIP_CONSTRAINT": str(constraint), "PIP_QUIET": "1"}
+    settings |= {"PIP_CONSTRAINT": str(constraint), "PIP_FIND_LINKS": str(wheel.resolve().parent)}
     done = subprocess.run(
         [environment / "bin/python", ROOT / "scripts/examples.py", "--check", "--fresh", page],
         env={**settings, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
