@@ -44,7 +44,6 @@ BLOCK = re.compile(
     r'```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 # In an environment that is set up already, its own programs are used and nothing is installed.
 PROGRAMS = """

@@ -67,14 +67,7 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert examples.run_page(page, check) == page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", examples.PAGES, ids=examples.page_id)
-def test_links_lead_somewhere(page: Path) -> None:
-    targets = examples.LINK.findall(page.read_text(encoding="utf-8"))
-    local = [target.partition("#")[0] for target in targets if "://" not in target]
-    assert [target for target in local if target and not (page.parent / target).exists()] == []
-
-
-@pytest.mark.parametrize("script", ["reference", "differences", "tables"])
+@pytest.mark.parametrize("script", ["reference", "differences", "tables", "peers"])
 def test_generated_text_is_up_to_date(script: str) -> None:
     done = subprocess.run(
         [sys.executable, SCRIPTS / f"{script}.py", "--check"], capture_output=True, text=True

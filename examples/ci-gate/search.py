@@ -1,4 +1,4 @@
-"""A keyword search over the handbook: BM25 over the text, with the words of the title counted more than once."""
+"""A keyword search over the handbook: BM25, with the words of titles counted more than once."""
 
 from __future__ import annotations
 

@@ -6,13 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "wide.hpp"
+
 namespace gg {
 
 using Bytes = std::string_view;
 
 inline uint64_t mix(uint64_t a, uint64_t b) {
-  const __uint128_t product = static_cast<__uint128_t>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  const Product product = multiply(a, b);
+  return product.low ^ product.high;
 }
 
 inline uint64_t load_8(const char* p) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "dict_members.hpp"
 #include "error.hpp"
 #include "python_values.hpp"
 
@@ -146,7 +147,7 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
     expect(static_cast<size_t>(PyDict_Size(docs)));
     if (PyDict_Size(docs)) scored.see(query, docs, true);
     PyObject *doc, *value;
-    Py_ssize_t place = 0;
+    Py_ssize_t place = each_plain_member(docs, 0, use);
     while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
     return false;
   }
@@ -300,10 +301,12 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
     if (!is_mapping(docs))
       bad_input("expected the judgments of query " + python_repr(query) + ", got " + python_repr(docs), name,
                 "judgments are {query: {document: gain}}");
-    PyObject *doc, *gain;
-    Py_ssize_t doc_place = 0;
-    while (PyDict_Next(docs, &doc_place, &doc, &gain))
+    const auto add = [&](PyObject* doc, PyObject* gain) {
       builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
+    };
+    PyObject *doc, *gain;
+    Py_ssize_t doc_place = each_plain_member(docs, 0, add);
+    while (PyDict_Next(docs, &doc_place, &doc, &gain)) add(doc, gain);
   }
   if (builder.empty()) bad_input("the judgments are empty", name);
   auto qrels = builder.finish(std::move(name), false);

@@ -113,7 +113,18 @@ class _LabelTable(AsFrames, Plottable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels(_LabelTable):
-    """The labels of one setting; iterating reads them from the store, so memory use stays constant."""
+    """The labels of one setting; iterating reads them from the store, so memory use stays constant.
+
+    >>> import goodgain as gg
+    >>> pairs = [("q1", "d1", "Where is it?", "Here."), ("q1", "d2", "Where is it?", "No idea.")]
+    >>> labels = gg.label(pairs, lambda request: 4 if request.document == "Here." else None)
+    >>> labels.to_dict()
+    {'q1': {'d1': 4.0}}
+    >>> labels.statuses
+    {'ok': 1, 'refused': 1}
+    >>> labels.to_qrels()["q1"]["d1"]
+    4.0
+    """
 
     store: Store
     setting: Setting

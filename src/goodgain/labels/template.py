@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from goodgain.labels.examples import Example
@@ -63,16 +64,12 @@ class Prompt:
     @classmethod
     def read(cls, path: Path) -> Prompt:
         """Read a prompt file."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             raise InputError(
                 f"prompt not found: '{path}'",
                 hint=f"pass a file or one of: {', '.join(BUILT_IN)}",
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the prompt: {error}", where=str(path)) from None
-        match = _FORM.fullmatch(text.replace("\r\n", "\n"))
+            )
+        match = _FORM.fullmatch(read_document(path))
         if not match:
             raise InputError(
                 "the file is not a prompt",
@@ -85,11 +82,15 @@ class Prompt:
         for field in ("{question}", "{document}"):
             if field not in user:
                 raise InputError(
-                    f"{field} is missing after '--- user' in the prompt", where=str(path)
+                    f"{field} is missing after '--- user' in the prompt",
+                    where=str(path),
+                    hint="the prompt must show both the question and the document",
                 )
         if low >= high:
             raise InputError(
-                f"the scale {low}-{high} must have at least two gains", where=str(path)
+                f"the scale {low}-{high} must have at least two gains",
+                where=str(path),
+                hint="scale: 0-4",
             )
         return cls(name=path.stem, low=low, high=high, system=system.strip(), user=user.strip())
 
@@ -220,10 +221,12 @@ def cut(text: str, limit: int) -> tuple[str, int | None]:
     """The text as valid UTF-8 of at most `limit` characters, and its full length if it was longer."""
     if limit < 1:
         raise UsageError(f"text_limit must be at least 1, got {limit}")
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
     return (text, None) if len(text) <= limit else (text[:limit], len(text))
 
 
 def tokens_of(text: str) -> int:
     """A conservative estimate of the tokens of a text, at three bytes each."""
-    return len(text.encode("utf-8", "replace")) // 3 + 1
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return size // 3 + 1

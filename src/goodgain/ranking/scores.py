@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
 
+    from goodgain._core import Scores
+
+    Native = tuple[Scores, list[int], bool]  # with columns, and whether queries without results are left out
+
     class Values(Protocol):
         """Where a run's values are: in the core, in a saved file, or on other machines."""
 
@@ -52,6 +56,9 @@ if TYPE_CHECKING:
 
         def coverage(self) -> Coverage:
             """How well judgments and run match."""
+
+        def native(self, label: str, bounds: Sequence[str]) -> Native | None:
+            """Where the core holds the values of a measure and its bounds, if it does."""
 
         def tables(self) -> tuple[Evaluator, Run]:
             """The evaluator of the judgments, and the run; InputError if they are gone."""
@@ -110,6 +117,10 @@ class ValuesInMemory:
         """The values of a measure, in the order of the queries."""
         raise NotImplementedError
 
+    def native(self, label: str, bounds: Sequence[str]) -> Native | None:
+        """Not in the core."""
+        return None
+
     def total(self, measure: Measure, bound: str) -> float:
         """The mean over queries, or the sum of counts."""
         return aggregate(measure, self.column(measure.label, bound))
@@ -124,7 +135,16 @@ class ValuesInMemory:
 
 
 class RunScores:
-    """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean."""
+    """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean.
+
+    >>> import goodgain as gg
+    >>> run = {"q1": ["a"], "q2": ["x", "b"]}
+    >>> scores, = gg.evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, "RR").runs
+    >>> scores["RR"]
+    0.75
+    >>> scores.per_query["q2"]
+    {'RR': 0.5}
+    """
 
     __slots__ = ("_measures", "_name", "_values")
 
@@ -193,6 +213,10 @@ class RunScores:
     def column(self, measure: str | Measure, bound: str = "") -> list[float]:
         """The values of a measure, in the order of `queries`; `bound` is "", "lower" or "upper"."""
         return self._values.column(self.measure(measure).label, bound)
+
+    def native(self, measure: Measure, bounds: Sequence[str] = ()) -> Native | None:
+        """Where the core holds the values of a measure and its bounds, if it does."""
+        return self._values.native(measure.label, bounds)
 
     def values(self, measure: str | Measure) -> NDArray[np.float64]:
         """The values of a measure as an array, in the order of `queries`."""
