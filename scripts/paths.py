@@ -36,9 +36,10 @@ def follow(page: Path, wheel: Path, folder: Path) -> bool:
     constraint.write_text(f"goodgain=={wheel.name.split('-')[1]}\n", encoding="utf-8")
     settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     settings |= {"PIP_CONSTRAINT": str(constraint), "PIP_FIND_LINKS": str(wheel.resolve().parent)}
+    settings |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run(
         [environment / "bin/python", ROOT / "scripts/examples.py", "--check", "--fresh", page],
-        env={**settings, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        env=settings,
         check=False,
     )
     return done.returncode == 0
