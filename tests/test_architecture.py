@@ -51,6 +51,7 @@ FREE = {
     "errors",
     "plugins",
     "records",
+    "threads",
     "_core",
     "_build",
     "",

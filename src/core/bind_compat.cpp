@@ -34,7 +34,10 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
   const size_t width = nb::len(names);
   PyObject *query, *docs;
   Py_ssize_t place = 0;
+  Breather breathe;
   while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
+    const nb::object key = nb::borrow(query);
+    breathe();
     const uint32_t q = query_number(*scores.qrels, query);
     if (q == IdTable::none) continue;
     const nb::object values = owned(PyDict_New());

@@ -77,16 +77,18 @@ class Arena {
     return {place, s.size()};
   }
 
+  /// Forgets everything, but keeps one block for what comes next.
   void clear() {
-    blocks_.clear();
-    next_ = nullptr;
-    left_ = 0;
+    if (!blocks_.empty()) blocks_.resize(1);
+    next_ = blocks_.empty() ? nullptr : blocks_[0].get();
+    left_ = blocks_.empty() ? 0 : first_size_;
   }
 
  private:
   void grow(size_t needed) {
     const size_t size = needed > block_size ? needed : block_size;
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    if (blocks_.size() == 1) first_size_ = size;
     next_ = blocks_.back().get();
     left_ = size;
   }
@@ -94,7 +96,7 @@ class Arena {
   static constexpr size_t block_size = 1 << 16;
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* next_ = nullptr;
-  size_t left_ = 0;
+  size_t left_ = 0, first_size_ = 0;
 };
 
 /// Numbers ids 0, 1, 2, ... in order of first appearance.

@@ -1,13 +1,9 @@
 #include "evaluate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <exception>
-#include <mutex>
 #include <set>
-#include <thread>
 
 #include "error.hpp"
 #include "kernels.hpp"
@@ -133,7 +129,8 @@ void fill_missing(Scores& scores, const Plan& plan) {
   if (plan.policy.missing == Missing::skip) return;
   Worker worker(*scores.qrels, plan);
   for (size_t q = 0; q < scores.in_run.size(); ++q)
-    if (!scores.in_run[q]) worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
+    if (pause_point(q); !scores.in_run[q])
+      worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
 }
 
 void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name) {
@@ -181,37 +178,6 @@ void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, con
   }
 }
 
-// --- threads ---
-
-void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work) {
-  threads = static_cast<unsigned>(std::min<size_t>(std::max(threads, 1u), n));
-  if (threads <= 1) {
-    for (size_t i = 0; i < n; ++i) work(i);
-    return;
-  }
-  // The error of the first task is reported, whatever the timing.
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  size_t error_at = n;
-  const auto loop = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < n;) {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (i < error_at) error_at = i, error = std::current_exception();
-        next.store(n);
-      }
-    }
-  };
-  std::vector<std::thread> pool;
-  for (unsigned t = 1; t < threads; ++t) pool.emplace_back(loop);
-  loop();
-  for (std::thread& thread : pool) thread.join();
-  if (error) std::rethrow_exception(error);
-}
-
 // --- a run file ---
 //
 // The file is divided into chunks that threads take in turn. Within a chunk, consecutive lines of one query form a
@@ -238,6 +204,7 @@ struct Chunk {
   IdTable unjudged;
   uint64_t documents = 0;
   BadRows bad;
+  const char* first_bad = nullptr;
 };
 
 /// Some problems leave a reader at the beginning of the line.
@@ -274,8 +241,10 @@ class FileEvaluation {
     };
     std::vector<Piece> pieces;
     IdTable unjudged;
-    for (const Chunk& chunk : chunks) {
+    for (Chunk& chunk : chunks) {
       scores.documents += chunk.documents;
+      // Finding a place means counting lines, so only do it for the example.
+      if (chunk.bad.count && !scores.bad.count) chunk.bad.example += " (" + file_.where(chunk.first_bad) + ")";
       scores.bad.join(chunk.bad);
       for (size_t u = 0; u < chunk.unjudged.size(); ++u) unjudged.add(chunk.unjudged[u]);
       for (const Segment& s : chunk.segments) pieces.push_back({s.query, s.begin, s.end, &chunk, s.result});
@@ -394,13 +363,15 @@ class FileEvaluation {
     };
 
     Line line{};
+    uint64_t lines = 0;
     for (const char* p = begin; p < stop;) {
+      pause_point(++lines);
       const char* start = p;
       if (!reader.next(p, file_end, line)) {
         if (const auto problem = reader.take_problem()) {
           if (!plan_.skip_bad) throw_line(*problem, start);
-          // Finding a place means counting lines, so only do it for the example.
-          chunk.bad.add(chunk.bad.count ? std::string() : problem->message + " (" + file_.where(start) + ")");
+          if (!chunk.bad.count) chunk.first_bad = start;
+          chunk.bad.add(problem->message);
           leave_line(p, start, file_end);
         }
         continue;
@@ -469,8 +440,8 @@ Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file,
                      const Plan& plan, unsigned threads) {
   require_text(Bytes(file.data(), file.size()), file.name());
   // A quoted field may contain line breaks, so such a file cannot be divided at them.
-  const bool divisible =
-      !(format.kind == LineFormat::Kind::delimited && format.quotes && std::memchr(file.data(), '"', file.size()));
+  const bool divisible = !(format.kind == LineFormat::Kind::delimited && format.quotes &&
+                           has_byte(file.data(), file.data() + file.size(), '"'));
   return with_reader(format, Table::run, [&](auto make_reader) {
     Scores scores = FileEvaluation(std::move(qrels), file, format.skip, divisible, plan, threads, make_reader).run();
     return complete(std::move(scores), plan, file.name());
@@ -486,6 +457,7 @@ void for_each_line(const MappedFile& file, const LineFormat& format, Table table
     Line line{};
     uint64_t number = 1 + static_cast<uint64_t>(std::count(file.data(), file.data() + format.skip, '\n'));
     for (const char* p = file.data() + format.skip; p < end;) {
+      pause_point(number);
       const char* start = p;
       const bool has_line = reader.next(p, end, line);
       if (!has_line && reader.problem())
@@ -526,7 +498,7 @@ bool for_each_line(Bytes text, const std::string& name, const LineFormat& format
 std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format) {
   QrelsBuilder builder;
   if (format.kind == LineFormat::Kind::trec && !format.has_aspects) builder.aspects_may_be_iterations();
-  builder.expect(static_cast<size_t>(std::count(file.data(), file.data() + file.size(), '\n')) + 1);
+  builder.expect(count_byte(file.data(), file.data() + file.size(), '\n') + 1);
   for_each_line(file, format, Table::qrels, [&](const Line& line, uint64_t number) {
     builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
   });

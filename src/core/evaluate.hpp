@@ -8,6 +8,7 @@
 
 #include "error.hpp"
 #include "lines.hpp"
+#include "parallel.hpp"
 #include "qrels.hpp"
 #include "ranking.hpp"
 #include "spec.hpp"
@@ -197,8 +198,5 @@ void require_text(Bytes head, const std::string& name);
 /// quoted field spans lines, or is not closed: then the rest of its file must be read along with it.
 bool for_each_line(Bytes text, const std::string& name, const LineFormat& format, Table table,
                    const std::function<void(const Line&)>& row, BadRows& bad);
-
-/// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the first exception.
-void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
 
 }  // namespace gg

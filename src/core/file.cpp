@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "error.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -75,9 +75,7 @@ void MappedFile::release(size_t begin, size_t end) const {
   if (begin < end) madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
-uint64_t MappedFile::line_of(const char* place) const {
-  return 1 + static_cast<uint64_t>(std::count(data_, place, '\n'));
-}
+uint64_t MappedFile::line_of(const char* place) const { return 1 + count_byte(data_, place, '\n'); }
 
 std::string MappedFile::where(const char* place) const { return name_ + ":" + std::to_string(line_of(place)); }
 

@@ -77,6 +77,7 @@ std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
   const nb::object capsule = source.attr("__arrow_c_stream__")();
   auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (!stream) throw nb::python_error();
+  const Unlocked release;
   return std::make_unique<ArrowTable>(*stream, std::move(name));
 }
 
@@ -84,7 +85,9 @@ std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
 template <class ForEach>
 nb::tuple columns_of(ForEach&& for_each) {
   nb::list query, doc, value, target, aspect;
+  Breather breathe;
   for_each([&](const Line& line, uint64_t) {
+    breathe();
     query.append(to_python(line.query));
     doc.append(to_python(line.doc));
     value.append(line.value);
@@ -150,7 +153,7 @@ NB_MODULE(_core, m) {
       .def_static("from_file",
                   [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
                     const LineFormat how = read_line_format(format);
-                    const nb::gil_scoped_release release;
+                    const Unlocked release;
                     const MappedFile file(fd, std::move(name));
                     return read_qrels(file, how);
                   })
@@ -175,7 +178,11 @@ NB_MODULE(_core, m) {
                      return nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where),
                                            to_python(e.hint));
                    })
-      .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
+      .def("merged",
+           [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> {
+             const Unlocked release;
+             return q.merged(first);
+           })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
       .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
         const uint32_t i = q.find(query);
@@ -210,7 +217,7 @@ NB_MODULE(_core, m) {
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              const MappedFile file(fd, std::move(name));
              return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
            })
@@ -220,7 +227,7 @@ NB_MODULE(_core, m) {
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
       .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
         const ColumnNames names = read_columns(columns);
-        const nb::gil_scoped_release release;
+        const Unlocked release;
         return table.evaluate(p.qrels, names, *p.plan, p.threads);
       });
 
@@ -233,7 +240,7 @@ NB_MODULE(_core, m) {
       .def("qrels",
            [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
              const ColumnNames names = read_columns(columns);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return t.qrels(names);
            })
       .def("rows", [](const ArrowTable& t, nb::dict columns, bool is_run) {
@@ -311,6 +318,7 @@ NB_MODULE(_core, m) {
   m.def("measure_list", [](std::vector<double> gains, nb::dict options) {
     const Spec spec = read_spec(options);
     if (!spec.kernel) throw Error(ErrorKind::measure, "a list of gains needs a kernel");
+    const UnlockedIf release(gains.size() > 100'000);
     std::vector<double> sorted = gains;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     QueryJudgments query;
@@ -329,7 +337,9 @@ NB_MODULE(_core, m) {
 
   m.def("gain_loss", [](std::vector<double> list, std::vector<double> missing, std::vector<double> worths,
                         nb::dict options, bool inverted, double max_rank, bool normalise) {
-    return gain_loss(list, missing, std::move(worths), read_spec(options), inverted, max_rank, normalise);
+    const Spec spec = read_spec(options);
+    const UnlockedIf release(list.size() + missing.size() > 100'000);
+    return gain_loss(list, missing, std::move(worths), spec, inverted, max_rank, normalise);
   });
 
   bind_packed(m);

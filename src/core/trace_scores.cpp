@@ -49,7 +49,7 @@ class ManyTraces {
       for (size_t g = batches[i].first; g < batches[i].second; ++g) score_group(groups_[g], worker, grouped[i]);
     });
     std::sort(errors_.begin(), errors_.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-    if (!errors_.empty() && !options_.skip_bad) throw errors_.front().second;
+    if (!errors_.empty() && !options_.skip_bad) throw located(errors_.front().first, errors_.front().second);
     return assemble(pieces, grouped);
   }
 
@@ -75,6 +75,7 @@ class ManyTraces {
     }
     const size_t begin = at;
     while (at < limit) {
+      pause_point();
       const LinePlace place{section.text, at};
       const Bytes line = line_at(place);
       at = static_cast<size_t>(line.data() + line.size() - text.data()) + 1;
@@ -143,14 +144,19 @@ class ManyTraces {
       work();
       return true;
     } catch (const Error& e) {
-      const Bytes before = texts_[place.text].text.substr(0, place.at);
-      const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-      const std::string where = texts_[place.text].name + ":" + std::to_string(line);
       const std::lock_guard lock(mutex_);
-      errors_.emplace_back(place, Error(e.kind, e.what(), e.where.empty() ? where : e.where, e.hint));
+      errors_.emplace_back(place, e);
       first_bad_ = std::min<uint64_t>(first_bad_, packed);
       return false;
     }
+  }
+
+  /// The error with its line, which is counted only for errors that somebody will read.
+  Error located(LinePlace place, const Error& e) const {
+    if (!e.where.empty()) return e;
+    const char* text = texts_[place.text].text.data();
+    const uint64_t line = 1 + count_byte(text, text + place.at, '\n');
+    return Error(e.kind, e.what(), texts_[place.text].name + ":" + std::to_string(line), e.hint);
   }
 
   void score_section(LinePlace section, Piece& piece) {
@@ -249,7 +255,7 @@ class ManyTraces {
     for (const auto& [place, error] : errors_) {
       TraceScores& scores = all[place.text];
       ++scores.totals.skipped;
-      if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(error);
+      if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(located(place, error));
     }
     return all;
   }

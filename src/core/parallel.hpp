@@ -1,0 +1,39 @@
+// Work on several threads that a signal can stop.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace gg {
+
+/// While one is alive, `pause_point` on its thread calls `poll` some fifty times a second. `poll` throws to stop the
+/// work, on all threads.
+class Polling {
+ public:
+  explicit Polling(void (*poll)());
+  ~Polling();
+  Polling(const Polling&) = delete;
+  Polling& operator=(const Polling&) = delete;
+
+ private:
+  void (*before_)();
+};
+
+/// A place where work may be abandoned. Long loops call it every few milliseconds.
+void pause_point();
+
+/// The same for loops whose steps are short: looks only at every 1,024th of them.
+inline void pause_point(uint64_t step) {
+  if (step % 1024 == 0) pause_point();
+}
+
+/// Whether a byte occurs, in blocks, so that a signal need not wait for the end of a large file.
+bool has_byte(const char* begin, const char* end, char byte);
+/// How often a byte occurs, likewise.
+uint64_t count_byte(const char* begin, const char* end, char byte);
+
+/// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the exception of the first i. With fewer
+/// threads than wanted, because the system has no more, it takes longer.
+void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
+
+}  // namespace gg
