@@ -261,17 +261,17 @@ void bind_traces(nb::module_& m) {
     for (const char* name : gain_columns()) names.append(name);
     return names;
   });
-  m.def("normal_form", [](const std::string& text) {
+  m.def("normal_form", [](const Text& text) {
     std::string normal;
     {
-      const UnlockedIf release(text.size() > 100'000);
-      normal = normal_form(text);
+      const UnlockedIf release(text.bytes.size() > 100'000);
+      normal = normal_form(text.bytes);
     }
     return to_python(normal);
   });
-  m.def("without_markup", [](const std::string& text) {
+  m.def("without_markup", [](const Text& text) {
     std::string scratch;
-    return to_python(without_markup(text, scratch));
+    return to_python(without_markup(text.bytes, scratch));
   });
   m.def("text_citations", [](nb::bytes text, nb::set names) {
     nb::list all;
@@ -297,15 +297,15 @@ void bind_traces(nb::module_& m) {
                          double max_gain) { return cluster(rules, {list.c_str(), list.size()}, max_gain); })
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
       .def("reduce_url",
-           [](const Rules& rules, const std::string& url) {
-             const ReducedUrl reduced = rules.urls.reduce(url);
+           [](const Rules& rules, const Text& url) {
+             const ReducedUrl reduced = rules.urls.reduce(url.bytes);
              nb::list parameters;
              for (const ReducedUrl::Parameter& p : reduced.parameters)
                parameters.append(nb::make_tuple(to_python(p.name), to_python(p.value)));
              return nb::make_tuple(to_python(reduced.page), parameters, to_python(rules.urls.names(reduced.aliases)));
            })
       .def("label_keys",
-           [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
+           [](const Rules& rules, const Text& name) { return string_list(label_keys(name.bytes, rules.urls)); })
       .def(
           "counted",
           [](const Rules& rules, nb::list lines, std::shared_ptr<const Qrels> labels, nb::dict options) {

@@ -183,9 +183,23 @@ NB_MODULE(_core, m) {
              const Unlocked release;
              return q.merged(first);
            })
+      .def("state",
+           [](const Qrels& q) {
+             std::string state;
+             {
+               const Unlocked release;
+               state = q.state();
+             }
+             return nb::bytes(state.data(), state.size());
+           })
+      .def_static("from_state",
+                  [](nb::bytes state) -> std::shared_ptr<Qrels> {
+                    const Unlocked release;
+                    return Qrels::from_state(Bytes(state.c_str(), state.size()));
+                  })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
-      .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
-        const uint32_t i = q.find(query);
+      .def("judgments_of", [](const Qrels& q, const Text& query) -> nb::object {
+        const uint32_t i = q.find(query.bytes);
         if (i == IdTable::none) return nb::none();
         nb::dict gains;
         for (size_t d = 0; d < q[i].docs.size(); ++d) gains[to_python(q[i].docs[d])] = q[i].gains[d];

@@ -66,6 +66,11 @@ void with_bytes(nanobind::handle text, Use&& use) {
   use(bytes_of(to_bytes(text)));
 }
 
+/// A Python string as an argument: bytes, whatever they are.
+struct Text {
+  std::string bytes;
+};
+
 /// repr(object), shortened for a message.
 std::string python_repr(nanobind::handle object);
 
@@ -91,3 +96,22 @@ nanobind::object numpy_array(std::vector<T> values) {
 }
 
 }  // namespace gg
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<gg::Text> {
+  NB_TYPE_CASTER(gg::Text, const_name("str"))
+
+  bool from_python(handle text, uint8_t, cleanup_list*) noexcept {
+    if (!PyUnicode_Check(text.ptr())) return false;
+    try {
+      gg::with_bytes(text, [this](gg::Bytes bytes) { value.bytes = bytes; });
+      return true;
+    } catch (...) {  // a surrogate that is no byte, or no memory
+      return false;
+    }
+  }
+};
+
+}  // namespace nanobind::detail

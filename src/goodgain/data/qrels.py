@@ -39,6 +39,20 @@ class Qrels(metaclass=ConstructorHints):
         with core_errors():
             object.__setattr__(self, "table", _read(resolved))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The judgments themselves, so that a copy needs neither the file nor the frame they came from."""
+        from dataclasses import replace
+
+        source = self.source if self.source.stat else replace(self.source, value=None)
+        return {"table": self.table.state(), "source": source}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from goodgain import _core
+
+        with core_errors():
+            object.__setattr__(self, "table", _core.Qrels.from_state(state["table"]))
+        object.__setattr__(self, "source", state["source"])
+
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
         """The table itself, or judgments read from anything else, labels and label stores too."""

@@ -187,7 +187,18 @@ def _first_values(table: Any) -> list[Any]:
 class Evaluator:
     """Judgments and measures prepared once for any number of runs, as in training loops."""
 
-    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = (
+        "core",
+        "measures",
+        "missing",
+        "places",
+        "policy",
+        "prepared",
+        "preset",
+        "qrels",
+        "skip_bad",
+        "threads",
+    )
 
     def __init__(
         self,
@@ -202,6 +213,7 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.threads, self.skip_bad = threads, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -232,6 +244,14 @@ class Evaluator:
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "threads", "skip_bad")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:
