@@ -7,7 +7,7 @@ SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp'
 CORE := $(shell find src/core tests/native -name '*.cpp' -o -name '*.hpp')
 QUICK := -n 2 -m "not slow and not spark and not browser"
 
-.PHONY: demo quick test check check-native coverage hooks bench fuzz soak docs clean
+.PHONY: demo quick test check check-native coverage hooks bench fuzz soak docs site clean
 
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
@@ -92,9 +92,18 @@ docs: $(VENV)/tested-with
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/differences.py
 	$(BIN)/python scripts/tables.py
+	$(BIN)/python scripts/peers.py --probe
 	$(BIN)/python scripts/examples.py
 	$(BIN)/python scripts/picture.py docs/demo.svg $(BIN)/goodgain demo
 	$(BIN)/python scripts/plots.py docs/plots
+
+# The documentation site, in build/site/html: static, readable from disk. Only the set-up uses the network; a warning fails.
+site: $(VENV)/site-tools
+	$(BIN)/python scripts/site/build.py
+
+$(VENV)/site-tools: $(VENV)/installed pyproject.toml
+	$(BIN)/pip install --quiet --group site
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist

@@ -37,7 +37,7 @@ def run(context: Context) -> Section:
         ],
         text=(
             f"{context.queries:,} queries of {data.DEPTH:,} documents as a dict of dicts, "
-            "judgements likewise, five measures, all in one process."
+            "judgments likewise, five measures, all in one process."
         ),
         bars=[
             at_least(f"dicts: {what} over {PEER}", BAR, ratio(best.get(PEER), best.get(what)))

@@ -57,7 +57,7 @@ def _bar(what: str, wanted: float, got: float, unit: str) -> Bar:
 
 
 def _work(queries: int, repeats: int) -> dict[str, Any]:
-    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "report"))
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "reports"))
     from page_results import many_queries
 
     comparison, texts = many_queries(queries, DEPTH)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodgain import evaluate, parse
-from goodgain.measures import definitions
+from goodgain.measures import Definition, definitions
 from goodgain.ranking.policy import CHOICES, PRESETS
 from goodgain.ranking.presets import RULES
 
@@ -234,19 +234,24 @@ def _measures() -> str:
     ]
     for d in definitions("ranked", "cost"):
         names = "; ".join(f"{tool}: `{name}`" for tool, name in d.elsewhere.items())
-        differs = []
-        for tool in TOOLS:
-            for rule in RULES[tool]:
-                if d.name in rule.measures:
-                    form = {True: "@k", False: " without a cut-off", None: ""}[rule.cutoff]
-                    policy = ", ".join(f"{k}={v}" for k, v in rule.policy.items())
-                    differs.append(
-                        f"{_name(tool)}{form}: {rule.why}" + (f" ({policy})" if policy else "")
-                    )
         lines.append(
-            f"| `{d.name}` | {names or 'only in goodgain'} | {'; '.join(differs) or '-'} |\n"
+            f"| `{d.name}` | {names or 'only in goodgain'} | {'; '.join(differing(d)) or '-'} |\n"
         )
     return "".join(lines)
+
+
+def differing(d: Definition) -> list[str]:
+    """What other tools do differently in a measure, apart from the policies: a sentence for each."""
+    sentences = []
+    for tool in TOOLS:
+        for rule in RULES[tool]:
+            if d.name in rule.measures:
+                form = {True: "@k", False: " without a cut-off", None: ""}[rule.cutoff]
+                policy = ", ".join(f"{k}={v}" for k, v in rule.policy.items())
+                sentences.append(
+                    f"{_name(tool)}{form}: {rule.why}" + (f" ({policy})" if policy else "")
+                )
+    return sentences
 
 
 def _not_reproduced() -> str:

@@ -1,14 +1,24 @@
 """Run the code blocks of README.md and docs/, and update their output: python scripts/examples.py [PAGE ...].
 
-Python blocks of a page share one namespace. In console blocks, lines that start with "$ " are run, and the
-lines below are their output. The tests run the same blocks and fail if the output differs.
+Python blocks of a page share one namespace; an `output` block after one is what it printed. In console
+blocks, lines that start with "$ " are run, and the lines below are their output; a comment such as
+<!-- exit 1 --> before the block says which status they end with (and then standard error is shown, too). A
+block with a title is a file of that name. "..." in an output stands for anything. The tests run the same
+blocks and fail if the output differs.
+
+--check changes nothing and fails if a page would change; --fresh also runs what sets up an environment (pip,
+make), as scripts/paths.py does in new ones.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import importlib
+import io
 import os
 import re
-import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,68 +29,169 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+FOLDERS = ("", "cookbook", "guidance", "tutorials")
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        *(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md")),
+    ]
+)
+BLOCK = re.compile(
+    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+# In an environment that is set up already, its own programs are used and nothing is installed.
+PROGRAMS = """
+python() { "$GOODGAIN_PYTHON" "$@"; }
+goodgain() { "$GOODGAIN_PYTHON" -m goodgain "$@"; }
+pytest() { "$GOODGAIN_PYTHON" -m pytest -p no:cacheprovider "$@"; }
+pip() { :; }
+make() { :; }
+"""
 
 
 def has_blocks(page: Path) -> bool:
     """Whether a page has anything to run."""
-    return BLOCK.search(page.read_text(encoding="utf-8")) is not None
+    blocks = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return any(block["kind"] in ("python", "console") for block in blocks)
 
 
-def run_page(page: Path, output: Callable[[str, str], str]) -> str:
+def page_id(page: Path) -> str:
+    """The name of a page in the tests: docs/cookbook/data.md is cookbook/data.md."""
+    return page.relative_to(ROOT).as_posix().removeprefix("docs/")
+
+
+def matches(expected: str, actual: str) -> bool:
+    """Whether an output is the expected one, in which "..." stands for anything."""
+    pattern = ".*".join(map(re.escape, expected.split("...")))
+    return re.fullmatch(pattern, actual, re.DOTALL) is not None
+
+
+class Shell:
+    """Runs commands in the current folder, and ends what they left running."""
+
+    def __init__(self, fresh: bool = False) -> None:
+        """With `fresh`, pip and make do what they say."""
+        self.programs = "" if fresh else PROGRAMS
+        self.sessions: list[int] = []
+
+    def run(self, command: str, status: int = 0) -> str:
+        """What a command prints; a command that is expected to fail also prints its errors."""
+        folder = Path(sys.executable).parent
+        with subprocess.Popen(
+            ["bash", "-c", f"{self.programs}\n{command}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if status else subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={
+                **os.environ,
+                "COLUMNS": "100",
+                "GOODGAIN_PYTHON": sys.executable,
+                "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+                # Whoever follows a page clones the repository; here it is this one.
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": f"url.{ROOT}.insteadOf",
+                "GIT_CONFIG_VALUE_0": "https://github.com/goodgain/goodgain",
+            },
+        ) as process:
+            self.sessions.append(process.pid)
+            output, errors = process.communicate()
+        if process.returncode != status:
+            raise RuntimeError(
+                f"{command}\nexit status {process.returncode}\n{output}{errors or ''}"
+            )
+        return output.strip("\n")
+
+    def close(self) -> None:
+        """End the servers that a page started."""
+        for session in self.sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(session, signal.SIGTERM)
+
+
+def run_page(page: Path, output: Callable[[str, str, str], str], fresh: bool = False) -> str:
     """Run the blocks of a page in the current folder; the page with the output that `output` returns.
 
-    `output` is called with each command and the output that the page shows for it.
+    `output` is called with each command or Python block, what it printed, and the output on the page.
     """
     namespace: dict[str, object] = {"__name__": f"docs_{page.stem}"}
+    shell = Shell(fresh)
+    last = ("", "")  # Python block, and what it printed
 
     def run_block(match: re.Match[str]) -> str:
-        kind, text = match.groups()
-        if kind == "python":
-            exec(compile(text, str(page), "exec"), namespace)
-            return match[0]
-        return f"```console\n{COMMAND.sub(run_command, text)}```"
+        nonlocal last
+        text = match["text"]
+        if match["title"]:
+            path = Path(match["title"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif match["kind"] == "python":
+            importlib.invalidate_caches()  # a command may have installed something
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(text, str(page), "exec"), namespace)
+            last = (text, printed.getvalue())
+        elif match["kind"] == "output":
+            lines = output(last[0], last[1].strip("\n"), text.strip("\n"))
+            return f"```output\n{lines}\n```"
+        elif match["kind"] == "console":
+            status = int(match["status"] or 0)
+            lines = COMMAND.sub(lambda command: run_command(command, status), text)
+            return match[0].removesuffix(f"{text}```") + f"{lines}```"
+        return match[0]
 
-    def run_command(match: re.Match[str]) -> str:
-        lines = output(match[1], match[2].strip("\n"))
+    def run_command(match: re.Match[str], status: int) -> str:
+        lines = output(match[1], shell.run(match[1], status), match[2].strip("\n"))
         return f"$ {match[1]}\n" + (f"{lines}\n" if lines else "")
 
-    return BLOCK.sub(run_block, page.read_text(encoding="utf-8"))
+    path, sys.path[:] = sys.path[:], ["", *sys.path]  # files of the page can be imported
+    try:
+        return BLOCK.sub(run_block, page.read_text(encoding="utf-8"))
+    finally:
+        sys.path[:] = path
+        shell.close()
 
 
-def run(command: str) -> str:
-    """What a `goodgain` command prints."""
-    words = shlex.split(command)
-    if words[0] != "goodgain":
-        raise ValueError(f"not a goodgain command: {command}")
-    done = subprocess.run(
-        [sys.executable, "-m", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100"},
-        check=False,
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{command}\n{done.stderr}")
-    return done.stdout.strip("\n")
-
-
-def main() -> None:
-    """Update the pages."""
-    for page in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
+def main() -> int:
+    """Update or check the pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pages", nargs="*", type=Path)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    options = parser.parse_args()
+    changed = 0
+    for page in [page.resolve() for page in options.pages] or PAGES:
         if not has_blocks(page):
             continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            text = run_page(page, lambda command, _: run(command))
+            text = run_page(
+                page,
+                lambda _, actual, expected: expected if matches(expected, actual) else actual,
+                options.fresh,
+            )
             os.chdir(ROOT)
         if text != page.read_text(encoding="utf-8"):
-            page.write_text(text, encoding="utf-8")
-            print(f"updated {page.relative_to(ROOT)}")
+            changed += 1
+            if options.check:
+                sys.stdout.writelines(difference(page, text))
+            else:
+                page.write_text(text, encoding="utf-8")
+                print(f"updated {page.relative_to(ROOT)}")
+    return int(options.check and changed > 0)
+
+
+def difference(page: Path, text: str) -> list[str]:
+    """The lines of a page that would change."""
+    import difflib
+
+    before = page.read_text(encoding="utf-8").splitlines(keepends=True)
+    return list(difflib.unified_diff(before, text.splitlines(keepends=True), str(page), "now"))
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,6 +1,6 @@
-"""Take the screenshots of docs/report.md, docs/agentic.md and docs/judge.md: page_pictures.py [NAME ...].
+"""Take the screenshots of docs/report.md, gallery.md, agentic.md and judge.md: page_pictures.py [NAME ...].
 
-Needs Chromium and playwright.
+Needs Chromium, playwright and Pillow.
 """
 
 import shutil
@@ -8,8 +8,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from picture_pages import PAGES, saved_results
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import goodgain
@@ -19,8 +24,12 @@ from goodgain.judging.items import Item
 from goodgain.judging.labels_desk import LabelsDesk
 from goodgain.judging.scales import grades
 from goodgain.judging.sides_desk import SideItem, SidesDesk
+from goodgain.reports.view import Library, Viewer
 
 DOCS = Path(__file__).parent.parent / "docs"
+
+
+COLOURS = 256  # of a picture; a page has few, and the files are a third of the size
 
 
 def summary(page: Page) -> None:
@@ -32,73 +41,197 @@ def unfold(page: Page) -> None:
     page.locator("#folds").click()
 
 
-def differences(page: Page) -> None:
-    """Matrices and charts of the differences."""
-    page.locator("#differences summary").first.click()
-    page.locator("#differences").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+def section(name: str) -> Callable[[Page], None]:
+    """One section, unfolded, at the top of the screen."""
+
+    def prepare(page: Page) -> None:
+        page.locator(f"#{name} summary").first.click()
+        page.locator(f"#{name}").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        for canvas in page.locator(f"#{name} .canvas").all():
+            canvas.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+            canvas.locator("svg").wait_for(state="attached")
+        page.locator(f"#{name}").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+
+    return prepare
 
 
 def query(page: Page) -> None:
     """A query's ranked lists."""
     unfold(page)
-    page.locator("#table-queries .open", has_text="q017").click()
+    page.evaluate("location.hash = 'query=q017'")
     page.get_by_label("Measure of the contributions").select_option("MRR(rel=2)")
     page.locator("dialog .lists").evaluate("e => e.parentElement.scrollIntoView()")
+
+
+def first_query(page: Page) -> None:
+    """The query with the worst regression."""
+    unfold(page)
+    page.locator("#table-queries .open").first.click()
+    page.locator("dialog[open] h2").wait_for()
+
+
+def table_of_queries(page: Page) -> None:
+    """The table of queries with the worst regressions first."""
+    page.locator("#queries summary").first.click()
+    page.locator("#table-queries").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
 
 
 def replay(page: Page) -> None:
     """A conversation, replayed up to its third search."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.get_by_role("slider").fill("3")
 
 
 def timeline(page: Page) -> None:
     """The timeline of a conversation."""
     unfold(page)
-    page.locator("#table-conversations .open", has_text="q004").click()
+    page.locator("#table-conversations input").first.fill("q004")
+    page.locator("#table-conversations .open", has_text="q004").first.click()
     page.locator("dialog .timeline").evaluate("e => e.scrollIntoView()")
 
 
-def phone_query(page: Page) -> None:
-    """The table of queries with the worst regressions first."""
-    page.locator("#queries summary").first.click()
-    page.locator("#table-queries").evaluate("e => e.scrollIntoView()")
+def two_agents(page: Page) -> None:
+    """A conversation of two agents, compared."""
+    unfold(page)
+    page.locator("#table-conversations .open").first.click()
+    page.locator("dialog[open] h2").wait_for()
 
 
-# Name: width, height, colour scheme, and what to do before the screenshot.
+@dataclass(frozen=True)
+class Picture:
+    """Which page, how large, and what to do before the screenshot."""
+
+    page: str
+    prepare: Callable[[Page], None] = summary
+    width: int = 1280
+    height: int = 800
+    colours: str = "light"
+    is_whole: bool = False  # all of the page, not only the first screen
+    is_printed: bool = False
+
+
 PICTURES = {
-    "report-summary": (1280, 800, "light", summary),
-    "report-differences": (1280, 1400, "light", differences),
-    "report-query": (1280, 800, "dark", query),
-    "report-replay": (1280, 800, "light", replay),
-    "report-phone": (390, 780, "light", summary),
-    "timeline": (1180, 760, "light", timeline),
+    "report-summary": Picture("demo"),
+    "report-differences": Picture("demo", section("differences"), height=1400),
+    "report-query": Picture("demo", query, colours="dark"),
+    "report-replay": Picture("demo", replay),
+    "report-phone": Picture("demo", width=390, height=780),
+    "timeline": Picture("demo", timeline, width=1180, height=760),
+    "pictures/one-system": Picture("one-system"),
+    "pictures/two-systems": Picture("two-systems"),
+    "pictures/two-systems-dark": Picture("two-systems", colours="dark"),
+    "pictures/fourteen-systems": Picture("fourteen-systems", is_whole=True),
+    "pictures/fourteen-systems-differences": Picture(
+        "fourteen-systems", section("differences"), height=1300
+    ),
+    "pictures/fourteen-systems-phone": Picture("fourteen-systems", width=390, height=1500),
+    "pictures/sixty-systems": Picture("sixty-systems", is_whole=True),
+    "pictures/sixty-systems-differences": Picture(
+        "sixty-systems", section("differences"), height=1300
+    ),
+    "pictures/one-query": Picture("one-query"),
+    "pictures/many-queries": Picture("many-queries", table_of_queries, height=900),
+    "pictures/query": Picture("two-systems", first_query, height=1500),
+    "pictures/query-phone": Picture("two-systems", first_query, width=390, height=1500),
+    "pictures/agents": Picture("agents"),
+    "pictures/agents-dark": Picture("agents", section("agentic"), height=1500, colours="dark"),
+    "pictures/agents-unlabelled": Picture("agents-unlabelled"),
+    "pictures/two-agents": Picture("agents", two_agents, height=1500),
+    "pictures/print": Picture("two-systems", width=794, height=1600, is_printed=True),
 }
 
 
 def main() -> None:
-    """Write the demo's page and take the screenshots."""
+    """Write the pages and take the screenshots."""
+    names = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = Path(folder) / "demo.html"
-        command = [sys.executable, "-m", "goodgain", "demo", "-q", "--report", str(path)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        for name in sys.argv[1:] or PICTURES:
-            width, height, colours, prepare = PICTURES[name]
-            page = browser.new_page(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if colours == "dark" else "light",
-            )
-            page.goto(path.as_uri())
-            prepare(page)
-            page.wait_for_timeout(500)
-            page.screenshot(path=DOCS / f"{name}.png")
-        if not sys.argv[1:]:
+        pages: dict[str, Path] = {}
+        for name, picture in PICTURES.items():
+            if names and name not in names:
+                continue
+            if picture.page not in pages:
+                pages[picture.page] = write_page(picture.page, Path(folder))
+            take_page(browser, pages[picture.page], name, picture)
+        if not names or {"pictures/view", "pictures/view-history"} & {*names}:
+            view_pictures(browser, Path(folder) / "results")
+        if not names or any(name.startswith("judge") for name in names):
             judging_pictures(browser, Path(folder))
         browser.close()
+
+
+def write_page(name: str, folder: Path) -> Path:
+    """A page of made results, or that of the demo."""
+    path = folder / f"{name}.html"
+    if name == "demo":
+        command = [sys.executable, "-m", "goodgain", "demo", "-q", "--report", str(path)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    else:
+        PAGES[name](path)
+    return path
+
+
+def take_page(browser: Browser, path: Path, name: str, picture: Picture) -> None:
+    """Open the page, prepare it, and take the screenshot."""
+    page = browser.new_page(
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme="dark" if picture.colours == "dark" else "light",
+    )
+    page.goto(path.as_uri())
+    picture.prepare(page)
+    if picture.is_printed:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.locator(".canvas svg").last.wait_for(state="attached")
+    page.mouse.move(0, 0)  # nothing is marked below the pointer
+    page.wait_for_timeout(500)
+    screenshot(page, name, full_page=picture.is_whole)
+    page.close()
+
+
+def screenshot(page: Page, name: str, **options: bool) -> None:
+    """Keep a screenshot with few colours."""
+    path = DOCS / f"{name}.png"
+    path.parent.mkdir(exist_ok=True)
+    page.screenshot(path=path, **options)  # type: ignore[arg-type]
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(
+            COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+        few.save(path, optimize=True)
+
+
+@contextmanager
+def served(server: JudgingServer | Viewer) -> Iterator[None]:
+    """A server in a thread."""
+    with server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield
+        server.shutdown()
+        thread.join()
+
+
+def view_pictures(browser: Browser, folder: Path) -> None:
+    """The viewer: the table of results, and the history of a measure."""
+    saved_results(folder)
+    viewer = Viewer(Library(folder))
+    with served(viewer):
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(viewer.url)
+        page.locator("#table-results tbody tr").nth(12).wait_for()
+        page.wait_for_timeout(500)
+        screenshot(page, "pictures/view")
+        page.get_by_label("Measure over time").select_option("nDCG@10")
+        page.get_by_role("button", name="History").click()
+        page.frame_locator("#page").locator(".canvas svg").first.wait_for()
+        page.wait_for_timeout(500)
+        screenshot(page, "pictures/view-history")
+        page.close()
 
 
 GUIDELINES = """# How we judge
@@ -152,9 +285,8 @@ def judging_pictures(browser: Browser, folder: Path) -> None:
 
 def take(browser: Browser, desk: object, name: str, width: int, colours: str, keys: str) -> None:
     """Start as an annotator, press keys, and take a screenshot."""
-    with JudgingServer(desk) as server:  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    server = JudgingServer(desk)  # type: ignore[arg-type]
+    with served(server):
         page = browser.new_page(
             viewport={"width": width, "height": 800},
             color_scheme=colours,  # type: ignore[arg-type]
@@ -172,10 +304,8 @@ def take(browser: Browser, desk: object, name: str, width: int, colours: str, ke
         if name == "judge":
             page.keyboard.press("g")
         page.wait_for_timeout(300)
-        page.screenshot(path=DOCS / f"{name}.png")
+        screenshot(page, name)
         page.close()
-        server.shutdown()
-        thread.join()
 
 
 if __name__ == "__main__":

@@ -86,15 +86,19 @@ class Supposed {
   /// The value if the first or last `count` unjudged documents had the highest gain.
   double value(const Spec& s, uint32_t count, bool first) {
     const auto docs = base_.query->gains.size();
-    gains_.assign(base_.query->gains.begin(), base_.query->gains.end());
+    if (gains_.empty()) gains_.assign(base_.query->gains.begin(), base_.query->gains.end());
     gains_.resize(docs + count, top_);
     sorted_.assign(count, top_);
     sorted_.insert(sorted_.end(), base_.query->gains_sorted.begin(), base_.query->gains_sorted.end());
-    hits_.assign(base_.hits.begin(), base_.hits.end());
     const size_t skip = first ? 0 : unjudged_.size() - count;
-    for (uint32_t i = 0; i < count; ++i) hits_.push_back({unjudged_[skip + i], static_cast<uint32_t>(docs + i)});
-    std::inplace_merge(hits_.begin(), hits_.end() - count, hits_.end(),
-                       [](const Hit& a, const Hit& b) { return a.rank < b.rank; });
+    hits_.clear();
+    size_t next = 0;
+    for (const Hit& hit : base_.hits) {
+      for (; next < count && unjudged_[skip + next] < hit.rank; ++next)
+        hits_.push_back({unjudged_[skip + next], static_cast<uint32_t>(docs + next)});
+      hits_.push_back(hit);
+    }
+    for (; next < count; ++next) hits_.push_back({unjudged_[skip + next], static_cast<uint32_t>(docs + next)});
     QueryJudgments query = *base_.query;
     query.gains = gains_;
     query.gains_sorted = sorted_;
@@ -113,15 +117,16 @@ class Supposed {
   std::vector<Hit> hits_;
 };
 
-/// For a fixed number of relevant documents, the first ranks help most and the last ranks least.
-Interval scan(const Ranked& r, const Spec& s) {
+/// The extreme over all numbers of relevant documents: for a fixed number, the first ranks help most and the last
+/// least.
+double scan(const Ranked& r, const Spec& s, bool highest) {
   Supposed supposed(r);
-  Interval bounds{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  double extreme = (highest ? -1 : 1) * std::numeric_limits<double>::infinity();
   for (uint32_t n = 0; n <= supposed.unjudged().size(); ++n) {
-    bounds.lower = std::min(bounds.lower, supposed.value(s, n, false));
-    bounds.upper = std::max(bounds.upper, supposed.value(s, n, true));
+    const double value = supposed.value(s, n, highest);
+    extreme = highest ? std::max(extreme, value) : std::min(extreme, value);
   }
-  return bounds;
+  return extreme;
 }
 
 /// The maximum of nDCG. A gain is a stack of steps between grades; for each step choose how many unjudged documents
@@ -192,8 +197,8 @@ Interval unjudged_bounds(const Ranked& r, const Spec& s) {
       const double all = supposed.value(s, static_cast<uint32_t>(supposed.unjudged().size()), true);
       return {std::min(none, all), std::max(none, all)};
     }
-    case UnjudgedBounds::scan: return scan(r, s);
-    case UnjudgedBounds::layers: return {scan(r, s).lower, highest_ndcg(r, s)};
+    case UnjudgedBounds::scan: return {scan(r, s, false), scan(r, s, true)};
+    case UnjudgedBounds::layers: return {scan(r, s, false), highest_ndcg(r, s)};
     default: return {undefined, undefined};
   }
 }

@@ -52,6 +52,13 @@ bool parse_number(Bytes text, double& value) {
   return error == std::errc() && stop == end && std::isfinite(value);
 }
 
+bool parse_boolean(Bytes text, double& value) {
+  value = text.size() == 4;
+  for (const Bytes word : {"true", "TRUE", "True", "false", "FALSE", "False"})
+    if (text == word) return true;
+  return false;
+}
+
 LineProblem number_problem(Table table, Bytes text) {
   const std::string what = table == Table::run ? "score" : "gain";
   double value = 0;
@@ -232,6 +239,7 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
                      " columns, but the header has " + std::to_string(columns_.count),
                  ""});
   }
+  if (columns_.run != Columns::none && fields_[columns_.run] != columns_.only) return false;
   line.query = fields_[columns_.query];
   line.doc = fields_[columns_.doc];
   line.target = columns_.target == Columns::none ? Bytes() : fields_[columns_.target];
@@ -240,7 +248,8 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
   if (line.query.empty() || line.doc.empty())
     return fail({std::string("empty ") + (line.query.empty() ? "query" : "document") + " id", ""});
   const Bytes number = fields_[columns_.value];
-  if (!parse_number(number, line.value)) return fail({number_problem(table_, number).message, ""});
+  if (!parse_number(number, line.value) && !parse_boolean(number, line.value))
+    return fail({number_problem(table_, number).message, ""});
   return true;
 }
 
@@ -272,7 +281,7 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
     return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
 
   Line row{};
-  Bytes value;
+  Bytes value, run;
   unsigned seen = 0;  // one bit for each of them
   for (auto member : object) {
     std::string_view key;
@@ -284,6 +293,7 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
                    : key == keys_.value  ? &value
                    : key == keys_.target ? &row.target
                    : key == keys_.aspect ? &row.aspect
+                   : key == keys_.run    ? &run
                                          : nullptr;
     if (!place) {
       if (!keys_.refused.empty() && std::find(keys_.refused.begin(), keys_.refused.end(), key) != keys_.refused.end() &&
@@ -296,7 +306,8 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
                                                   : place == &row.query  ? 1
                                                   : place == &row.doc    ? 2
                                                   : place == &row.target ? 3
-                                                                         : 4);
+                                                  : place == &row.aspect ? 4
+                                                                         : 5);
     if (seen & bit) return fail({"field " + in_quotes(key) + " occurs twice", ""});
     seen |= bit;
     simdjson::ondemand::json_type type;
@@ -308,12 +319,15 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
     } else if (type == simdjson::ondemand::json_type::number) {
       content = held.raw_json_token();
       while (!content.empty() && is_blank(content.back())) content.remove_suffix(1);
+    } else if (type == simdjson::ondemand::json_type::boolean && place == &value) {
+      content = held.get_bool().value_unsafe() ? "1" : "0";
     } else if (type != simdjson::ondemand::json_type::null) {
       return fail({"field " + in_quotes(key) + " must be text or a number", ""});
     }
     *place = content.empty() ? Bytes() : arena_.keep(content);
   }
   if (!document.at_end()) return fail({"the line " + in_quotes(text) + " has text after its JSON object", ""});
+  if (!keys_.run.empty() && run != keys_.only) return false;
   for (const auto& [bytes, key] : {std::pair{row.query, &keys_.query}, {row.doc, &keys_.doc}, {value, &keys_.value}})
     if (bytes.empty()) return fail({"the line " + in_quotes(text) + " has no field " + in_quotes(*key), ""});
   if (!parse_number(value, row.value)) return fail({number_problem(table_, value).message, ""});

@@ -27,6 +27,8 @@ enum class Table { run, qrels };
 
 /// Parses a finite number; false if the text is not one.
 bool parse_number(Bytes text, double& value);
+/// The same for `true` and `false` as exports write them: 1 and 0.
+bool parse_boolean(Bytes text, double& value);
 /// The problem with a text that is not a finite number.
 LineProblem number_problem(Table table, Bytes text);
 
@@ -68,7 +70,9 @@ class TrecReader : public LineReader {
 struct Columns {
   static constexpr size_t none = static_cast<size_t>(-1);
   size_t query = none, doc = none, value = none, target = none, aspect = none;
-  size_t count = 0;  // number of columns in the header
+  size_t count = 0;   // number of columns in the header
+  size_t run = none;  // the column that names the run of a line
+  std::string only;   // lines of other runs are skipped
 };
 
 /// Comma- or tab-separated values with a header. With commas, quotes follow RFC 4180; with tabs, they are ordinary
@@ -93,6 +97,7 @@ class DelimitedReader : public LineReader {
 /// The names of the columns or JSON fields to use; empty for absent ones.
 struct ColumnNames {
   std::string query, doc, value, target, aspect;
+  std::string run, only;             // the column that names the run of a row, and the run to read
   std::vector<std::string> refused;  // of scores, where the first line has a rank only
 };
 

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gg {
@@ -19,13 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto poll_interval = std::chrono::milliseconds(20);
 
-/// Ends the work of a helping thread; the calling thread has the reason.
-struct Stopped {};
-
 struct ThreadState {
   void (*poll)() = nullptr;
   std::atomic<bool>* stop = nullptr;  // shared by all threads of one piece of work
   Clock::time_point next_poll;
+  std::exception_ptr reason;  // why work on this thread was stopped
 };
 
 thread_local ThreadState current;
@@ -35,8 +33,9 @@ void poll_now() {
   try {
     current.poll();
   } catch (...) {
+    current.reason = std::current_exception();
     if (current.stop) current.stop->store(true);
-    throw;
+    throw Stopped{};
   }
 }
 
@@ -59,29 +58,29 @@ class Tasks {
     }
     const auto before = current.stop;
     current.stop = &stop_;
-    loop(true);
+    loop();
     while (!wait_for_helpers()) {
       try {
         poll_now();
-      } catch (...) {
-        fail(interrupted);
+      } catch (const Stopped&) {  // the helpers will notice, too
       }
     }
     current.stop = before;
     for (std::thread& helper : helpers) helper.join();
+    if (stop_.load()) throw Stopped{};
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
   void help() {
-    current = {nullptr, &stop_, {}};
-    loop(false);
+    current = {nullptr, &stop_, {}, {}};
+    loop();
     const std::lock_guard lock(mutex_);
     --running_;
     changed_.notify_one();
   }
 
-  void loop(bool is_caller) {
+  void loop() {
     for (size_t i; (i = next_.fetch_add(1)) < n_;) {
       try {
         pause_point();
@@ -89,16 +88,11 @@ class Tasks {
       } catch (const Stopped&) {
         next_.store(n_);
       } catch (...) {
-        fail(is_caller && stop_.load() ? interrupted : static_cast<int64_t>(i));
+        const std::lock_guard lock(mutex_);
+        if (i < error_at_) error_at_ = i, error_ = std::current_exception();
+        next_.store(n_);
       }
     }
-  }
-
-  /// The error of the first task is reported, whatever the timing.
-  void fail(int64_t i) {
-    const std::lock_guard lock(mutex_);
-    if (i < error_at_) error_at_ = i, error_ = std::current_exception();
-    next_.store(n_);
   }
 
   /// False if it is time to poll.
@@ -118,11 +112,10 @@ class Tasks {
   std::condition_variable changed_;
   int running_ = 0;
   std::exception_ptr error_;
-  int64_t error_at_ = std::numeric_limits<int64_t>::max();
-  static constexpr int64_t interrupted = -1;  // comes before the errors of all tasks
+  size_t error_at_ = std::numeric_limits<size_t>::max();  // of the first task that failed, whatever the timing
 };
 
-constexpr std::ptrdiff_t block_bytes = 64 << 20;
+constexpr unsigned most_threads = 512;  // more only cost memory
 
 }  // namespace
 
@@ -133,30 +126,15 @@ Polling::Polling(void (*poll)()) : before_(current.poll) {
 
 Polling::~Polling() { current.poll = before_; }
 
+std::exception_ptr reason_to_stop() { return std::exchange(current.reason, nullptr); }
+
 void pause_point() {
   if (current.stop && current.stop->load(std::memory_order_relaxed)) throw Stopped{};
   if (current.poll && Clock::now() >= current.next_poll) poll_now();
 }
 
-bool has_byte(const char* begin, const char* end, char byte) {
-  for (; begin < end; begin += std::min(block_bytes, end - begin)) {
-    pause_point();
-    if (std::memchr(begin, byte, static_cast<size_t>(std::min(block_bytes, end - begin)))) return true;
-  }
-  return false;
-}
-
-uint64_t count_byte(const char* begin, const char* end, char byte) {
-  uint64_t count = 0;
-  for (; begin < end; begin += std::min(block_bytes, end - begin)) {
-    pause_point();
-    count += static_cast<uint64_t>(std::count(begin, begin + std::min(block_bytes, end - begin), byte));
-  }
-  return count;
-}
-
 void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work) {
-  threads = static_cast<unsigned>(std::min<size_t>(std::max(threads, 1u), n));
+  threads = static_cast<unsigned>(std::min<size_t>(std::clamp(threads, 1u, most_threads), n));
   if (threads > 1) return Tasks(n, work).run(threads);
   for (size_t i = 0; i < n; ++i) {
     pause_point();

@@ -2,12 +2,16 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 
 namespace gg {
 
-/// While one is alive, `pause_point` on its thread calls `poll` some fifty times a second. `poll` throws to stop the
-/// work, on all threads.
+/// Ends the work on all threads. Whatever catches everything must let it pass.
+struct Stopped {};
+
+/// While one is alive, `pause_point` on its thread calls `poll` some fifty times a second. If `poll` throws, the work
+/// is `Stopped` on all threads, and `reason_to_stop` has its exception.
 class Polling {
  public:
   explicit Polling(void (*poll)());
@@ -19,6 +23,9 @@ class Polling {
   void (*before_)();
 };
 
+/// What stopped the last work of this thread.
+std::exception_ptr reason_to_stop();
+
 /// A place where work may be abandoned. Long loops call it every few milliseconds.
 void pause_point();
 
@@ -26,11 +33,6 @@ void pause_point();
 inline void pause_point(uint64_t step) {
   if (step % 1024 == 0) pause_point();
 }
-
-/// Whether a byte occurs, in blocks, so that a signal need not wait for the end of a large file.
-bool has_byte(const char* begin, const char* end, char byte);
-/// How often a byte occurs, likewise.
-uint64_t count_byte(const char* begin, const char* end, char byte);
 
 /// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the exception of the first i. With fewer
 /// threads than wanted, because the system has no more, it takes longer.

@@ -65,7 +65,17 @@ def _joiners() -> Pattern[str]:
 
 
 class GoodgainError(Exception):
-    """One sentence, then where, then a hint on the next line."""
+    """One sentence, then where, then a hint on the next line.
+
+    >>> import goodgain as gg
+    >>> try:
+    ...     gg.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "nDGC@10")
+    ... except gg.GoodgainError as error:
+    ...     print(error)
+    ...
+    unknown measure 'nDGC@10'
+    hint: did you mean nDCG or Rndcg or α_nDCG? list all: goodgain measures
+    """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         self.message, self.where, self.hint = plain(message), plain(where), plain(hint)
@@ -132,6 +142,16 @@ def core_errors() -> Iterator[None]:
         yield
     except CoreError as error:
         raise from_core(error) from None
+    except MemoryError:
+        raise out_of_memory() from None
+
+
+def out_of_memory() -> InputError:
+    """The error for an input that does not fit into memory, which is not damaged."""
+    return InputError(
+        "not enough memory",
+        hint="use fewer threads (threads=, --threads) or hold fewer rows (memory=, --memory)",
+    )
 
 
 def from_core(error: Exception) -> GoodgainError:

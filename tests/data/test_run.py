@@ -81,6 +81,7 @@ def test_bad_numbers_and_duplicates():
 def test_repr_and_lookup():
     qrels = gg.Qrels(QRELS)
     assert repr(qrels) == "Qrels('qrels', 1 queries, 1 judgments)"
+    assert list(qrels) == ["q"] and "q" in qrels
     assert "q" in qrels and "r" not in qrels
     with pytest.raises(KeyError):
         qrels["r"]

@@ -10,15 +10,17 @@ import json
 import math
 import os
 import random
-import statistics
 import threading
 import time
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import goodgain as gg
 from goodgain.errors import UsageError
+from goodgain.experiment import loops, timing
 from goodgain.experiment.control import CALLS, PAIRS, control_queries, with_control
 from goodgain.experiment.folder import Folder
 from goodgain.experiment.loads import Load, OpenLoop, step_of
@@ -308,17 +310,40 @@ def test_saturation_of_a_real_service():
     assert max(s.rate for s in steps) <= 200
 
 
-def test_recorded_times_exclude_the_harness():
-    """What a call records is the time of the function: sync, async, with and without a limit."""
+@pytest.mark.parametrize("timeout", [None, 50.0])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_recorded_times_exclude_the_harness(monkeypatch, is_async, timeout):
+    """What a call records is the time of the function, not that of reading its answer."""
+    clock = Clock()
+    for module in (timing, loops):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=clock))
 
-    async def waits(query):
-        return ["d1"]
+    class Slow(list):
+        def __iter__(self):
+            clock.sleep(1000)
+            return super().__iter__()
 
-    for search in (lambda query: ["d1"], waits):
-        for timeout in (None, 5.0):
-            caller = Caller(10, timeout)
-            seconds = [caller.call(search, "x").seconds for _ in range(200)]
-            assert statistics.median(seconds) < 20e-6
+    def search(query):
+        clock.sleep(3)
+        return Slow(["d1", "d2"])
+
+    async def search_later(query):
+        return search(query)
+
+    outcome = Caller(10, timeout).call(search_later if is_async else search, "x")
+    assert [d for d, _ in outcome.ranking] == ["d1", "d2"]
+    assert clock.now > 1000
+    assert outcome.seconds == 3
+
+
+def test_an_answer_after_the_limit_is_a_timeout_even_when_its_caller_wakes_late(monkeypatch):
+    def late(future, timeout=None):
+        return whole(future)
+
+    whole = Future.result
+    monkeypatch.setattr(Future, "result", late)
+    outcome = Caller(10, 0.01).call(lambda query: time.sleep(0.05) or ["d1"], "x")
+    assert (outcome.error, outcome.seconds, outcome.ranking) == ("timeout", 0.01, [])
 
 
 # --- cold and warm ---

@@ -306,6 +306,12 @@ HOSTILE = [
 ]
 
 
+def _with_reason(route, reason):
+    """A skip with a reason of somebody's own, as a script could send it."""
+    posted = route.request.post_data_json
+    route.continue_(post_data=json.dumps({**posted, "reason": reason}))
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_hostile_text_is_only_text(command, browser, tmp_path, dark):
     pairs = [
@@ -328,7 +334,15 @@ def test_hostile_text_is_only_text(command, browser, tmp_path, dark):
         page.locator(f".choice[data-value='{i % 5}']").click()
         expect(page.locator("#progress")).to_contain_text(f"{i + 1} label")
     other = Person(browser, judge.url, HOSTILE[1], dark=dark)
-    for _ in HOSTILE:
+    reason = f"{HOSTILE[1]} {HOSTILE[4]}"
+    other.page.route("**/vote", lambda route: _with_reason(route, reason))
+    other.page.keyboard.press("s")
+    other.page.keyboard.press("1")
+    last = other.page.locator(".last")
+    expect(last).to_contain_text(f"skipped ({HOSTILE[1]} evil\\u202e txt.exe")
+    assert "\u202e" not in last.inner_text()
+    other.page.unroute("**/vote")
+    for _ in HOSTILE[1:]:
         other.judge("4")
     other.page.get_by_role("button", name="Agreement").click()
     expect(other.page.locator("#main")).to_contain_text(name)

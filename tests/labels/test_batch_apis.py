@@ -16,7 +16,10 @@ from goodgain.cli import run
 from goodgain.errors import GoodgainError
 from goodgain.labels import AnthropicJudge, OpenAIJudge, Pair, Price, Store, label
 from goodgain.labels.batches import BatchRunner, open_batches
+from goodgain.labels.claims import Claims
 from goodgain.labels.labeller import _plan
+from goodgain.labels.limits import Limits
+from goodgain.labels.runner import Runner
 
 PAIRS = [Pair("q", f"d{i}", "what?", f"GAIN={i % 5} number {i}") for i in range(7)]
 GAINS = {"q": {f"d{i}": i % 5 for i in range(7)}}
@@ -177,7 +180,7 @@ def test_the_budget_covers_what_is_submitted(
     with Store(tmp_path / "s.db") as store:
         plan = _plan(PAIRS, judge, store, record=True)
         runner = BatchRunner(plan, judge, wait=False)
-        _, _, one = runner._next_batch("x", [next(iter(runner._calls.values()))])
+        _, _, (one,) = runner._next_batch("x", [next(iter(runner._calls.values()))])
         labels = label(PAIRS, judge, store, batch_api=True, budget=3.5 * one)
         assert labels.summary is not None and labels.summary.stopped == "budget"
         assert accepted(batches) == 3
@@ -196,6 +199,135 @@ def test_two_processes_do_not_submit_the_same_calls(
         for runner in runners:
             runner.run()
         assert accepted(batches) == 7
+
+
+def test_what_another_process_has_collected_meanwhile_is_not_submitted(
+    batches: BatchServer, judge: Any, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        first, second = (
+            BatchRunner(_plan(PAIRS, judge, store, record=True), judge) for store in (one, two)
+        )
+        assert first.run().statuses == {"ok": 7}
+        assert second.run().calls == 0
+        assert accepted(batches) == 7
+        assert two.db.execute("SELECT count(*) FROM claims WHERE key <> 'lock'").fetchone()[0] == 0
+
+
+def test_a_batch_that_another_process_is_submitting_is_waited_for(
+    batches: BatchServer, judge: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if the submission takes longer than a lost one is looked for."""
+    monkeypatch.setattr("goodgain.labels.batches.GRACE", 0.0)
+    more = [*PAIRS, Pair("q", "d7", "what?", "GAIN=1 new")]
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        slow = BatchRunner(_plan(PAIRS, judge, one, record=True), judge, wait=False)
+        create = slow.api.create
+
+        def while_another_looks(name: str, requests: Any) -> str:
+            with pytest.raises(GoodgainError, match="not yet known"):
+                label(more, judge, two, batch_api=True, wait=False)
+            return create(name, requests)
+
+        monkeypatch.setattr(slow.api, "create", while_another_looks)
+        slow.run()
+        assert label(more, judge, two, batch_api=True).to_dict()["q"] == {**GAINS["q"], "d7": 1}
+        assert (accepted(batches), max(batches.created.values())) == (8, 1)
+
+
+def test_what_is_left_is_submitted_once_an_undecided_batch_is_decided(
+    batches: BatchServer, judge: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches.faults["not_taken"] = 1
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(GoodgainError, match="not known whether a batch was submitted"):
+            label(PAIRS, judge, store, batch_api=True)
+        monkeypatch.setattr("goodgain.labels.batches.GRACE", 1.0)
+        assert label(PAIRS, judge, store, batch_api=True).to_dict() == GAINS
+        assert accepted(batches) == 7
+
+
+def test_calls_one_by_one_leave_out_what_a_batch_is_being_paid_for(
+    batches: BatchServer, judge: Any, tmp_path: Path
+) -> None:
+    """The batch is submitted while the other run has planned and not yet begun."""
+    batches.finish = False
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        plan = _plan(PAIRS, judge, one, record=True)
+        plan.advance(60)
+        label(PAIRS[:4], judge, two, batch_api=True, wait=False)
+        runner = Runner(plan, judge, limits=Limits(), batch=1, retry=("error",))
+        with pytest.raises(GoodgainError, match="4 calls of this judge are in a batch"):
+            runner.run()
+        taken = {key for (key,) in two.db.execute("SELECT key FROM replies")}
+        pending = {key for (key,) in two.db.execute("SELECT key FROM batch_calls")}
+        assert not taken & pending
+
+
+def test_calls_that_another_run_is_making_are_not_submitted(
+    batches: BatchServer, judge: Any, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        runner = BatchRunner(_plan(PAIRS, judge, one, record=True), judge)
+        keys = list(runner._calls)
+        assert Claims(two, ()).take(keys[:3]) == (set(), set())
+        assert runner.run().calls == 4
+        assert accepted(batches) == 4
+
+
+def test_a_budget_is_shared_by_batches_of_all_judges_and_other_runs(
+    batches: BatchServer, judge: Any, tmp_path: Path
+) -> None:
+    batches.finish = False
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        plans = [_plan(PAIRS, judge, store, record=True) for store in (one, two)]
+        runners = [BatchRunner(plan, judge, wait=False, budget=1.0) for plan in plans]
+        call = next(iter(runners[0]._calls.values()))
+        _, _, (price,) = runners[0]._next_batch("x", [call])
+        for runner in runners:
+            runner.budget = 4.5 * price
+        chosen = runners[1]._next_batch("x", list(runners[1]._calls.values()))
+        assert len(chosen[0]) == 4  # before the other one has written its batch
+        assert runners[0].run().stopped == "budget"
+        others = [Pair("p", f"d{i}", "who?", f"GAIN={i} more") for i in range(3)]
+        other = BatchRunner(_plan(others, judge, two, record=True), judge, wait=False)
+        other.budget = 4.5 * price
+        assert other._write("y", list(other._calls.values()), [price] * 3) == []
+        assert other.run().calls == 0
+        assert other.progress.stopped == "budget"
+        assert accepted(batches) == 4
+
+
+@pytest.mark.parametrize("event", ["submitted", "collected"])
+def test_a_kill_before_the_event_is_stored_loses_no_batch(
+    batches: BatchServer, judge: Any, tmp_path: Path, event: str
+) -> None:
+    """The provider has the batch, or has been asked for its results, and the store does not say so."""
+    api = "openai" if isinstance(judge, OpenAIJudge) else "anthropic"
+    dying = SCRIPT.replace(
+        'print("ready"',
+        f"""
+from goodgain.labels.store import Store
+insert = Store.insert
+def dies(self, table, rows):
+    rows = list(rows)
+    if table == "batch_events" and rows[0]["event"] == {event!r}:
+        import os, signal
+        os.kill(os.getpid(), signal.SIGKILL)
+    return insert(self, table, rows)
+Store.insert = dies
+print("ready\"""",
+        1,
+    )
+    arguments = [api, batches.url, str(tmp_path / "s.db"), "early"]
+    killed = subprocess.run([sys.executable, "-c", dying, *arguments], timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert accepted(batches) == 7
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert str({"q": {d: float(g) for d, g in GAINS["q"].items()}}) in done.stdout, done.stderr
+    assert accepted(batches) == 7
 
 
 def test_a_batch_is_collected_once(batches: BatchServer, judge: Any, tmp_path: Path) -> None:

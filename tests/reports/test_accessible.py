@@ -120,6 +120,9 @@ def test_paper_is_light_and_has_every_chart(path, look):
     assert page.locator("#table-queries tbody tr").count() == 40  # nobody turns pages on paper
     expect(page.locator("#table-queries .status")).to_have_text("40 queries")
     assert not page.locator("#table-queries .tools").is_visible()
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF") and len(pdf) > 20_000
     page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -85,7 +85,7 @@ def test_the_section_has_the_figures_of_the_result(page, result):
         and cells["labelled"] == "87.5%"
     )
     cg = result.figure("CG")
-    assert cells["CG@i"].startswith(f"{cg.value:.4f} [{cg.lower:.4f}, {cg.upper:.4f}]")
+    assert cells["CG@i"].startswith(f"{cg.value:.3f} [{cg.lower:.3f}, {cg.upper:.3f}]")
 
 
 def test_charts_are_drawn(page):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from page_results import comparison
 from playwright.sync_api import expect
 
 import goodgain
@@ -82,6 +84,33 @@ def test_nothing_runs_and_everything_is_shown(pages, look):
         page.locator("dialog[open] .close").press("Enter")
         expect(page.locator("dialog[open]")).to_have_count(0)
     assert page.evaluate("window.ran") is None
+
+
+def test_notes_and_what_judges_wrote_are_only_text(look, tmp_path):
+    """Notes of results, reasons of tests, and everything in the passport of a judge, from a saved file."""
+    judge = {
+        "setting": HOSTILE[0],
+        "model": HOSTILE[1],
+        "prompt": HOSTILE[2],
+        "passport": {
+            "created": "2026-01-01T00:00:00",
+            "agreement": {"name": HOSTILE[3], "value": 0.5, "low": 0.4, "high": 0.6, "n": 9},
+            "canaries": [{"kind": HOSTILE[4], "good": False, "right": 1, "labelled": 2}],
+            "drift": HOSTILE[9],
+        },
+    }
+    compared = comparison()
+    facts = [{"name": text, "kind": "qrels", "judge": judge} for text in HOSTILE[:2]]
+    pairs = [replace(pair, note=HOSTILE[i % 5]) for i, pair in enumerate(compared.pairs)]
+    path = tmp_path / "notes.html"
+    marked = replace(compared, notes=tuple(HOSTILE), inputs=tuple(facts), pairs=tuple(pairs))
+    marked.save(tmp_path / "notes.json")
+    goodgain.Comparison.load(tmp_path / "notes.json").report(path)
+    page = look(path).page
+    for text in (HOSTILE[0], HOSTILE[3], HOSTILE[9]):
+        assert text in page.locator("main").inner_text()
+    assert "\\u202e" in page.locator("main").inner_text()
+    assert "\u202e" not in page.locator("main").inner_text()
 
 
 def test_links_go_only_to_the_web(pages, look):

@@ -297,6 +297,10 @@ def test_saved_comparisons_with_latency_are_drawn(kind, tmp_path, capsys):
     page = elements((tmp_path / "x.html").read_text())
     assert set(elements(viewed)) == set(page)
     assert {"chart-trade-off", "pareto", "prices"} <= set(page)
+    cells = [cell for row in page["pareto"]["rows"] for cell in row]
+    assert not any(
+        isinstance(cell, dict) and cell.get("best") for cell in cells
+    )  # a front has no best
     assert page["prices"]["rows"][0][:3] == ["keyword", "Latency ↓", "s"]
 
 

@@ -249,6 +249,7 @@ def test_what_judging_could_change(path, look):
     low, high = bounds["hybrid"][0] - bounds["bm25"][1], bounds["hybrid"][1] - bounds["bm25"][0]
     assert f"within {low:+.4f} and {high:+.4f}" in text
     assert ("the order may change" in text) == (low < 0 < high)
+    assert "These ranges are loose" in text
 
 
 def test_head_and_first_column_stay(wide, look):

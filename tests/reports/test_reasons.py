@@ -123,8 +123,52 @@ def test_duplicates_are_counted_by_text():
     contents = gather_contents([compared], documents=texts)
     first, *_ = (spans_text(line) for line in opening(contents).card.why)
     assert first.startswith(
-        "fewer repeated texts in the first ten: 0.67 vs 2.00, different on 20 queries"
+        "fewer repeated texts in the first ten: 0.67 vs 2.00, fewer on 20 queries (corrected p"
     )
+
+
+def _moved(tmp_path):
+    """The new system has more relevant documents in the first ten of most queries, and fewer of some."""
+    rng = np.random.default_rng(4)
+    qrels = {f"q{i}": {f"d{i}-{j}": int(j < 6) for j in range(40)} for i in range(60)}
+    runs = []
+    for name, strength in (("10", 0.3), ("2", 1.6)):  # numbers, which scripts may reorder
+        scores = {
+            q: {d: strength * g + rng.normal() for d, g in docs.items()}
+            for q, docs in qrels.items()
+        }
+        runs.append(gg.Run(scores, name=name))
+    evaluated = gg.evaluate(qrels, runs, "nDCG@10 P@10")
+    path = tmp_path / "moved.html"
+    gg.compare(evaluated, baseline="10", measures="nDCG@10").report(path)
+    return path, evaluated
+
+
+def test_counts_link_to_the_queries_that_they_are_about(tmp_path, look):
+    path, evaluated = _moved(tmp_path)
+    counts = {run.name: np.rint(10 * np.array(run.values("P@10"))) for run in evaluated.runs}
+    shift = counts["2"] - counts["10"]
+    page = look(path, folded=True).page
+    reason = page.locator(".verdict dd", has_text="relevant documents").first
+    expect(reason).to_contain_text(
+        f"more relevant documents in the first ten: {counts['2'].mean():.2f} vs {counts['10'].mean():.2f}"
+    )
+    for words, number in (("more on", (shift > 0).sum()), ("fewer on", (shift < 0).sum())):
+        expect(reason).to_contain_text(f"{words} {number} quer")
+    for i, chosen in enumerate((shift > 0, shift < 0)):
+        reason.locator("a").nth(i).click()
+        status = page.locator("#table-queries .status")
+        expect(status).to_contain_text(f"{chosen.sum()} of 60 queries")
+        listed = page.locator("#table-queries tbody tr .open").all_inner_texts()
+        names = [
+            q for q, is_chosen in zip(evaluated.runs[0].queries, chosen, strict=True) if is_chosen
+        ]
+        assert set(listed) <= set(names)
+    expect(page.get_by_label("relevant in the first ten")).to_have_value("fewer:2")
+    page.get_by_text("Filters (1)").click()
+    page.get_by_label("relevant in the first ten").select_option("any")
+    expect(page.locator("#table-queries .status")).to_contain_text("of 60 queries")
+    assert "top=" not in page.url
 
 
 def test_it_is_silent_without_a_cause():

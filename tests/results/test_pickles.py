@@ -84,7 +84,8 @@ def test_an_evaluator_goes_on_elsewhere(tmp_path: Path) -> None:
         "import pickle, sys\n"
         "evaluator, run = pickle.load(open(sys.argv[1], 'rb')), eval(sys.argv[2])\n"
         "result = evaluator.evaluate(run)\n"
-        "print(evaluator.policy.ties, evaluator.skip_bad, *[result[m].hex() for m in ('nDCG@10', 'AP(rel=2)')])"
+        "values = [result[m].hex() for m in ('nDCG@10', 'AP(rel=2)')]\n"
+        "print(evaluator.policy.ties, evaluator.skip_bad, *values)"
     )
     output = subprocess.run(
         [sys.executable, "-c", code, str(path), repr(RUN)],

@@ -10,6 +10,7 @@ from goodgain.stats.distributions import (
     binomial_cdf,
     f_sf,
     noncentral_t_sf,
+    noncentral_t_shift,
     normal_ppf,
     normal_sf,
     studentised_range_ppf,
@@ -61,6 +62,14 @@ def test_noncentral_t() -> None:
             for shift in (-2.0, 0.0, 1.0, 5.0, 31.0):
                 expected = stats.nct.sf(t, df, shift)
                 assert noncentral_t_sf(t, df, shift) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_shift_of_a_noncentral_t() -> None:
+    for df in (1, 2, 5, 49, 999):
+        for t in (-300.0, -8.0, -0.3, 0.0, 0.001, 4.0, 60.0, 1000.0):
+            for probability in (0.025, 0.975, 0.0005, 0.9995):
+                shift = noncentral_t_shift(t, df, probability)
+                assert noncentral_t_sf(t, df, shift) == pytest.approx(probability, abs=1e-9)
 
 
 def test_studentised_range() -> None:

@@ -39,6 +39,18 @@ class GoodGain(GainTables, SavedAsJson, AsFrames, Reportable):
     With one system it is a mapping from measures to means at the end of conversations:
     `result["CG"]`. With several it is a mapping from their names to `SystemGain`:
     `result["agent-a"]["CG"]`. `systems` is always the tuple of systems.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl") as recorder:
+    ...     recorder.search("join paths", [{"url": "https://a.example/join", "gain": 3}])
+    ...     recorder.search("path join", [{"url": "https://a.example/join"}])
+    ...     recorder.search("pathlib", [{"url": "https://b.example/pathlib", "gain": 4}])
+    ...
+    >>> result = gg.good_gain("traces.jsonl")
+    >>> result["CG"], round(result["SRR"], 4)
+    (7.0, 0.3333)
+    >>> result.figure("CG", iteration=1).value
+    3.0
     """
 
     KIND = "good gain"

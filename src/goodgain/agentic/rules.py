@@ -197,6 +197,13 @@ class StopRule:
     """A stopping rule from its text, or from a function of the `Progress` after each iteration.
 
     `a | b` stops when either says so, `a & b` when both do at the same time.
+
+    >>> import goodgain as gg
+    >>> rule = gg.StopRule("after 8") | gg.StopRule("stale 2")
+    >>> rule
+    StopRule('after 8 or stale 2')
+    >>> gg.StopRule(lambda progress: progress.iteration >= 3, name="three")
+    StopRule('three')
     """
 
     __slots__ = ("condition", "name")

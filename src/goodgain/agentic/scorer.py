@@ -82,6 +82,16 @@ def good_gain(
 
     Several runs of one system over the same conversation (`repeat` in the traces, or the conversation
     several times) are averaged within the conversation first.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl") as recorder:
+    ...     recorder.search("join paths", [{"url": "https://a.example/join", "gain": 3}])
+    ...     recorder.search("path join", [{"url": "https://a.example/join"}])
+    ...     recorder.search("pathlib", [{"url": "https://b.example/pathlib", "gain": 4}])
+    ...
+    >>> result = gg.good_gain("traces.jsonl")
+    >>> result["CG@i"], result["GR@i"], result["DupR@i"]
+    (7.0, 2.0, 1.0)
     """
     rules = Identity.of(identity)
     settings = GainSettings(
@@ -299,7 +309,9 @@ def _spooled(lines: Iterable[bytes]) -> int | bytes:
         return b"\n".join(pending)
     import tempfile
 
-    with tempfile.TemporaryFile() as file:
+    from goodgain.io.files import temporary_errors
+
+    with temporary_errors(), tempfile.TemporaryFile() as file:
         file.writelines(line + b"\n" for line in pending)
         pending.clear()
         file.writelines(line + b"\n" for line in iterator)

@@ -56,6 +56,19 @@ def stopping(
     "after 3" or "after 8 or stale 2", functions of the `Progress` after each iteration, `StopRule`s, or
     {name: any of these}; by default a selection of the simple ones. Intervals are by bootstrap over
     conversations.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl") as recorder:
+    ...     for query in ("seine", "seine river", "seine source"):
+    ...         recorder.search(query, [{"url": "https://a.example/seine", "gain": 4}])
+    ...
+    >>> print(gg.stopping("traces.jsonl", ["after 1", "stale 1"]))
+    'after 1' keeps 100.0 % of the gain for 33.3 % of the searches
+    'stale 1' keeps 100.0 % of the gain for 66.7 % of the searches
+    <BLANKLINE>
+    rule     stopped early  gain kept  95 % interval  searches saved  best gain for these searches
+    after 1  1 of 1         100.0 %    -              66.7 %          100.0 %
+    stale 1  1 of 1         100.0 %    -              33.3 %          100.0 %
     """
     if not isinstance(traces, GoodGain):
         traces = good_gain(traces, **options)
@@ -146,6 +159,15 @@ class Stopping(Frozen, SavedAsJson, AsFrames, Reportable):
     """What stopping rules would have saved and lost, for each rule and system.
 
     `outcomes` has the figures, `curves` the best trade-off with hindsight, for each cost that is known.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl") as recorder:
+    ...     for query in ("seine", "seine river", "seine source"):
+    ...         recorder.search(query, [{"url": "https://a.example/seine", "gain": 4}])
+    ...
+    >>> outcome, = gg.stopping("traces.jsonl", "stale 1").outcomes
+    >>> outcome.retained.value, round(outcome.saved["searches"].value, 4)
+    (1.0, 0.3333)
     """
 
     KIND = "stopping"

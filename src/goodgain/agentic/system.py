@@ -500,6 +500,16 @@ class SystemGain(Frozen):
         rows = begins + np.maximum(np.minimum(lengths, iteration), 1) - 1
         return rows, np.arange(len(lengths)), (lengths > 0) & (lengths < iteration)
 
+    @property
+    def is_unlabelled(self) -> bool:
+        """Whether no result has a label, or none was read: gains are unknown then, not 0."""
+        counts = self.counts()
+        return not counts["coverage"] > 0 and bool(counts["results"] or counts["unread"])
+
+    def is_unknown(self, measure: str | Measure) -> bool:
+        """Whether the measure needs labels that the system has not."""
+        return self.is_unlabelled and self.measure(measure).definition.needs_labels
+
     def counts(self) -> dict[str, float]:
         """Numbers of conversations, iterations, searches, results and duplicates, and label coverage."""
         last = self.values[self._last_rows]

@@ -179,7 +179,8 @@ class GainTables:
         for m in measures:
             figures = [s.figure(m) for s in self.systems]
             if any(f.n for f in figures):
-                rows.append([m, *(_cell(f) for f in figures)])
+                cells = zip(self.systems, figures, strict=True)
+                rows.append([m, *(_cell(f, s.is_unknown(m)) for s, f in cells)])
         return ["at the end", *self.names], rows
 
     def summary_cells(self) -> tuple[list[str], list[list[Any]]]:
@@ -190,11 +191,15 @@ class GainTables:
             if not any(f.n for f in figures):
                 continue
             sign = self.systems[0].measure(name).sign
+            unknown = [s.is_unknown(name) for s in self.systems]
             values = [sign * f.value for f in figures if f.n and not f.is_open]
             best = max(values) if len(values) == len(figures) > 1 and len(set(values)) > 1 else None
             cells = []
-            for f in figures:
-                text = _cell(f)
+            for f, is_unknown in zip(figures, unknown, strict=True):
+                text = _cell(f, is_unknown)
+                if isinstance(text, Cell):
+                    cells.append(text)
+                    continue
                 cell = Cell(
                     text if isinstance(text, str) else number(text), best=sign * f.value == best
                 )
@@ -205,13 +210,18 @@ class GainTables:
     def paired(
         self, measures: Sequence[str] = DEFAULT_COMPARED
     ) -> tuple[list[str], list[list[Any]]]:
-        """Each further system against the first, over their common conversations."""
+        """Each further system against the first, over their common conversations.
+
+        Measures that need labels are left out for systems that have none: their difference is unknown.
+        """
         import numpy as np
 
         rows: list[list[Any]] = []
         baseline, *others = self.names
         for other in others:
             for m in measures:
+                if any(self._systems[name].is_unknown(m) for name in (baseline, other)):
+                    continue
                 a, b = self._systems[baseline].final(m), self._systems[other].final(m)
                 shared = [c for c in a if c in b]
                 if not shared:
@@ -381,8 +391,10 @@ _COUNTS = ("R", "UR", "GR", "Dup", "G", "AvgGain", "MarginalGain")
 _HEADINGS = {"MarginalGain": "marginal", "Tokens": "tokens", "Seconds": "seconds"}
 
 
-def _cell(f: Figure) -> Any:
+def _cell(f: Figure, is_unknown: bool = False) -> Any:
     """A figure for people, with bounds if missing labels leave it open."""
+    if is_unknown and f.n:
+        return Cell("unknown" if f.exact else f"unknown [{number(f.lower)}, {number(f.upper)}]")
     return f.value if f.exact else f"{number(f.value)} [{number(f.lower)}, {number(f.upper)}]"
 
 

@@ -44,12 +44,20 @@ def audit(
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Audit:
-    """Find how a published table was computed from these judgments and runs.
+    r"""Find how a published table was computed from these judgments and runs.
 
     `table` has a row per run and a column per measure, with values as they were printed. The search
     varies ties, score precision, unjudged documents, depth, missing queries, gains, thresholds,
     cut-offs and rounding. What the table cannot tell apart is reported as not decided. `measures`
     maps columns to measures where the header does not name them.
+
+    >>> from pathlib import Path
+    >>> import goodgain as gg
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    >>> runs = {"bm25": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "c": 1.0}}}
+    >>> _ = Path("table.csv").write_text("run,RR@10\nbm25,0.750\n")
+    >>> print(str(gg.audit(qrels, runs, "table.csv")).splitlines()[0])
+    1 of 1 values reproduced to the last digit (1 run, 1 measure)
     """
     judgments = Qrels.of(qrels, columns_of("qrels", columns))
     listed = several_runs(runs, columns_of("run", columns) if columns else None)

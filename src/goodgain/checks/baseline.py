@@ -106,7 +106,7 @@ def read_baseline(path: str) -> Baseline:
 def _row(line: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         marker = "<<<<<<<" in line or ">>>>>>>" in line or line.startswith("=======")
         raise InputError(
             "the line is not valid JSON",

@@ -60,6 +60,14 @@ def check(
     `target` is a function, or what the file's `target` may be. Arguments override the settings at the head of
     the golden set. `update` writes what the target returned as the new baseline, with this reason.
     `complete` says that the golden set names everything relevant, so that unknown results count as wrong.
+
+    >>> from pathlib import Path
+    >>> import goodgain as gg
+    >>> golden = "cases: [{id: keys, query: rotate keys, relevant: [keys.md], must: {hit: 3}}]"
+    >>> _ = Path("golden.yaml").write_text(golden)
+    >>> result = gg.check("golden.yaml", lambda query: ["overview.md", "keys.md"])
+    >>> print(result.sentence)
+    PASSED: 1 case as required.
     """
     cases = golden if isinstance(golden, GoldenSet) else read_golden(golden)
     settings = cases.settings

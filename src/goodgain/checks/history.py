@@ -57,7 +57,7 @@ def read_history(path: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
             rows.append({**row, "means": dict(row["means"])})
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError("not a line of a check's history", where=f"{path}:{number}") from None
     if not rows:
         raise InputError("the history is empty", where=path)

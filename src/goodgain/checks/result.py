@@ -50,7 +50,18 @@ class LatencyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What a check found. `verdict` is "pass", "fail" or "not enough evidence"."""
+    """What a check found. `verdict` is "pass", "fail" or "not enough evidence".
+
+    >>> from pathlib import Path
+    >>> import goodgain as gg
+    >>> golden = "cases: [{id: keys, query: rotate keys, relevant: [keys.md], must: {hit: 1}}]"
+    >>> _ = Path("golden.yaml").write_text(golden)
+    >>> result = gg.check("golden.yaml", lambda query: ["overview.md", "keys.md"])
+    >>> result.verdict, result.passed, result.status()
+    ('fail', False, 1)
+    >>> result.failures
+    ['1 of 1 cases fail their own requirements (keys)']
+    """
 
     golden: str
     target: Mapping[str, Any]

@@ -135,7 +135,7 @@ def _passport(args: argparse.Namespace, labels: Any, result: Calibration) -> Pas
     from goodgain.labels.passport import Passport, make_passport
     from goodgain.labels.result import stored_labels
 
-    own = stored_labels(labels)
+    own = stored_labels(labels, prefer="model")
     if own is None:
         raise UsageError(
             f"'{args.labels}' is not a label store, so its judge is unknown",

@@ -95,6 +95,15 @@ def add_threads(parser: Any) -> None:
     )
 
 
+def add_memory(parser: Any) -> None:
+    """--memory."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help=_help("memory for the rows of a run; more goes to the temporary folder", "1GB"),
+    )
+
+
 def add_columns(parser: Any) -> None:
     """--columns."""
     parser.add_argument(
@@ -323,10 +332,11 @@ def add_report(parser: Any, texts: bool = True, default: str | None = None) -> A
 
 
 def add_evaluation(parser: Any) -> Any:
-    """--policy, --preset, --threads, --columns."""
+    """--policy, --preset, --threads, --memory, --columns."""
     group = parser.add_argument_group("evaluation")
     add_conventions(group)
     add_threads(group)
+    add_memory(group)
     add_columns(group)
     return group
 
@@ -489,12 +499,13 @@ def choose_engine(args: argparse.Namespace) -> Any:
         for name in ("master", "conf", "partitions"):
             if getattr(args, name):
                 raise UsageError(f"--{name} requires --engine spark")
-        return LocalEngine(args.threads)
-    if args.threads is not None:
-        raise UsageError(
-            "--threads applies to --engine local only",
-            hint="set Spark's cores with --master local[2] or --conf",
-        )
+        return LocalEngine(args.threads, getattr(args, "memory", None))
+    for name, hint in (
+        ("threads", "set Spark's cores with --master local[2] or --conf"),
+        ("memory", "set Spark's memory with --conf spark.executor.memory=2g"),
+    ):
+        if getattr(args, name, None) is not None:
+            raise UsageError(f"--{name} applies to --engine local only", hint=hint)
     from goodgain.engines.spark import SparkEngine
     from goodgain.engines.spark.session import start
 

@@ -85,10 +85,29 @@ def run(args: argparse.Namespace) -> int:
     if args.stop is not None:
         return _stop(args, result)
     text = result.render(args.format, args.per_conversation, args.evidence)
+    if args.format in ("table", "markdown") and not args.per_conversation:
+        text = "\n".join(filter(None, (_verdict(result, args.format), text)))
     if args.format == "table" and not args.per_conversation and not args.no_plot:
         text = "\n".join(filter(None, (text, result.sketch())))
     write(args, text, side_files(args, result))
     return _remarks(args, result)
+
+
+def _verdict(result: GoodGain, format: str) -> str:  # noqa: A002
+    """Which of several agents is better; empty if labels or shared conversations are missing."""
+    from goodgain.comparison import compare
+    from goodgain.comparison.card_views import card_markdown, card_text
+    from goodgain.errors import GoodgainError
+
+    if len(result.systems) < 2 or not result.labelled:
+        return ""
+    try:
+        card = compare(result).card()
+    except GoodgainError:  # no conversation is shared
+        return ""
+    if card is None:
+        return ""
+    return card_text(card) if format == "table" else card_markdown(card)
 
 
 def _stop(args: argparse.Namespace, gain: GoodGain) -> int:

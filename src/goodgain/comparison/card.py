@@ -255,19 +255,25 @@ def _cost_line(costs: list[Pair], comparison: Comparison) -> tuple[Span, ...]:
     """Time and cost of both, and the difference unless it is 0."""
     spans: list[Span] = []
     for pair in costs[:_MOST_COSTS]:
-        unit = pair.measure.unit
+        unit, label = _unit(pair), pair.measure.label.rstrip(" ↓↑")
         spans += ["; "] if spans else []
-        spans += [UserText(pair.measure.label.rstrip(" ↓↑")), " "]
+        spans += [UserText(label), " "]
         spans.append(f"{amount(pair.mean, unit)} vs {amount(pair.baseline_mean, unit)}")
         words = _cost_words(pair)
         if words and comparison.verdict(pair) not in ("better", "worse"):
-            words += ", not significant"
+            words += ", not significant" if pair.is_tested else ", not tested"
         spans += [f" ({words})"] if words else []
     return tuple(spans)
 
 
+def _unit(pair: Pair) -> str:
+    """The unit, unless the measure is named after it: "Searches 4.5", not "Searches 4.5 searches"."""
+    unit = pair.measure.unit
+    return "" if unit.lower() == pair.measure.label.rstrip(" ↓↑").lower() else unit
+
+
 def _cost_words(pair: Pair) -> str:
-    unit, more = pair.measure.unit, pair.difference > 0
+    unit, more = _unit(pair), pair.difference > 0
     if pair.difference == 0:
         return "the same"
     size = amount(abs(pair.difference), unit)
@@ -290,7 +296,7 @@ def _caveat(pair: Pair, verdict: str, comparison: Comparison) -> tuple[Span, ...
             "without a limit" if math.isinf(v) else signed(v, digits)
             for v in (pair.bound_low, pair.bound_high)
         )
-        return (f"with all labels the difference could be {low} to {high}",)
+        return (f"with all labels the difference could be {low} to {high} at the widest",)
     if contrary := _contrary(pair, verdict, comparison):
         return contrary
     if coverage := _coverage(pair, comparison):

@@ -75,7 +75,7 @@ def compare(
     qrels: Any = None,
     runs: Any = None,
 ) -> Comparison:
-    """Compare systems with a baseline, query by query, with significance.
+    r"""Compare systems with a baseline, query by query, with significance.
 
     Each source is an Evaluation, a GoodGain, a result with `per_unit_scores()`, a saved result, a table
     of scores per query (a path, a data frame, rows), or a list of those: the seeds of one system.
@@ -88,6 +88,18 @@ def compare(
     seeds where scores depend on a seed; "fixed" averages over these seeds and tests over queries.
     `primary` chooses the measures that are tested, and corrected for; the others are exploratory.
     `columns` names columns of tables by role; several that together identify a query are a list.
+
+    >>> import goodgain as gg
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> bm25 = {q: ["x", "a"] for q in qrels}
+    >>> dense = {q: ["a", "x"] if q < "q6" else ["y", "x", "a"] for q in qrels}
+    >>> comparison = gg.compare(qrels, {"bm25": bm25, "dense": dense}, "RR")
+    >>> print(str(comparison).split("\n\n")[0])
+    verdict      better: dense is better than bm25 by RR
+    by how much  RR 0.833 vs 0.500: +0.333, 95% interval +0.075 to +0.591, p = 0.0185, on 8 queries
+                 0 │·····──────────────────────●────────────────────── +0.591
+    caveat       only 8 queries, which may not stand for others
+    next         use dense; look at the 2 queries on which it is worse
     """
     if test not in TESTS:
         raise UsageError(f"unknown test '{test}'", hint=f"one of: {', '.join(TESTS)}")

@@ -210,6 +210,17 @@ class Comparison(SavedAsJson, AsFrames, Reportable):
     """Systems against baselines, measure by measure.
 
     `comparison["dense", "nDCG@10"]` is one pair; with several baselines name it as a third.
+
+    >>> import goodgain as gg
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> bm25 = {q: ["x", "a"] for q in qrels}
+    >>> dense = {q: ["a", "x"] if q < "q6" else ["y", "x", "a"] for q in qrels}
+    >>> comparison = gg.compare(qrels, {"bm25": bm25, "dense": dense}, "RR")
+    >>> pair = comparison["dense", "RR"]
+    >>> round(pair.difference, 4), round(pair.low, 4), round(pair.high, 4), round(pair.p, 4)
+    (0.3333, 0.0753, 0.5913, 0.0185)
+    >>> comparison.verdict(pair)
+    'better'
     """
 
     KIND: ClassVar[str] = "comparison"

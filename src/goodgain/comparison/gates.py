@@ -96,7 +96,18 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Plottable):
-    """The checks, the queries that lost most, and whether all checks passed."""
+    """The checks, the queries that lost most, and whether all checks passed.
+
+    >>> import goodgain as gg
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(20)}
+    >>> old = {q: ["x", "a"] for q in qrels}
+    >>> new = {q: ["a", "x"] for q in qrels}
+    >>> gate = gg.gate(qrels, {"old": old, "new": new}, "RR")
+    >>> gate.passed
+    True
+    >>> print(gate.sentence)
+    PASSED: new is no worse than old beyond the margin.
+    """
 
     baseline: str
     candidate: str
@@ -279,6 +290,16 @@ def gate(
     two systems. A measure passes only on evidence: it fails if nothing is labelled or defined, if no
     system scores anything, or if missing labels allow the other verdict. `worst` is the number of
     queries named as the greatest losses.
+
+    >>> import goodgain as gg
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(20)}
+    >>> old = {q: ["a", "x"] for q in qrels}
+    >>> new = {q: ["a", "x"] if q < "q3" else ["x", "a"] for q in qrels}
+    >>> result = gg.gate(qrels, {"old": old, "new": new}, "RR", margin=0.02)
+    >>> result.passed
+    False
+    >>> print(result.sentence)
+    FAILED: new against old: RR is worse by more than 0.02.
     """
     if test not in GATE_TESTS:
         raise UsageError(

@@ -29,7 +29,15 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GSB(Plottable):
-    """Counts of items, the value, a sign test, an interval, and what they mean."""
+    """Counts of items, the value, a sign test, an interval, and what they mean.
+
+    >>> import goodgain as gg
+    >>> result = gg.gsb_counts(good=42, same=38, bad=20)
+    >>> result.value, result.ship
+    (0.22, True)
+    >>> print(result.sentence.split(". ")[0])
+    Ship: the new system is better
+    """
 
     good: int
     same: int
@@ -132,7 +140,13 @@ class GSB(Plottable):
 def gsb_counts(
     good: int, same: int, bad: int, *, alpha: float = 0.05, confidence: float = 0.95
 ) -> GSB:
-    """From counts of independent items."""
+    """From counts of independent items.
+
+    >>> import goodgain as gg
+    >>> result = gg.gsb_counts(good=42, same=38, bad=20)
+    >>> round(result.value, 2), round(result.p, 4)
+    (0.22, 0.0071)
+    """
     if min(good, same, bad) < 0:
         raise InputError(f"counts must not be negative, got {min(good, same, bad)}")
     n = good + same + bad
@@ -156,7 +170,13 @@ def gsb_differences(
     differences: Iterable[float], tie: float = 0.0, *, lower_is_better: bool = False,
     alpha: float = 0.05, confidence: float = 0.95,
 ) -> GSB:  # fmt: skip
-    """From new minus old for each query; a difference up to `tie` in size is Same."""
+    """From new minus old for each query; a difference up to `tie` in size is Same.
+
+    >>> import goodgain as gg
+    >>> result = gg.gsb_differences([0.2, 0.1, 0.0, 0.3, -0.1, 0.004], tie=0.01)
+    >>> result.good, result.same, result.bad
+    (3, 2, 1)
+    """
     if not tie >= 0:
         raise UsageError(f"tie must not be negative, got {tie}")
     sign = -1 if lower_is_better else 1
@@ -176,6 +196,12 @@ def gsb_labels(
     Several labels of one item are resolved by majority, a draw is Same. Several items of one query are
     not independent: the sign test then counts queries by the sign of their sum, and queries are the
     units of the interval.
+
+    >>> import goodgain as gg
+    >>> rows = [("q1", "Good"), ("q2", "Same"), ("q3", "Good")]
+    >>> result = gg.gsb_labels([{"query": query, "label": label} for query, label in rows])
+    >>> result.good, result.same, result.bad, result.ship
+    (2, 1, 0, False)
     """
     votes, annotators = _votes(source, columns or {})
     items = {item: _majority(list(by.values())) for item, by in votes.items()}

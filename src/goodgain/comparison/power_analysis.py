@@ -26,6 +26,13 @@ class Power:
     """A two-sided test: any of `queries`, `difference` and `power` follows from the others.
 
     With `seeds`, the test is over queries and so many seeds of each system that depends on one.
+
+    >>> import goodgain as gg
+    >>> power = gg.power(sd=0.2, difference=0.05)
+    >>> power.queries
+    128
+    >>> print(power)
+    With 128 queries, a difference of 0.05 is detected with 80% power (alpha 0.05, sd 0.2).
     """
 
     queries: int
@@ -77,6 +84,14 @@ def power(
     `difference` and `power` (default: 0.8), and the third is computed; `queries` is by default the
     number of queries in the sources. Where scores depend on seeds, the analysis is for new seeds too,
     with as many as there are, or `seeds`. `tests` is the number of hypotheses to correct for.
+
+    >>> import goodgain as gg
+    >>> gg.power(sd=0.2, difference=0.02).queries
+    787
+    >>> round(gg.power(sd=0.2, queries=100).difference, 4)
+    0.0566
+    >>> round(gg.power([0.1, -0.2, 0.3, 0.0, 0.15], difference=0.05).power, 4)
+    0.0759
     """
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {alpha}")

@@ -143,6 +143,7 @@ def header(measure: Measure) -> str:
     return f"{label} ↓" if measure.lower_is_better else label
 
 
+MOST_SYSTEMS = 14  # of a table of all pairs; beyond, those of the best ones are read, not of sixty
 MOST_PAIRS = 60  # beyond, the table of differences is left to the formats for machines
 EXPLORATORY = "exploratory, not corrected: confirms nothing"
 
@@ -167,6 +168,10 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
     systems += [s for s in c.systems if s not in systems]
     if ranks:
         block.columns.insert(1, "rank")
+    marks: dict[tuple[str, str], str] = {}
+    for pair in c.pairs if not is_all else ():
+        key = pair.system, pair.measure.label
+        marks[key] = marks.get(key, "") + (_letter(c, pair) if several else pair.mark)
     for system in systems:
         row: list[str | Cell] = [
             f"{names[system]} (baseline)" if [system] == list(c.baselines) else names[system]
@@ -174,10 +179,8 @@ def _means(title: str, c: Comparison, measures: Sequence[Measure]) -> Block:
         if ranks:
             row.append(Cell(rank_text(ranks[system]) if system in ranks else "-"))
         for m in measures:
-            own = [p for p in c.pairs if p.measure == m and p.system == system]
-            marks = [] if is_all else [_letter(c, p) if several else p.mark for p in own]
             value = c.means[system][m.label]
-            cell = Cell(number(value), "".join(marks), value == best[m.label])
+            cell = Cell(number(value), marks.get((system, m.label), ""), value == best[m.label])
             interval = _mean_interval(c, system, m)
             row.append(mean_cell(cell, *interval) if interval else cell)
         block.rows.append(row)
@@ -194,13 +197,15 @@ def _pairwise(c: Comparison, standings: Standings) -> Block:
     """Systems by systems: row minus column, with the stars of the corrected p."""
     names = without_shared_prefix(standings.systems)
     digits = decimals(*standings.means)
+    listed, count = standings.systems[:MOST_SYSTEMS], len(standings.systems)
+    which = "best first" if len(listed) == count else f"the best {len(listed)} of {count}"
     block = Block(
-        f"{standings.measure}: row minus column, best first",
-        ["system", *(names[s] for s in standings.systems)],
+        f"{standings.measure}: row minus column, {which}",
+        ["system", *(names[s] for s in listed)],
     )
-    for i, system in enumerate(standings.systems):
+    for i, system in enumerate(listed):
         row: list[str | Cell] = [names[system]]
-        for j in range(len(standings.systems)):
+        for j in range(len(listed)):
             if i == j:
                 row.append(Cell(""))
                 continue
@@ -371,14 +376,16 @@ def legend(c: Comparison) -> list[str]:
         family = "no correction for multiple tests"
     else:
         family = f"{_CORRECTIONS[s.correction]} correction over {_tests(c)}"
-    against = ", ".join(c.baselines)
+    against = f"against {', '.join(c.baselines)}"
+    if len(c.baselines) == len(c.systems) > 2:
+        against = f"every pair of {len(c.systems)} systems"
     test = TESTS[s.test]
     if any(p.seeds for p in c.pairs):
         test = {
             "t": f"t-test over queries and {c.factor}s",
             "tukey": f"Tukey HSD over queries and {c.factor}s (Games-Howell)",
         }.get(s.test, f"{test} over {c.factor}s")
-    lines = [f"{test}{extra}, two-sided, against {against}; {family}; alpha {s.alpha:g}."]
+    lines = [f"{test}{extra}, two-sided, {against}; {family}; alpha {s.alpha:g}."]
     lines += [c.design] if c.design else []
     lines.append(f"{stars_legend(c)} detectable: the smallest difference found with 80% power.")
     if len(c.pairs) > MOST_PAIRS:

@@ -14,6 +14,7 @@ from goodgain.results.hints import ConstructorHints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from goodgain._core import Qrels as CoreQrels
@@ -26,6 +27,13 @@ class Qrels(metaclass=ConstructorHints):
     The second column of TREC qrels is an aspect to measures over aspects if its values look like
     subtopics, and to all measures with `columns={"aspect": "iteration"}`. Otherwise it is ignored, and a
     document that is judged in two iterations is a duplicate.
+
+    >>> import goodgain as gg
+    >>> qrels = gg.Qrels([("q1", "paper-1", 2), ("q1", "paper-2", 0), ("q2", "paper-3", 1)])
+    >>> qrels
+    Qrels('qrels', 2 queries, 3 judgments)
+    >>> qrels["q1"]["paper-1"]
+    2.0
     """
 
     table: CoreQrels  # as it was read
@@ -117,6 +125,9 @@ class Qrels(metaclass=ConstructorHints):
     def __len__(self) -> int:
         return len(self.table)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
+
     def __contains__(self, query: object) -> bool:
         return self.table.judgments_of(str(query)) is not None
 
@@ -143,13 +154,18 @@ def _read(source: Source) -> CoreQrels:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, "qrels", source.columns)
-            return _core.Qrels.from_file(file.fd, file.name, file.format)
+            with file.places():
+                return _core.Qrels.from_file(file.fd, file.name, file.format)
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":
-            table = _core.ArrowTable.of(source.value, source.name)
+            value = source.value
+            if hasattr(value, "read_judged"):  # of files, only the columns that are used
+                roles = find_columns(value.column_names, "qrels", source.name, source.columns)
+                value = value.read(list(roles.values()))
+            table = _core.ArrowTable.of(value, source.name)
             columns = find_columns(table.columns(), "qrels", source.name, source.columns)
             return table.qrels(columns)
     raise InputError(f"cannot read judgments from {source.kind}")
@@ -157,7 +173,7 @@ def _read(source: Source) -> CoreQrels:
 
 def looks_like_qrels(value: Any) -> bool:
     """Whether a value holds judgments rather than scores of systems, by its first row."""
-    if isinstance(value, Qrels):
+    if isinstance(value, Qrels) or hasattr(value, "to_qrels"):  # labels
         return True
     if isinstance(value, Mapping):  # {query: {document: gain}}
         first = next(iter(value.values()), None)

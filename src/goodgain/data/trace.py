@@ -138,7 +138,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One conversation with one system; `repeat` names one of several runs over the same conversation."""
+    """One conversation with one system; `repeat` names one of several runs over the same conversation.
+
+    >>> import goodgain as gg
+    >>> search = {"query": "seine", "results": [{"url": "https://a.example/seine", "gain": 4}]}
+    >>> turn = {"user": "Where does it rise?", "iterations": [{"searches": [search]}]}
+    >>> trace, = gg.read_traces([{"conversation": "c1", "turns": [turn]}])
+    >>> trace
+    Trace('c1', 1 turns, 1 searches, 1 results)
+    >>> [search.query for search in trace.searches()]
+    ['seine']
+    """
 
     conversation: str
     turns: tuple[Turn, ...] = ()

@@ -89,6 +89,18 @@ class Experiment:
     `split`), "ir_datasets:ID", or such a data set. `sample` draws so many of the queries by `sample_seed`.
     Judgments may be of spans of text (`cover` is the share of a span that chunks must cover), of chunks, or
     of documents. `tokenizer` says what a token is in measures such as nDCG@2000tokens.
+
+    >>> import goodgain as gg
+    >>> corpus = {"a": "rotate the signing keys", "b": "raise a quota", "c": "read the logs"}
+    >>> queries = {"q1": "rotate keys", "q2": "quota"}
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> def shared_words(query):
+    ...     words = set(query.split())
+    ...     return [(doc, len(words & set(text.split()))) for doc, text in corpus.items()]
+    ...
+    >>> experiment = gg.Experiment(corpus, queries, qrels, {"words": shared_words}, measures="RR")
+    >>> experiment.run(progress=False)["RR"]
+    1.0
     """
 
     @suggest_keywords

@@ -101,6 +101,16 @@ class ExperimentResult(Reportable):
 
     `result["swarm"]["MRR"]` is a mean, and `result["swarm", "MRR"]` the comparison with the baseline.
     With a single system it is a mapping from measures to means, like an `Evaluation`: `result["MRR"]`.
+
+    >>> import goodgain as gg
+    >>> corpus, queries = {"a": "1", "b": "2"}, {"q1": "one", "q2": "two"}
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1, "a": 0}}
+    >>> systems = {"fixed": lambda query: ["a", "b"], "oracle": lambda query: ["ab"["t" in query]]}
+    >>> result = gg.Experiment(corpus, queries, qrels, systems, measures="RR").run(progress=False)
+    >>> result["fixed"]["RR"], result["oracle"]["RR"]
+    (0.75, 1.0)
+    >>> result["oracle", "RR"].difference
+    0.25
     """
 
     folder: Folder

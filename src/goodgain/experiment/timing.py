@@ -84,6 +84,8 @@ class Caller:
                 seconds = time.perf_counter() - start
                 if inspect.isawaitable(answer):
                     answer, start, seconds = timed_wait(answer, self._timeout)
+            if self._timeout is not None and seconds > self._timeout:
+                raise TimeoutError  # a busy machine woke this thread late, when the answer was there
             results, extras = split_answer(answer)
             ranking = check_ranking(results, self._depth, self._duplicates, self._canonical)
             return Outcome(

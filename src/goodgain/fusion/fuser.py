@@ -47,6 +47,13 @@ def fuse(
     take the judgments of training queries as `qrels`, and `training_runs` unless they train on
     `runs` themselves. `depth` limits the documents per query; `params` are parameters of the
     method, such as `k=60` for rrf.
+
+    >>> import goodgain as gg
+    >>> bm25 = {"q1": {"a": 9.0, "b": 7.0, "c": 1.0}}
+    >>> dense = {"q1": {"b": 0.9, "a": 0.8, "d": 0.3}}
+    >>> fused = gg.fuse([bm25, dense], "rrf", k=60)
+    >>> gg.evaluate({"q1": {"b": 1}}, fused, "RR")["RR"]
+    1.0
     """
     for keyword in params:
         if keyword in _HINTS:

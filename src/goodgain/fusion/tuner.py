@@ -112,6 +112,14 @@ def tune(
     Runs and judgments come in any form that `evaluate` takes; `measures` is the one to optimise.
     Each query is scored by a setting that was chosen (and, for trained methods, trained) without
     it. The run in the result uses the setting that is best on all queries.
+
+    >>> import goodgain as gg
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(10)}
+    >>> good = {q: {"a": 2.0, "x": 1.0} for q in qrels}
+    >>> bad = {q: {"x": 2.0, "a": 1.0} for q in qrels}
+    >>> tuned = gg.tune([good, bad], "wsum", qrels=qrels, measures="RR")
+    >>> tuned.best.weights, tuned.best.held_out_mean
+    ((0.6, 0.4), 1.0)
     """
     usage = "tune(runs, method, norm, qrels=..., measures=...)"
     chosen = find_method(method, usage)

@@ -82,6 +82,14 @@ class Identity:
     `rules` are profiles, or a TOML file with any of `[[profile]]`, `[[alias]]`, `[[id]]` and
     `[parameters]`; `aliases` are further aliases as dictionaries. All of them come before the built-in
     ones, and their examples must hold.
+
+    >>> import goodgain as gg
+    >>> identity = gg.Identity()
+    >>> first = {"url": "https://arxiv.org/abs/1706.03762v5"}
+    >>> second = {"url": "http://arxiv.org/pdf/1706.03762"}
+    >>> comparison = identity.compare(first, second)
+    >>> comparison.verdict, comparison.rule
+    ('duplicate', 'arXiv')
     """
 
     __slots__ = ("profiles", "unit", "urls")

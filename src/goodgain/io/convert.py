@@ -57,6 +57,14 @@ def convert(
 
     `name` is the last column of a TREC run; by default the one of the input. `target` is a path,
     compressed if its suffix says so.
+
+    >>> from pathlib import Path
+    >>> import goodgain as gg
+    >>> gg.convert({"q1": {"a": 2.5, "b": 1.0}}, "bm25.run", to="trec", name="bm25")
+    Converted(kind='run', format='trec', rows=2, queries=1, losses=())
+    >>> print(Path("bm25.run").read_text().rstrip())
+    q1 Q0 a 1 2.5 bm25
+    q1 Q0 b 2 1.0 bm25
     """
     from goodgain.io.atomic import write_files
     from goodgain.io.compression import compress

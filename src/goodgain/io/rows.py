@@ -55,8 +55,8 @@ class Rows(NamedTuple):
         return self._replace(aspect=[None] * len(self.aspect))
 
 
-def rows_of(source: Source, table: TableKind) -> Rows:
-    """The rows in the order of the source."""
+def rows_of(source: Source, table: TableKind, only: str | None = None) -> Rows:
+    """The rows in the order of the source; `only` those of one run, where a column names runs."""
     from goodgain import _core
 
     with core_errors():
@@ -64,7 +64,9 @@ def rows_of(source: Source, table: TableKind) -> Rows:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, table, source.columns)
-            rows = Rows(*_core.file_rows(file.fd, file.name, file.format, table == "run"))
+            with file.places():
+                form = file.of_run(only)
+                rows = Rows(*_core.file_rows(file.fd, file.name, form, table == "run"))
             return _scored(rows, source.name) if file.by_rank else rows
         if source.kind == "arrow":
             arrow = source.value
@@ -72,6 +74,8 @@ def rows_of(source: Source, table: TableKind) -> Rows:
                 arrow = _core.ArrowTable.of(source.value, source.name)
             roles = find_columns(arrow.columns(), table, source.name, source.columns)
             columns, by_rank = core_columns(roles)
+            if only is not None:
+                columns |= {"run": roles["run"], "only": only}
             rows = Rows(*arrow.rows(columns, table == "run"))
             return _scored(rows, source.name) if by_rank else rows
     listed = list(dict_rows(source.value, source.name)) if source.kind == "dict" else source.value

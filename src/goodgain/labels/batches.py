@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 DISCOUNT = 0.5  # of both providers, at the time of writing
 GRACE = 600.0  # seconds after which a batch that the provider does not list was never accepted
+SUBMISSION = (
+    3_600.0  # seconds that a submission may take before another process looks for the batch
+)
 POLL = 60.0  # seconds between looks at the batches
 
 
@@ -88,6 +91,9 @@ class BatchRunner:
         self.price = price or (own and Price(own.tokens_in * DISCOUNT, own.tokens_out * DISCOUNT))
         if budget is not None and self.price is None:
             raise UsageError("a budget needs the price of the model", hint="--price IN/OUT")
+        self._claims = Claims(
+            plan.store, plan.retry
+        )  # before the plan: what is stored later is done
         while plan.advance(1.0):
             pass
         self.progress = Progress(
@@ -107,14 +113,16 @@ class BatchRunner:
     def run(self) -> Progress:
         """Collect, submit and, with `wait`, collect until nothing is left."""
         try:
-            undecided = self._resolve()
-            self._collect_ended()
-            if not undecided:
-                self._submit()
-            while self.wait and open_batches(self.store, self.plan.setting):
-                self._pause(POLL)
-                self._resolve()
+            submitted = False
+            while True:
+                undecided = self._resolve()
                 self._collect_ended()
+                if not (undecided or submitted):
+                    self._submit()
+                    submitted = True
+                if not self.wait or not open_batches(self.store, self.plan.setting):
+                    break
+                self._pause(POLL)
         except KeyboardInterrupt:
             self.progress.stopped = "interrupted"
         finally:
@@ -139,6 +147,9 @@ class BatchRunner:
         for batch in open_batches(self.store, self.plan.setting):
             if batch.remote:
                 continue
+            if self._claims.is_held(f"batch/{batch.name}"):  # it is being submitted just now
+                undecided = True
+                continue
             remote, decided = self.api.find(batch.name, batch.calls, self._known())
             age = (datetime.now(UTC) - datetime.fromisoformat(batch.created)).total_seconds()
             if remote is not None:
@@ -160,52 +171,69 @@ class BatchRunner:
 
     def _submit(self) -> None:
         """Submit what is in no batch yet, as far as the budget reaches."""
-        left = [call for key, call in self._calls.items() if key not in self._pending()]
+        pending = self._claims.in_batches(list(self._calls))
+        left = [call for key, call in self._calls.items() if key not in pending]
         while left:
             name = uuid.uuid4().hex[:16]
-            chosen, requests, reserved = self._next_batch(name, left)
+            chosen, requests, costs = self._next_batch(name, left)
             if not chosen:
                 self.progress.stopped = self.progress.stopped or "budget"
                 return
             left = left[len(chosen) :]
-            claimed = self._write(name, chosen, reserved)
-            if not claimed:
-                continue  # another process has submitted them meanwhile
-            self._create(name, [requests[number] for number in claimed])
+            try:
+                if claimed := self._write(name, chosen, costs):
+                    self._create(name, [requests[number] for number in claimed])
+            finally:  # a later run may look for the batch at the provider
+                self._claims.release([f"batch/{name}"])
 
     def _next_batch(
         self, name: str, calls: list[Call]
-    ) -> tuple[list[Call], dict[int, tuple[str, dict[str, Any]]], float]:
-        room = float("inf")
-        if self.budget is not None:
-            waiting = sum(b.reserved for b in open_batches(self.store, self.plan.setting))
-            room = self.budget - self.store.cost() - waiting
+    ) -> tuple[list[Call], list[tuple[str, dict[str, Any]]], list[float]]:
+        """The calls that fit into a batch and the budget, their requests, and what they cost at most."""
+        room, size = self._room(), 0
         chosen: list[Call] = []
-        requests: dict[int, tuple[str, dict[str, Any]]] = {}
-        reserved, size = 0.0, 0
+        requests: list[tuple[str, dict[str, Any]]] = []
+        costs: list[float] = []
         for call in calls[: self.api.max_calls]:
             request = self._request(call)
             cost = self.price.of(request.tokens(), self.judge.max_tokens) if self.price else 0.0
             body = self.judge.body(request)
             length = len(json.dumps(body))
-            if reserved + cost > room or (chosen and size + length > self.api.max_bytes):
+            if cost > room or (chosen and size + length > self.api.max_bytes):
                 break
-            requests[len(chosen)] = f"{name}-{len(chosen)}", body
+            requests.append((f"{name}-{len(chosen)}", body))
             chosen.append(call)
-            reserved += cost
+            costs.append(cost)
+            room -= cost
             size += length
-        return chosen, requests, reserved
+        return chosen, requests, costs
 
-    def _write(self, name: str, calls: list[Call], reserved: float) -> list[int]:
+    def _room(self) -> float:
+        """What is left of the budget, which all processes of the store share."""
+        if self.budget is None:
+            return float("inf")
+        others = self._claims.reserved_by_others() + self._claims.reserved_by_batches()
+        return self.budget - self.store.cost() - others
+
+    def _write(self, name: str, calls: list[Call], costs: list[float]) -> list[int]:
         """Write the batch before it is submitted; returns the calls that no other process has."""
         setting = self.store.setting(self.plan.setting)
-        with Claims(self.store, self.plan.retry).locked():
-            pending = self._pending()
-            claimed = [i for i, call in enumerate(calls) if call.keys[0] not in pending]
+        with self._claims.locked():
+            taken = self._claims.taken([call.keys[0] for call in calls])
+            claimed, room = [], self._room()
+            for i, call in enumerate(calls):
+                if call.keys[0] in taken:
+                    continue
+                if costs[i] > room:  # another process has spent it meanwhile
+                    self.progress.stopped = self.progress.stopped or "budget"
+                    break
+                claimed.append(i)
+                room -= costs[i]
             if claimed:
+                self._claims.hold(f"batch/{name}", SUBMISSION)
                 self.store.insert("batches", [{
-                    "name": name, "setting": setting, "calls": len(claimed), "reserved": reserved,
-                    "created": now(),
+                    "name": name, "setting": setting, "calls": len(claimed),
+                    "reserved": sum(costs[i] for i in claimed), "created": now(),
                 }])  # fmt: skip
                 self.store.insert("batch_calls", (
                     {"batch": name, "number": i, "key": calls[i].keys[0],
@@ -213,13 +241,6 @@ class BatchRunner:
                     for i in claimed
                 ))  # fmt: skip
         return claimed
-
-    def _pending(self) -> set[str]:
-        rows = self.store.db.execute(
-            "SELECT c.key FROM batch_calls c WHERE NOT EXISTS (SELECT 1 FROM batch_events e "
-            "WHERE e.batch = c.batch AND e.event IN ('collected', 'abandoned'))"
-        )
-        return {key for (key,) in rows.fetchall()}
 
     def _create(self, name: str, requests: list[tuple[str, dict[str, Any]]]) -> None:
         self.progress.calls += len(requests)

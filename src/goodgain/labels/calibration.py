@@ -58,7 +58,19 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(SavedAsJson, Reportable):
-    """The result of `calibrate`; `matrix[i][j]` counts pairs that humans grade i and the judge grades j."""
+    """The result of `calibrate`; `matrix[i][j]` counts pairs that humans grade i and the judge grades j.
+
+    >>> import goodgain as gg
+    >>> human = {"q1": {"a": 4, "b": 0, "c": 2}, "q2": {"d": 3, "e": 0}}
+    >>> judge = {"q1": {"a": 4, "b": 1, "c": 2}, "q2": {"d": 1, "e": 0}}
+    >>> calibration = gg.calibrate(human, judge, scale="0..4")
+    >>> calibration["exact agreement"].value
+    0.6
+    >>> round(calibration["missed-good rate"].value, 4)
+    0.3333
+    >>> calibration.matrix[3]
+    (0, 1, 0, 0, 0)
+    """
 
     KIND: ClassVar[str] = "calibration"
     FORMAT: ClassVar[int] = 2
@@ -252,6 +264,27 @@ def calibrate(
     A gain of at least `threshold` is good. `scale` declares the lowest and highest gain ("0..4"): a label
     outside it is an error, or with `outside="clip"` counts as the nearest end and is counted. Intervals of
     agreement come from resampling queries, since the labels of one query are not independent.
+
+    >>> import goodgain as gg
+    >>> human = {"q1": {"a": 4, "b": 0, "c": 2}, "q2": {"d": 3, "e": 0}}
+    >>> judge = {"q1": {"a": 4, "b": 1, "c": 2}, "q2": {"d": 1, "e": 0}}
+    >>> print(gg.calibrate(human, judge, scale="0..4"))
+             judge 0  judge 1  judge 2  judge 3  judge 4
+    human 0        1        1        0        0        0
+    human 1        0        0        0        0        0
+    human 2        0        0        1        0        0
+    human 3        0        1        0        0        0
+    human 4        0        0        0        0        1
+    <BLANKLINE>
+    figure                   value  low  high  n
+    exact agreement         0.6000    -     -  5
+    agreement within 1      0.8000    -     -  5
+    Cohen's kappa           0.5238    -     -  5
+    quadratic kappa         0.7748    -     -  5
+    kappa at the threshold  0.6154    -     -  5
+    Krippendorff's alpha    0.7892    -     -  5
+    false-good rate         0.0000    -     -  2
+    missed-good rate        0.3333    -     -  3
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be between 0 and 1, got {confidence}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.labels.database import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _quoted = json.encoder.encode_basestring  # as `_encode` writes a text
@@ -39,17 +39,29 @@ def _written(value: Any) -> str:
 
 def checksum(table: str, values: Sequence[Any]) -> str:
     """The checksum of a row from its values in the order of the schema."""
-    text = f'["{table}",{",".join(map(_written, values))}]'
+    return _hash(table, [_written(value) for value in values])
+
+
+def _hash(table: str, written: list[str]) -> str:
+    text = f'["{table}",{",".join(written)}]'
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def stored_row(table: str, row: dict[str, Any]) -> list[Any]:
+def stored_row(table: str, row: Mapping[str, Any]) -> list[Any]:
     """The values of a row in the order of the schema, with the checksum at the end."""
     kinds = columns(table)
     if row.keys() != kinds.keys():
         raise TypeError(f"columns of {table}: {', '.join(kinds)}; not {', '.join(row)}")
-    values = [storable(row[name], kind) for name, kind in kinds.items()]
-    values.append(checksum(table, values))
+    values, written = [], []
+    for name, kind in kinds.items():
+        value = row[name]
+        if type(value) is str and kind == "TEXT" and value.isprintable():  # as `storable` decides
+            written.append(_quoted(value))
+        else:
+            value = storable(value, kind)
+            written.append(_written(value))
+        values.append(value)
+    values.append(_hash(table, written))
     return values
 
 

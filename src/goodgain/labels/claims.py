@@ -15,6 +15,8 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from goodgain.labels.store import chunks
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -64,23 +66,64 @@ class Claims:
             self.release(done - held)
         return Outcome(done, held - done)
 
+    def taken(self, keys: Sequence[str]) -> set[str]:
+        """The keys that are labelled, or that another run or a batch is paying for; call it when locked."""
+        return self._done(keys) | self._held(keys)
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Claim something other than a label, within an open transaction."""
+        if self.shared:
+            self._store.db.execute(
+                "INSERT INTO claims (key, holder, until, reserved) VALUES (?, ?, ?, 0)",
+                (key, self.holder, time() + seconds),
+            )
+
+    def is_held(self, key: str) -> bool:
+        """Whether a living process, possibly this one, holds a key."""
+        rows = self._store.db.execute(
+            "SELECT holder FROM claims WHERE key = ? AND until > ?", (key, time())
+        ).fetchall()
+        return any(not _is_dead(holder) for (holder,) in rows)
+
+    def in_batches(self, keys: Sequence[str]) -> set[str]:
+        """The keys that a provider has, or may have, in a batch that is not collected."""
+        pending: set[str] = set()
+        for chunk in chunks(keys):
+            marks = ",".join("?" * len(chunk))
+            rows = self._store.db.execute(
+                f"SELECT c.key FROM batch_calls c WHERE c.key IN ({marks}) AND NOT EXISTS ("
+                "SELECT 1 FROM batch_events e WHERE e.batch = c.batch "
+                "AND e.event IN ('collected', 'abandoned'))",
+                chunk,
+            )
+            pending.update(key for (key,) in rows.fetchall())
+        return pending
+
+    def reserved_by_batches(self) -> float:
+        """What the batches that are not collected may cost, of all judges."""
+        (total,) = self._store.db.execute(
+            "SELECT coalesce(sum(b.reserved), 0) FROM batches b WHERE NOT EXISTS (SELECT 1 FROM "
+            "batch_events e WHERE e.batch = b.name AND e.event IN ('collected', 'abandoned'))"
+        ).fetchone()
+        return float(total)
+
     def _done(self, keys: Sequence[str]) -> set[str]:
         """Labelled, or tried by another process since this run began."""
         return self._store.done(keys, self._retry, self._last_reply)
 
     def _held(self, keys: Sequence[str]) -> set[str]:
-        """The keys that living processes have claimed; the claims of dead ones are deleted."""
-        marks = ",".join("?" * len(keys))
-        held = dict(
-            self._store.db.execute(
+        """The keys in batches or claimed by living processes; the claims of dead ones are deleted."""
+        held: dict[str, str] = {}
+        for chunk in chunks(keys):
+            marks = ",".join("?" * len(chunk))
+            held |= self._store.db.execute(
                 f"SELECT key, holder FROM claims WHERE key IN ({marks}) AND until > ? AND holder <> ?",
-                (*keys, time(), self.holder),
+                (*chunk, time(), self.holder),
             ).fetchall()
-        )
         dead = {holder for holder in set(held.values()) if _is_dead(holder)}
         for holder in dead:
             self._store.db.execute("DELETE FROM claims WHERE holder = ?", (holder,))
-        return {key for key, holder in held.items() if holder not in dead}
+        return {key for key, holder in held.items() if holder not in dead} | self.in_batches(keys)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # PRAGMA user_version
 APPLICATION = 0x47474C42  # PRAGMA application_id: GGLB
-_CACHE = 16_000  # kibibytes for pages, in each of the store and its temporary tables
+_CACHE = {"main": 64_000, "temp": 4_000}  # kibibytes; keys are random, and temporary rows in order
 LOCK_TIMEOUT = 60.0  # seconds to wait for another process that is writing
 APPEND_ONLY = (
     "settings", "questions", "asked", "replies", "spending", "votes", "preferences", "annotators",
@@ -76,6 +76,9 @@ class Database(Protocol):
 
     def sync_commits(self) -> None:
         """From now on a commit returns when its rows are on disk, also if the power fails then."""
+
+    def reconnect(self) -> bool:
+        """Connect again if the connection is lost; True if there is a new one."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -166,6 +169,10 @@ class Sqlite:
         """Write-ahead logging alone survives kills, but may lose the last commits with the power."""
         self.execute("PRAGMA synchronous = FULL")
 
+    def reconnect(self) -> bool:
+        """A file has no connection to lose."""
+        return False
+
     def use_log(self) -> None:
         """Switch to write-ahead logging, so that readers and a writer do not wait for each other."""
         deadline = time.monotonic() + LOCK_TIMEOUT
@@ -180,8 +187,8 @@ class Sqlite:
         self.execute("PRAGMA synchronous = NORMAL")
         self.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; each one waits for the disk
         self.execute("PRAGMA temp_store = FILE")
-        for where in ("main", "temp"):  # keys are random: without room every insert reads a page
-            self.execute(f"PRAGMA {where}.cache_size = -{_CACHE}")
+        for where, size in _CACHE.items():
+            self.execute(f"PRAGMA {where}.cache_size = -{size}")
 
     def _translated(self, error: Exception) -> Exception:
         """What a user can do something about is an input error; a broken rule of ours is not."""

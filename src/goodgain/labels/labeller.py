@@ -22,7 +22,7 @@ from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
+from goodgain.labels.pairs import Pair, collected, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
@@ -114,6 +114,20 @@ def label(
 
     Ctrl-C, or interrupting the cell of a notebook, lets calls in flight finish and raises `Interrupted`,
     a KeyboardInterrupt whose `result` has the labels so far; a second one aborts the calls.
+
+    >>> import goodgain as gg
+    >>> def judge(request):
+    ...     return 4 if "hash" in request.document else 0
+    ...
+    >>> pairs = [
+    ...     ("q1", "d1", "How does dict find a key?", "It takes the hash of the key."),
+    ...     ("q1", "d2", "How does dict find a key?", "Lists keep their order."),
+    ... ]
+    >>> labels = gg.label(pairs, judge, "labels.db")
+    >>> labels.to_dict()
+    {'q1': {'d1': 4.0, 'd2': 0.0}}
+    >>> gg.label(pairs, judge, "labels.db").summary.calls
+    0
     """
     if isinstance(judge, Ensemble):
         return label_ensemble(
@@ -274,6 +288,7 @@ def pairs_to_label(source: Any, identity: Any = None) -> Iterator[Pair]:
     """Pairs as they are, or those of traces; the first line or row tells which they are."""
     from goodgain.labels.traces import is_trace, trace_pairs
 
+    source = collected(source)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return read_pairs(path) if holds_pairs(path) else trace_pairs(path, identity)

@@ -73,7 +73,7 @@ class Budget:
         needed = sum(self._reserved) + amount
         with self._claims.locked():
             others = self._claims.reserved_by_others()
-            room = self._limit - self._spent() - others
+            room = self._limit - self._spent() - others - self._claims.reserved_by_batches()
             if room < needed:
                 return others
             self._available = min(room, needed + amount * (self._calls - 1))

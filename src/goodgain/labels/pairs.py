@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import sqlite3
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +15,7 @@ from goodgain.io.columns import find_columns
 from goodgain.io.files import is_text, plain_descriptor, read_head
 from goodgain.io.naming import display_name, format_of
 from goodgain.io.tables import Table, load_table
+from goodgain.labels.hashes import Hashes, HashTable, short_hash
 
 _FORMS = '(question, text), or {"query_id": ..., "doc_id": ..., "question": ..., "text": ...}'
 
@@ -38,24 +38,18 @@ class Excerpt(Pair):
 
 
 _RECENT = 1_000  # queries
-_BATCH = 500  # pairs that are checked at once, which takes a third of the time of one by one
+_BATCH = 1000  # pairs that are checked at once, which takes a third of the time of one by one
 
 Place = tuple[str, Pair]  # where a pair stands, and the pair
 
 
 class _Texts:
-    """Refuses a query id with two questions, and a query and document with two texts.
-
-    Their hashes are in a temporary file: memory must not grow with the pairs.
-    """
+    """Refuses a query id with two questions, and a query and document with two texts."""
 
     def __init__(self) -> None:
         self._questions: dict[str, str] = {}  # of recent queries, which need no look-up
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode = OFF")
-        self._db.execute("PRAGMA cache_size = -16000")
-        self._db.execute("BEGIN")
-        self._db.execute("CREATE TABLE t (name INTEGER PRIMARY KEY, text INTEGER, place TEXT)")
+        self._table = HashTable()
+        self._beginning = ""  # of every place; a number follows
 
     def check(self, pairs: Sequence[Place]) -> None:
         """Compare the texts of pairs with those of the same ids before."""
@@ -63,35 +57,30 @@ class _Texts:
         for where, pair in pairs:
             if type(pair) is Excerpt:
                 continue
+            self._beginning = where.rstrip("0123456789")
+            number = int(where[len(self._beginning) :])
             if self._questions.get(pair.query) != pair.question:
-                rows.append((_short_hash(pair.query), _short_hash(pair.question), where))
+                rows.append((short_hash(pair.query), short_hash(pair.question), number))
                 if len(self._questions) > _RECENT:
                     self._questions.clear()
                 self._questions[pair.query] = pair.question
-            rows.append((_short_hash(pair.query, pair.doc), _short_hash(pair.text), where))
-        before = self._db.total_changes
-        self._db.executemany("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-        if self._db.total_changes - before < len(rows):
+            rows.append((short_hash(pair.query, pair.doc), short_hash(pair.text), number))
+        if stored := self._table.add(rows):
             for where, pair in pairs:
                 if type(pair) is not Excerpt:
-                    self._compare("query", (pair.query,), pair.question, where)
-                    self._compare("document", (pair.query, pair.doc), pair.text, where)
+                    self._compare(stored, "query", (pair.query,), pair.question, where)
+                    self._compare(stored, "document", (pair.query, pair.doc), pair.text, where)
 
-    def _compare(self, kind: str, ids: tuple[str, ...], text: str, where: str) -> None:
-        before, place = self._db.execute(
-            "SELECT text, place FROM t WHERE name = ?", (_short_hash(*ids),)
-        ).fetchone()
-        if before != _short_hash(text):
+    def _compare(
+        self, stored: Hashes, kind: str, ids: tuple[str, ...], text: str, where: str
+    ) -> None:
+        first, number = stored.get(short_hash(*ids), (None, 0))
+        if first is not None and first != short_hash(text):
             raise InputError(
-                f"{kind} '{ids[-1]}' has two different texts: another one in {place}",
+                f"{kind} '{ids[-1]}' has two different texts: another one in {self._beginning}{number}",
                 where=where,
                 hint="one id is one text: give them different ids, or leave one of them out",
             )
-
-
-def _short_hash(*texts: str) -> int:
-    data = "\0".join(texts).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)
 
 
 def read_pairs(source: Any) -> Iterator[Pair]:
@@ -103,7 +92,7 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     if isinstance(source, str | os.PathLike):
         rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
-        rows = table_rows(load_table(source))
+        rows = table_rows(load_table(source, "pairs"))
     elif isinstance(source, Iterable):
         rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
     else:
@@ -116,6 +105,12 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     while batch := list(islice(places, _BATCH)):
         texts.check(batch)
         yield from (pair for _, pair in batch)
+
+
+def collected(source: Any) -> Any:
+    """The frame of a lazy frame (of polars), and anything else as it is."""
+    is_lazy = hasattr(source, "collect") and hasattr(source, "collect_schema")
+    return source.collect() if is_lazy else source
 
 
 def holds_pairs(path: str) -> bool:
@@ -138,18 +133,17 @@ def row_fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]
 
 def text_of(fields: Mapping[str, str]) -> str:
     """The title and the text of a document, either of which may be missing."""
-    return "\n".join(filter(None, (fields.get("title"), fields.get("text"))))
+    title, text = fields.get("title"), fields.get("text") or ""
+    return f"{title}\n{text}" if title and text else title or text
 
 
 def pair_of_fields(fields: Mapping[str, str]) -> Pair:
     """A pair from its fields by role; an id that is missing is the question, or a hash of the text."""
-    from goodgain.labels.store import digest
-
     text = text_of(fields)
     question = fields.get("question", fields.get("query", ""))
     return Pair(
         query=fields.get("query", question),
-        doc=fields["doc"] if "doc" in fields else digest(text)[:12],
+        doc=fields["doc"] if "doc" in fields else _text_id(text),
         question=question,
         text=text,
         narrative=fields.get("narrative", ""),
@@ -157,21 +151,26 @@ def pair_of_fields(fields: Mapping[str, str]) -> Pair:
     )
 
 
-def pair_of(row: Any, where: str) -> Pair:
-    """The pair of a row."""
+def _text_id(text: str) -> str:
     from goodgain.labels.store import digest
 
+    return digest(text)[:12]
+
+
+def pair_of(row: Any, where: str) -> Pair:
+    """The pair of a row."""
     if isinstance(row, tuple | list) and len(row) in (2, 4):
         question, text = row[-2:]
         _require(where, question=question, text=text)
-        query, doc = row[:2] if len(row) == 4 else (question, digest(str(text))[:12])
+        query, doc = row[:2] if len(row) == 4 else (question, _text_id(str(text)))
         return _checked(Pair(query, doc, question, text), where)
     if isinstance(row, Mapping):
         fields = row_fields(row, "pairs", where)
         if "question" in fields:
-            if not text_of(fields):
+            pair = pair_of_fields(fields)
+            if not pair.text:
                 _require_empty(row, where)
-            return pair_of_fields(fields)
+            return pair
     raise InputError(
         f"not a pair of a question and a document: {row!r:.60}",
         where=where,
@@ -258,8 +257,8 @@ def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str,
                 yield where, {"id": key, "text": text}
                 continue
             try:
-                row = json.loads(line)
-            except ValueError:
+                row = json.loads(line.removeprefix(BOM_UTF8).decode("utf-8", "surrogatepass"))
+            except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
                 raise InputError("the line is not a JSON object", where=where)

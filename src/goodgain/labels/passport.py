@@ -213,7 +213,7 @@ def make_passport(
 
     own = Labels.of(labels)
     setting = own.setting
-    truth, gains = gains_of(human), own.to_dict()
+    truth, gains = gains_of(human, prefer="people"), own.to_dict()
     examples = example_pairs(setting)
     judged = tuple(
         JudgedPair(query, doc, float(gain), float(gains[query][doc]))

@@ -14,7 +14,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from goodgain.errors import InputError
+from goodgain.io.columns import BACKGROUND
 from goodgain.labels.examples import same_question
+from goodgain.labels.hashes import HashTable
 from goodgain.labels.store import PairRow, ReplyRow, document_hash
 from goodgain.labels.template import cut
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _WINDOW = 2048  # calls in memory
-_BATCH = 500  # pairs in one transaction
+_BATCH = 1000  # pairs in one transaction
 _numbers = count()
 
 
@@ -86,14 +88,19 @@ class Plan:
         self.tokens = 0  # of the prompts, if each document has a call of its own
         self.complete = False
         self._batches: Iterator[list[Pair]] = iter(())
+        self._needs_background = bool(prompt.examples) or bool(
+            BACKGROUND.keys() & set(prompt.fields)
+        )
+        self._keys = HashTable()  # of the calls: pairs with the same words share one
+        self._wanted = 0  # calls, including those that others share
         number = next(_numbers)
         self.pairs_table, self._todo_table = f"plan_pairs_{number}", f"plan_todo_{number}"
         store.db.create(
             f"CREATE TEMPORARY TABLE {self.pairs_table} (id INTEGER PRIMARY KEY, query TEXT, "
-            "doc TEXT, key TEXT, replicate INTEGER, question TEXT, UNIQUE (query, doc, key))"
+            "doc TEXT, key TEXT, replicate INTEGER, question TEXT)"
         )
         store.db.create(
-            f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT UNIQUE, "
+            f"CREATE TEMPORARY TABLE {self._todo_table} (id INTEGER PRIMARY KEY, key TEXT, "
             "question TEXT, text TEXT, replicate INTEGER, cut INTEGER, narrative TEXT, answer TEXT)"
         )
 
@@ -116,7 +123,7 @@ class Plan:
 
     def _add_batch(self, batch: list[Pair]) -> None:
         pair_rows: list[PairRow] = []
-        calls: list[_Todo] = []
+        details: list[tuple[str, int | None, str, str]] = []  # text, cut, narrative and answer
         empty: list[ReplyRow] = []
         self.pairs += len(batch)
         for pair in batch:
@@ -137,43 +144,44 @@ class Plan:
             for replicate in range(self.replicates):
                 key = self.setting.key(background, text, replicate)
                 pair_rows.append(PairRow(query, doc, key, replicate, question, document))
-                calls.append(
-                    _Todo(
-                        key=key,
-                        question=question,
-                        text=text,
-                        replicate=replicate,
-                        cut=length,
-                        narrative=narrative,
-                        answer=answer,
-                    )
-                )
+                details.append((text, length, narrative, answer))
         todo: list[_Todo] = []
         replies = self.store.last_replies([row.key for row in pair_rows])
         with self.store.transaction() if self.record else nullcontext():
-            for call in calls:
-                status, _ = replies.get(call.key, ("", 0))
+            for row, detail in zip(pair_rows, details, strict=True):
+                status, _ = replies.get(row.key, ("", 0))
                 if status and status not in self.retry:
                     self.stored += 1
                     if status != "ok":
                         self.failures[status] += 1
-                elif not call.text.strip():
+                elif not detail[0].strip():
                     self.no_text += 1
                     empty.append(
                         ReplyRow(
-                            key=call.key,
-                            replicate=call.replicate,
+                            key=row.key,
+                            replicate=row.replicate,
                             status="no_text",
                             gain=None,
                             detail="the document has no text",
                         )
                     )
                 else:
-                    todo.append(call)
+                    text, length, narrative, answer = detail
+                    todo.append(
+                        _Todo(
+                            key=row.key,
+                            question=row.question,
+                            text=text,
+                            replicate=row.replicate,
+                            cut=length,
+                            narrative=narrative,
+                            answer=answer,
+                        )
+                    )
             self._add(todo)
             self.store.db.executemany(
                 f"INSERT INTO {self.pairs_table} (query, doc, key, replicate, question) "
-                "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                "VALUES (?, ?, ?, ?, ?)",
                 [row[:5] for row in pair_rows],
             )
             self.labels += len(pair_rows)
@@ -182,10 +190,13 @@ class Plan:
                 if empty:
                     self.store.add_replies(self.setting, empty)
                 if self.keep == "text":
-                    self.store.add_documents(call.text for call in calls if not call.replicate)
+                    texts = dict.fromkeys(text for text, *_ in details)
+                    self.store.add_documents(texts)
 
     def _background(self, pair: Pair) -> tuple[str, str]:
         """Narrative and answer as far as the prompt shows them; without one that it shows, no call."""
+        if not (pair.narrative or pair.answer or self._needs_background):
+            return "", ""
         for example in self.prompt.examples:
             if example.query == pair.query and not same_question(example, pair.question):
                 raise InputError(
@@ -193,7 +204,7 @@ class Plan:
                     hint="examples of the query that is judged are left out by its question",
                 )
         texts = []
-        for field in ("narrative", "answer"):
+        for field in BACKGROUND:
             text = str(getattr(pair, field))
             if field not in self.prompt.fields:
                 if text:
@@ -208,20 +219,28 @@ class Plan:
         return texts[0], texts[1]
 
     def _add(self, calls: list[_Todo]) -> None:
-        added = self.store.db.insert_new(
+        """Add calls to the plan, each of which is made once."""
+        numbers = [int(call.key[:16], 16) - 2**63 for call in calls]
+        places = range(self._wanted, self._wanted + len(calls))
+        self._wanted += len(calls)
+        stored = self._keys.add([(*row, 0) for row in zip(numbers, places, strict=True)])
+        if stored:
+            rows = zip(calls, numbers, places, strict=True)
+            calls = [call for call, number, place in rows if stored[number][0] == place]
+        self.store.db.executemany(
             f"INSERT INTO {self._todo_table} (key, question, text, replicate, cut, narrative, answer) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
             calls,
         )
-        for call, new in zip(calls, added, strict=True):
-            if new:
-                self.todo += 1
-                background = call.question + call.narrative + call.answer
-                self.tokens += self.prompt.tokens(background, [call.text])
+        self.todo += len(calls)
+        for call in calls:
+            background = call.question + call.narrative + call.answer
+            self.tokens += self.prompt.tokens(background, [call.text])
 
     def drop(self) -> None:
         """Free the table of calls; the table of pairs stays, so that the labels can be read."""
         self.store.db.execute(f"DROP TABLE {self._todo_table}")
+        self._keys.close()
 
     def calls(self, batch: int) -> Generator[Call | None]:
         """The calls, shuffled so that two processes on one store rarely make the same call at once.

@@ -41,6 +41,11 @@ def pool(
     descending document id. Documents that `qrels` judges are left out. `queries` and `documents` hold
     the texts behind the ids: a file, {id: text}, rows or a data frame. Without them the pairs have ids
     only; `label` needs the texts too.
+
+    >>> import goodgain as gg
+    >>> runs = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["b", "d"]}}
+    >>> [pair.doc for pair in gg.pool(runs, depth=2, qrels={"q1": {"a": 1}})]
+    ['b', 'd']
     """
     from goodgain.ranking.evaluator import several_runs
 

@@ -113,7 +113,18 @@ class _LabelTable(AsFrames, Plottable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels(_LabelTable):
-    """The labels of one setting; iterating reads them from the store, so memory use stays constant."""
+    """The labels of one setting; iterating reads them from the store, so memory use stays constant.
+
+    >>> import goodgain as gg
+    >>> pairs = [("q1", "d1", "Where is it?", "Here."), ("q1", "d2", "Where is it?", "No idea.")]
+    >>> labels = gg.label(pairs, lambda request: 4 if request.document == "Here." else None)
+    >>> labels.to_dict()
+    {'q1': {'d1': 4.0}}
+    >>> labels.statuses
+    {'ok': 1, 'refused': 1}
+    >>> labels.to_qrels()["q1"]["d1"]
+    4.0
+    """
 
     store: Store
     setting: Setting
@@ -343,9 +354,9 @@ def judgments_of(source: Any, prefer: Literal["people", "model"] | None = None) 
     return Qrels.of(source) if labels is None else labels.to_qrels()
 
 
-def gains_of(source: Any) -> Gains:
+def gains_of(source: Any, prefer: Literal["people", "model"] | None = None) -> Gains:
     """{query: {doc: gain}} of judgments in any form; they may be empty."""
-    labels = stored_labels(source)
+    labels = stored_labels(source, prefer)
     if labels is not None:
         return labels.to_dict()
     if isinstance(source, Mapping) and not any(source.values()):

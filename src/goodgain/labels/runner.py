@@ -13,6 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from goodgain.errors import JudgeError
+from goodgain.labels.batches import refuse_open_batches
 from goodgain.labels.claims import RENEWAL, Claims
 from goodgain.labels.judges.protocol import Fatal, Reply, Request, Retry, reply_of
 from goodgain.labels.judges.replies import read_verdicts
@@ -311,7 +312,11 @@ class Runner:
                 self._ready.append((call, left))
             if later := [i for i in numbers if call.keys[i] in held]:
                 self._deferred.append((call, later))
-        return "held" if len(held) == len(keys) else "claimed"
+        if len(held) < len(keys):
+            return "claimed"
+        if planned and self._claims.in_batches(keys):  # it may take a day
+            refuse_open_batches(self.plan.store, self.plan.setting)
+        return "held"
 
     async def _finish(self, call: Call, left: list[int]) -> None:
         """Make a call until each of its documents has a gain or its last permitted failure."""

@@ -109,6 +109,15 @@ class Store:
 
     `path` is a SQLite file or a PostgreSQL URL. With `read_only` nothing is written, neither to the
     store nor beside it, and stores of format 1 are read as if they had been upgraded.
+
+    >>> import goodgain as gg
+    >>> with gg.Store("labels.db") as store:
+    ...     labels = gg.label([("q1", "d1", "Where?", "Here.")], lambda request: 3, store)
+    ...
+    >>> with gg.Store("labels.db", read_only=True) as store:
+    ...     gg.Labels.of(store).to_dict()
+    ...
+    {'q1': {'d1': 3.0}}
     """
 
     def __init__(
@@ -182,7 +191,7 @@ class Store:
             added = self._added.setdefault(table, [0, 0])
             before = added[0]
             iterator = iter(rows)
-            while batch := [stored_row(table, dict(row)) for row in islice(iterator, _MAX_VALUES)]:
+            while batch := [stored_row(table, row) for row in islice(iterator, _MAX_VALUES)]:
                 for values, new in zip(batch, self.db.insert_new(sql, batch), strict=True):
                     if new:
                         added[0] += 1
@@ -241,7 +250,7 @@ class Store:
 
     def _question_numbers(self, texts: Sequence[str]) -> dict[str, int]:
         ids: dict[str, int] = {}
-        for chunk in _chunks(texts):
+        for chunk in chunks(texts):
             marks = ",".join("?" * len(chunk))
             ids |= self.db.execute(f"SELECT text, id FROM questions WHERE text IN ({marks})", chunk)
         return ids
@@ -276,8 +285,9 @@ class Store:
                 created = max(time_of, created)  # whatever the clock says
                 last[place] = row.key, row.document, created
                 new.append({
-                    "setting": number, "created": created, **row._asdict(),
-                    "question": questions[row.question],
+                    "setting": number, "query": query, "doc": doc, "key": row.key,
+                    "replicate": row.replicate, "question": questions[row.question],
+                    "document": row.document, "created": created,
                 })  # fmt: skip
             self.insert("asked", new)
 
@@ -286,7 +296,7 @@ class Store:
     ) -> dict[tuple[str, str, int], tuple[str, str | None, str]]:
         """The key, document and time that count now for each of these pairs and replicates."""
         last: dict[tuple[str, str, int], tuple[str, str | None, str]] = {}
-        for chunk in _chunks(places, _MAX_VALUES // 2):
+        for chunk in chunks(places, _MAX_VALUES // 2):
             marks = ",".join(["(?,?)"] * len(chunk))
             cursor = self.db.execute(
                 f"WITH places (query, doc) AS (VALUES {marks}) "  # CROSS: or SQLite reads all rows
@@ -331,7 +341,7 @@ class Store:
     def last_replies(self, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
         """The status and the id of the reply that counts for each key: ok, or else the last failure."""
         last: dict[str, tuple[str, int]] = {}
-        for chunk in _chunks(keys):
+        for chunk in chunks(keys):
             marks = ",".join("?" * len(chunk))
             cursor = self.db.execute(
                 f"SELECT key, status, id FROM replies WHERE key IN ({marks}) ORDER BY status = 'ok', id",
@@ -406,6 +416,7 @@ class Store:
         return f"Store('{self.path}', {replies:,} replies, {votes:,} votes)"
 
 
-def _chunks(values: Sequence[Any], size: int = _MAX_VALUES) -> Iterator[Sequence[Any]]:
+def chunks(values: Sequence[Any], size: int = _MAX_VALUES) -> Iterator[Sequence[Any]]:
+    """Slices that a statement can take as its values."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

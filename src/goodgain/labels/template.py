@@ -220,10 +220,12 @@ def cut(text: str, limit: int) -> tuple[str, int | None]:
     """The text as valid UTF-8 of at most `limit` characters, and its full length if it was longer."""
     if limit < 1:
         raise UsageError(f"text_limit must be at least 1, got {limit}")
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
     return (text, None) if len(text) <= limit else (text[:limit], len(text))
 
 
 def tokens_of(text: str) -> int:
     """A conservative estimate of the tokens of a text, at three bytes each."""
-    return len(text.encode("utf-8", "replace")) // 3 + 1
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return size // 3 + 1

@@ -58,6 +58,17 @@ def search_tool(
     For functions, methods, coroutines and generators. `name` is the tool's name, `query` the parameter that
     holds the query, `results` a function that takes the results out of the return value. Without a capture
     (`goodgain.live.capture`) nothing is captured.
+
+    >>> import goodgain as gg
+    >>> @gg.search_tool
+    ... def search(query):
+    ...     return [{"url": "https://a.example/seine"}]
+    ...
+    >>> with gg.live.capture("traces.jsonl") as live, live.conversation("c1", user="Where?"):
+    ...     results = search("seine")
+    ...
+    >>> [trace.conversation for trace in gg.read_traces("traces.jsonl")]
+    ['c1']
     """
     options = _Options(name=name, query=query, results=results, capture=capture, said=None)
     return _decorated(function, options)

@@ -36,6 +36,14 @@ def register(
 
     The function gets the gains of one query's documents in rank order (NaN for unjudged ones) and, if
     it takes a second argument, the gains of all judged documents, best first.
+
+    >>> import goodgain as gg
+    >>> def first_two(gains):
+    ...     return float(sum(gain for gain in gains[:2] if gain > 0))
+    ...
+    >>> measure = gg.register("FirstTwo", first_two, summary="The gain of the first two documents.")
+    >>> gg.evaluate({"q1": {"a": 3, "b": 1}}, {"q1": ["a", "x", "b"]}, measure)["FirstTwo"]
+    3.0
     """
     if not re.fullmatch(r"[^\W\d]\w*", name):
         raise MeasureError(

@@ -123,6 +123,15 @@ class Measure:
     another of the same definition, parameters and label, and a text that is its label. `stated` is
     the direction that a user declared; it overrides the definition's. `budget` is a cut-off in tokens
     instead of ranks: the list ends with the last result that fits.
+
+    >>> import goodgain as gg
+    >>> measure = gg.nDCG(gain="exp") @ 10
+    >>> measure
+    nDCG(gain=exp)@10
+    >>> measure == gg.parse("nDCG(gain=exp)@10")
+    True
+    >>> measure.name, measure.cutoff, measure.direction
+    ('nDCG', 10, 'higher')
     """
 
     definition: Definition
@@ -156,6 +165,8 @@ class Measure:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self.label == other
+        if self is other:
+            return True
         return isinstance(other, Measure) and self._key() == other._key()
 
     def __hash__(self) -> int:

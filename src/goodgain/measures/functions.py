@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def cg(gains: Iterable[float], k: int | None = None) -> float:
-    """Cumulative gain of the first k gains."""
+    """Cumulative gain of the first k gains.
+
+    >>> import goodgain as gg
+    >>> gg.cg([3, 2, 0, 1])
+    6.0
+    >>> gg.cg([3, 2, 0, 1], k=2)
+    5.0
+    """
     return _measure(gains, k, kernel="cg")
 
 
@@ -35,6 +42,12 @@ def dcg(
 
     Each gain g counts as 2^g - 1, with `exp=False` (or `gain="linear"`) as g. The measure `DCG` of
     `evaluate` is linear by default, as in trec_eval.
+
+    >>> import goodgain as gg
+    >>> round(gg.dcg([3, 2, 0, 1], gain="linear"), 4)
+    4.6925
+    >>> round(gg.dcg([3, 2, 0, 1]), 4)
+    9.3235
     """
     return _measure(gains, k, kernel="dcg", exp_gain=_is_exponential(exp, gain))
 
@@ -52,6 +65,12 @@ def ndcg(
     This differs from the measure `nDCG` of `evaluate` in two ways: gains are exponential (2^g - 1), and
     the ideal is the best order of this very list, so that relevant documents it lacks cost nothing.
     `gain="linear"` and `ideal=[gains of all judged documents]` give the value of the measure.
+
+    >>> import goodgain as gg
+    >>> round(gg.ndcg([3, 2, 0, 1]), 4)
+    0.9926
+    >>> round(gg.ndcg([3, 2, 0, 1], k=3, gain="linear", ideal=[3, 3, 2, 1]), 4)
+    0.7232
     """
     exponential = _is_exponential(exp, gain)
     if isinstance(ideal, str):
@@ -75,7 +94,14 @@ def _is_exponential(exp: bool, gain: str | None) -> bool:
 
 
 def gsb(good: int | Iterable[str], same: int | None = None, bad: int | None = None) -> float:
-    """(good - bad) / (good + same + bad), from three counts or from Good/Same/Bad labels."""
+    """(good - bad) / (good + same + bad), from three counts or from Good/Same/Bad labels.
+
+    >>> import goodgain as gg
+    >>> gg.gsb(good=42, same=38, bad=20)
+    0.22
+    >>> gg.gsb(["Good", "Same", "Good", "Bad"])
+    0.25
+    """
     if isinstance(good, int):
         if same is None or bad is None:
             raise UsageError(
@@ -137,6 +163,12 @@ def rdcgl(
     `true_relevance_set` gives each true item its rank; with `invert` a smaller rank is better.
     `gain="documented"` is the formula as documented, `gain="reference"` that of the published
     package, number for number. `normalise` divides by the score of the perfect list.
+
+    >>> import goodgain as gg
+    >>> round(gg.rdcgl(["a", "x", "b"], {"a": 1, "b": 2}), 4)
+    3.0
+    >>> gg.rdcgl(["a", "b"], {"a": 1, "b": 2}, normalise=True)
+    1.0
     """
     from goodgain._core import gain_loss
 
@@ -186,7 +218,14 @@ def nrdcgl(
     k: int | None = None,
     **settings: Unpack[LossSettings],
 ) -> float:
-    """`rdcgl` divided by the score of the perfect list."""
+    """`rdcgl` divided by the score of the perfect list.
+
+    >>> import goodgain as gg
+    >>> round(gg.nrdcgl(["a", "x", "b"], {"a": 1, "b": 2}), 4)
+    0.8262
+    >>> gg.nrdcgl(["a", "b"], {"a": 1, "b": 2})
+    1.0
+    """
     return rdcgl(search_results, true_relevance_set, k, normalise=True, **settings)
 
 
@@ -196,5 +235,12 @@ def pnrdcgl(
     k: int | None = None,
     **settings: Unpack[LossSettings],
 ) -> float:
-    """`nrdcgl`, but not below 0."""
+    """`nrdcgl`, but not below 0.
+
+    >>> import goodgain as gg
+    >>> gg.pnrdcgl(["x", "y", "z"], {"a": 1, "b": 2})
+    0.0
+    >>> round(gg.nrdcgl(["x", "y", "z"], {"a": 1, "b": 2}), 4)
+    -2.1738
+    """
     return max(0.0, nrdcgl(search_results, true_relevance_set, k, **settings))

@@ -178,7 +178,16 @@ _AT_FORM = re.compile(r"(?P<name>\w+?)_at_(?P<cutoff>\d+)")
 
 
 def parse(text: str, preset: str = "default") -> Measure:
-    """The measure of a run that a text names, such as `nDCG@10`, in the words of a preset's tool."""
+    """The measure of a run that a text names, such as `nDCG@10`, in the words of a preset's tool.
+
+    >>> import goodgain as gg
+    >>> gg.parse("nDCG(gain=exp)@10")
+    nDCG(gain=exp)@10
+    >>> gg.parse("ndcg_cut_10").name, gg.parse("ndcg_cut_10").cutoff
+    ('nDCG', 10)
+    >>> gg.parse("ndcg_cut_10").same_values(gg.parse("nDCG@10"))
+    True
+    """
     measures = parse_all(text, preset)
     if len(measures) != 1:
         raise MeasureError(f"expected one measure, got {len(measures)} in '{text}'")

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from goodgain._core import CoreError, Prepared
-from goodgain.cores import thread_count
+from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
-from goodgain.io.naming import unique_names
+from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
@@ -45,6 +45,7 @@ def evaluate(
     policy: Policy | Mapping[str, str] | None = None,
     preset: str = "default",
     threads: int | None = None,
+    memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
     identity: Any = None,
     skip_bad: bool = False,
@@ -63,12 +64,27 @@ def evaluate(
     judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
     counted; a bad row of the judgments is always an error.
 
+    `memory` ("2GB") bounds what the rows of a run take in memory, 1 GB by default; what does not fit goes to
+    the temporary folder. Numbers do not depend on it. The judgments are always in memory.
+
     Judgments with columns start and end, or quote, are spans of text, and runs are chunks with start and
     end, or text, or ids `doc#start-end`: a span is met once chunks `cover` this share of it. `documents`
     locate texts; a `tokenizer` counts tokens instead of characters in the measures of spans.
 
     A cut-off may be a budget of tokens (`nDCG@2000tokens`): results are taken while they fit. Their lengths
     come from a column tokens or text of the run, or from `documents` and `tokenizer` (by default "words").
+
+    >>> import goodgain as gg
+    >>> qrels = {"q1": {"d1": 3, "d2": 0, "d3": 1}, "q2": {"d4": 2}}
+    >>> run = {"q1": {"d1": 9.2, "d3": 8.1, "d2": 3.3}, "q2": {"d5": 4.0, "d4": 1.5}}
+    >>> result = gg.evaluate(qrels, run, "nDCG@10 AP RR")
+    >>> print(result)
+    run  nDCG@10      AP      RR  queries
+    run   0.8155  0.7500  0.7500        2
+    >>> result["AP"]
+    0.75
+    >>> result.per_query["run"]["q2"]["RR"]
+    0.5
     """
     if not isinstance(measures, str | Measure):
         measures = tuple(measures)
@@ -79,7 +95,7 @@ def evaluate(
             raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
         return evaluate_spans(
             qrels, runs, measures, documents=documents, cover=cover, tokenizer=tokenizer,
-            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads,
+            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads, memory=memory,
             **policies,
         )  # fmt: skip
     _refuse_swapped(qrels, runs)
@@ -94,6 +110,7 @@ def evaluate(
             "policy": policy,
             "preset": preset,
             "threads": threads,
+            "memory": memory,
         }
         score = partial(evaluate, columns=columns, identity=identity, skip_bad=skip_bad, **options)
         return evaluate_budgets(
@@ -117,6 +134,7 @@ def evaluate(
         policy=policy,
         preset=preset,
         threads=threads,
+        memory=memory,
         skip_bad=skip_bad,
         **policies,
     )
@@ -185,7 +203,16 @@ def _first_values(table: Any) -> list[Any]:
 
 
 class Evaluator:
-    """Judgments and measures prepared once for any number of runs, as in training loops."""
+    """Judgments and measures prepared once for any number of runs, as in training loops.
+
+    >>> import goodgain as gg
+    >>> evaluator = gg.Evaluator({"q1": {"a": 1, "b": 2}}, "nDCG@10 RR")
+    >>> for epoch, order in enumerate((["x", "b"], ["b", "a"])):
+    ...     print(epoch, evaluator.evaluate({"q1": order})["RR"])
+    ...
+    0 0.5
+    1 1.0
+    """
 
     __slots__ = (
         "core",
@@ -208,6 +235,7 @@ class Evaluator:
         policy: Policy | Mapping[str, str] | None = None,
         preset: str = "default",
         threads: int | None = None,
+        memory: int | str | None = None,
         skip_bad: bool = False,
         **policies: str,
     ) -> None:
@@ -224,7 +252,7 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads))
+        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -465,17 +493,36 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
                     f"two runs are called '{name}'",
                     hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
                 )
-        return [Run.of(run, str(name), columns) for name, run in runs.items()]
+        return [
+            part for name, run in runs.items() for part in Run.of(run, str(name), columns).split()
+        ]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
-    return [Run.of(runs, columns=columns)]
+    return named_runs([runs], columns)
 
 
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Several runs with unique names: equal names are numbered."""
-    tables = [Run.of(run, columns=columns) for run in runs]
+    """Several runs with unique names: equal names are numbered.
+
+    A path may lead to several of them, and so may a table with a column that names them.
+    """
+    tables = [
+        part
+        for run in runs
+        for each in _paths(run)
+        for part in Run.of(each, columns=columns).split()
+    ]
     names = unique_names(run.name for run in tables)
     return [run.renamed(name) for run, name in zip(tables, names, strict=True)]
+
+
+def _paths(run: Any) -> list[Any]:
+    """The run itself, or the paths of all runs of a folder, a glob or a URL."""
+    if not isinstance(run, str | os.PathLike) or not is_place(os.fspath(run)):
+        return [run]
+    from goodgain.io.locations import runs_of
+
+    return list(runs_of(os.fspath(run)))
 
 
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:

@@ -223,6 +223,20 @@ def explain(
     A difference is split into its causes; without a query, the means over queries are compared. A cause's
     share is its Shapley value: the mean, over all orders of switching the causes one by one, of what
     switching it adds. So the shares do not depend on an order, and they add up to the difference.
+
+    >>> import goodgain as gg
+    >>> qrels = {"q1": {"a": 3, "b": 1}}
+    >>> print(gg.explain(qrels, {"q1": ["x", "a", "b"]}, "nDCG@3", "q1"))
+    nDCG@3 of query q1: 0.6590
+    <BLANKLINE>
+    rank  document  judged  gain  discount  contribution   ideal
+       1  x              -     0    1.0000        0.0000  0.8262
+       2  a              3     3    0.6309        0.5213  0.1738
+       3  b              1     1    0.5000        0.1377  0.0000
+    <BLANKLINE>
+    contribution = gain x discount / 3.6309, the DCG of the ideal list
+    sum of the contributions: 0.6590
+    policies: ties=docid, missing=zero, unjudged=nonrelevant, duplicates=error, scores=double, same_id=keep
     """
     ours = _conventional(measure, preset, policies)
     inputs = _Inputs(qrels, run, ours)

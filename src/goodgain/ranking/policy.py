@@ -58,7 +58,15 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How ties, missing queries, unjudged documents, duplicates and score precision are handled."""
+    """How ties, missing queries, unjudged documents, duplicates and score precision are handled.
+
+    >>> import goodgain as gg
+    >>> qrels, tied = {"q1": {"a": 1, "b": 0}}, {"q1": {"a": 1.0, "b": 1.0}}
+    >>> gg.evaluate(qrels, tied, "RR", policy=gg.Policy(ties="average"))["RR"]
+    0.75
+    >>> gg.evaluate(qrels, tied, "RR", ties="docid")["RR"]
+    0.5
+    """
 
     ties: str = "docid"
     missing: str = "zero"

@@ -42,6 +42,22 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     With one run it is a mapping from measures to means: `evaluation["nDCG@10"]`. With several it is a
     mapping from their names to `RunScores`: `evaluation["bm25"]["nDCG@10"]`. `runs` is always the tuple
     of runs.
+
+    >>> import goodgain as gg
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> runs = {"bm25": {"q1": ["x", "a"], "q2": ["b"]}, "dense": {"q1": ["a"], "q2": ["x"]}}
+    >>> evaluation = gg.evaluate(qrels, runs, "RR Hit@1")
+    >>> evaluation.names
+    ('bm25', 'dense')
+    >>> evaluation["bm25"]["RR"]
+    0.75
+    >>> evaluation.per_query["dense"]["q2"]
+    {'RR': 0.0, 'Hit@1': 0.0}
+    >>> print(evaluation.render("markdown").rstrip())
+    | run | RR | Hit@1 | queries |
+    | --- | ---: | ---: | ---: |
+    | bm25 | 0.7500 | 0.5000 | 2 |
+    | dense | 0.5000 | 0.5000 | 2 |
     """
 
     KIND = "evaluation"

@@ -153,7 +153,16 @@ class CopiedValues(ValuesInMemory):
 
 
 class RunScores:
-    """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean."""
+    """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean.
+
+    >>> import goodgain as gg
+    >>> run = {"q1": ["a"], "q2": ["x", "b"]}
+    >>> scores, = gg.evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, "RR").runs
+    >>> scores["RR"]
+    0.75
+    >>> scores.per_query["q2"]
+    {'RR': 0.5}
+    """
 
     __slots__ = ("_measures", "_name", "_values")
 

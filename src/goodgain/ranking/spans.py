@@ -53,7 +53,7 @@ def evaluate_spans(
     """Measure runs of chunks against judged spans; see `evaluate`."""
     if isinstance(cover, bool) or not isinstance(cover, int | float) or not 0 < cover <= 1:
         raise UsageError(f"cover must be above 0 and at most 1, got {cover}")
-    policies = {k: v for k, v in options.items() if k not in ("policy", "threads")}
+    policies = {k: v for k, v in options.items() if k not in ("policy", "threads", "memory")}
     policy = Policy.of(options.get("policy"), preset, **policies)
     if policy.ties in ("average", "bounds"):
         raise UsageError(

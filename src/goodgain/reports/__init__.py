@@ -22,6 +22,13 @@ def report(
     Results are objects, or paths of saved ones. `queries` and `documents` are texts (a file, {id: text},
     rows, a data frame); with them the page shows the queries and documents themselves. `baseline` names
     the system that evaluations are compared with.
+
+    >>> from pathlib import Path
+    >>> import goodgain as gg
+    >>> result = gg.evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
+    >>> gg.report(result, output="report.html", title="First look")
+    >>> Path("report.html").read_text(encoding="utf-8")[:15]
+    '<!DOCTYPE html>'
     """
     import os
 

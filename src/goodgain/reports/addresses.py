@@ -22,6 +22,8 @@ def queries_link(
     relevant: Range | None = None,
     unjudged: Range | None = None,
     outcome: str | None = None,
+    top: str | None = None,
+    repeated: str | None = None,
     search: str | None = None,
     sort: str | None = None,
     query: str | None = None,
@@ -33,7 +35,14 @@ def queries_link(
     texts = {"measure": measure, "group": group}
     ranges = {"words": words, "relevant": relevant, "unjudged": unjudged}
     texts |= {name: _range(bounds) for name, bounds in ranges.items() if bounds is not None}
-    texts |= {"outcome": outcome, "search": search, "sort": sort, "query": query}
+    texts |= {
+        "outcome": outcome,
+        "top": top,
+        "repeated": repeated,
+        "search": search,
+        "sort": sort,
+        "query": query,
+    }
     pairs = [("system", name) for name in systems[:MAX_SYSTEMS]]
     pairs += [(name, text) for name, text in texts.items() if text is not None]
     return "#" + (urlencode(pairs, errors="replace") or "queries")

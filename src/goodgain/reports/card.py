@@ -22,7 +22,6 @@ from goodgain.stats.paired import Resampling
 if TYPE_CHECKING:
     from goodgain.agentic import GoodGain
     from goodgain.agentic.runs import Figure
-    from goodgain.agentic.system import SystemGain
     from goodgain.measures import Measure
     from goodgain.reports.contents import PageContents
 
@@ -60,8 +59,11 @@ def opening(contents: PageContents) -> Opening:
             sentences.append(_one_system(contents, contents.quality))
     if card is not None:
         card = replace(card, why=why(contents, card))
+    elif len(contents.gains) == 1 and (compared := contents.agent_comparisons[0]) is not None:
+        card = verdict_card(compared)
     if contents.gains:
-        sentences.append(_good_gain_headline(contents))
+        is_said = card is not None and not contents.systems  # the card has the means of the agents
+        sentences += [line] if (line := _good_gain_headline(contents, is_said)) else []
     if contents.stoppings:
         sentences.append(_stopping_headline(contents))
     sentences += [[UserText(result.sentences()[0])] for result in contents.optimisations]
@@ -117,17 +119,19 @@ def _one_system(contents: PageContents, quality: Measure) -> list[Span]:
             f" on {units}. There is no other system to compare it with."]  # fmt: skip
 
 
-def _good_gain_headline(contents: PageContents) -> list[Span]:
-    """The mean good gain of each system."""
+def _good_gain_headline(contents: PageContents, is_said: bool) -> list[Span]:
+    """The mean good gain of each system, and what became of the evidence; of exact means nothing if said."""
     spans: list[Span] = []
     for result in contents.gains:
+        unlabelled = [s.name for s in result.systems if s.figure("CG").n == 0 or s.is_unlabelled]
+        spans += _unlabelled_sentence(unlabelled)
         for system in result.systems:
             figure = system.figure("CG")
-            if figure.n == 0 or _is_unlabelled(system):
-                spans += [
-                    UserText(system.name),
-                    " has no labelled results, so its gain is unknown. ",
-                ]
+            if system.name in unlabelled:
+                continue
+            funnel = _funnel_sentence(result, system.name)
+            if is_said and figure.exact:
+                spans += [UserText(system.name), f": {funnel}"] if funnel else []
                 continue
             spans += [
                 UserText(system.name),
@@ -135,9 +139,22 @@ def _good_gain_headline(contents: PageContents) -> list[Span]:
                 Strong(number(figure.value, 2)),
                 *([] if figure.exact else [_label_bounds(figure)]),
                 f" per conversation, over {counted(figure.n, 'conversation')}. ",
-                _funnel_sentence(result, system.name),
+                funnel,
             ]
-    return spans or ["No conversation was measured."]
+    return spans or ([] if is_said else ["No conversation was measured."])
+
+
+def _unlabelled_sentence(names: list[str]) -> list[Span]:
+    """That the gain of these systems is unknown; nothing for none."""
+    if not names:
+        return []
+    if len(names) == 1:
+        return [UserText(names[0]), " has no labelled results, so its gain is unknown. "]
+    spans: list[Span] = []
+    for i, name in enumerate(names):
+        spans += [" and " if i == len(names) - 1 else ", "] if i else []
+        spans.append(UserText(name))
+    return [*spans, " have no labelled results, so their gains are unknown. "]
 
 
 def _funnel_sentence(result: GoodGain, name: str) -> str:
@@ -152,12 +169,6 @@ def _funnel_sentence(result: GoodGain, name: str) -> str:
         for step in later
     ]
     return f"Of {known.evidence:,} good results known, {', '.join(reached)}. "
-
-
-def _is_unlabelled(system: SystemGain) -> bool:
-    """Whether no result has a label, or none was read."""
-    counts = system.counts()
-    return not counts["coverage"] > 0 and bool(counts["results"] or counts["unread"])
 
 
 def _stopping_headline(contents: PageContents) -> list[Span]:

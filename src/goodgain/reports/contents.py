@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from goodgain.comparison.comparison import Settings
 from goodgain.comparison.pairing import Column, Pairing
 from goodgain.comparison.scores import ScoreSet, collect
 from goodgain.comparison.standings import Standings, stand
-from goodgain.errors import UsageError
+from goodgain.errors import GoodgainError, UsageError
 from goodgain.experiment import ExperimentResult
 from goodgain.experiment.optimisation import Optimisation
 from goodgain.io.naming import without_shared_prefix
@@ -113,6 +114,11 @@ class PageContents:
             pairing=Pairing(self.scores, "drop"),
             settings=Settings(),
         )
+
+    @cached_property
+    def agent_comparisons(self) -> tuple[Comparison | None, ...]:
+        """The systems of each Good Gain against its first; None where labels or systems are too few."""
+        return tuple(_compared(result) for result in self.gains)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -296,6 +302,14 @@ def _comparison_and_scores(
     # The saved comparison knows the directions that its author stated.
     scores.measures |= {m.label: m for m in comparison.measures if m.label in scores.measures}
     return replace(comparison, scores=scores), scores
+
+
+def _compared(result: GoodGain) -> Comparison | None:
+    if len(result.systems) < 2 or not result.labelled:
+        return None
+    with suppress(GoodgainError):  # no conversation is shared
+        return compare(result)
+    return None
 
 
 def _unique(*evaluations: Evaluation) -> tuple[Evaluation, ...]:

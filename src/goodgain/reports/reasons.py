@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from goodgain.comparison.reasons import SMALLEST, Kind, Shift, reasons
+from goodgain.reports.addresses import queries_link
 from goodgain.reports.elements import Link, Span, UserText, cut
 from goodgain.results.nouns import counted
 from goodgain.results.numbers import decimals, p_text, signed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from goodgain.comparison.card import Card
     from goodgain.comparison.reasons import Reason
-    from goodgain.ranking.top_lists import RankedLists
     from goodgain.reports.contents import PageContents
 
     Floats = NDArray[np.float64]
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MOST_QUERIES = 50_000
 _MOST_WORDS = 40  # of the wording of queries; each is a test
 _SHORTEST_WORD = 4  # letters; the table is searched for it anywhere in a text
-_TOP = 10  # results in which documents are counted
 _TEXT_CHARACTERS = 300  # of a text in the table of queries, which is searched
 
 
@@ -68,15 +67,17 @@ def why(contents: PageContents, card: Card) -> tuple[tuple[Span, ...], ...]:
     return tuple(
         _kind_sentence(by_key[reason.key], reason, card, contents)
         if reason.key in by_key
-        else _shift_sentence(shifts[reason.key][1], reason, card)
+        else _shift_sentence(*shifts[reason.key], reason, card)
         for reason in listed
     )
 
 
 def _address(card: Card, *parameters: tuple[str, str]) -> str:
     pair = card.pair
-    base = [("system", pair.baseline), ("system", pair.system), ("measure", pair.measure.label)]
-    return "#" + urlencode([*base, *parameters], errors="replace")
+    base = queries_link(
+        systems=[cut(pair.baseline), cut(pair.system)], measure=cut(pair.measure.label)
+    )
+    return f"{base}&{urlencode(parameters, errors='replace')}"
 
 
 def _kind_sentence(
@@ -92,13 +93,21 @@ def _kind_sentence(
     )  # fmt: skip
 
 
-def _shift_sentence(words: str, reason: Reason, card: Card) -> tuple[Span, ...]:
-    verb = "more" if reason.inside > reason.outside else "fewer"
-    return (
-        f"{verb} {words}: {number(reason.inside, 2)} vs {number(reason.outside, 2)}, different on ",
-        Link(counted(reason.n, "query", "queries"), _address(card, ("sort", "-change"))),
-        f" ({_p(reason.p)})",
-    )
+def _shift_sentence(shift: Shift, words: str, reason: Reason, card: Card) -> tuple[Span, ...]:
+    """The two means, and on how many queries which of the systems has more."""
+    counts = shift.system - shift.baseline
+    sides = {"more": int((counts > 0).sum()), "fewer": int((counts < 0).sum())}
+    first = "more" if reason.inside > reason.outside else "fewer"
+    order = [first, *(side for side in sides if side != first and sides[side])]
+    spans: list[Span] = [
+        f"{first} {words}: {number(reason.inside, 2)} vs {number(reason.outside, 2)}"
+    ]
+    for side in order:
+        spans += [
+            f", {side} on ",
+            Link(counted(sides[side], "query", "queries"), _address(card, (shift.key, side))),
+        ]
+    return (*spans, f" ({_p(reason.p)})")
 
 
 def _p(value: float) -> str:
@@ -212,49 +221,20 @@ def _shifts(contents: PageContents, card: Card, units: list[str]) -> dict[str, t
     """Relevant documents in the first ten, and texts that are there more than once."""
     import numpy as np
 
-    lists = contents.lists.by_system
-    two = [lists.get(s) for s in (card.pair.system, card.pair.baseline)]
-    if None in two or not units:
-        return {}
-    counts: dict[str, tuple[list[dict[str, int]], str, bool]] = {}
-    if contents.documents:  # first: what they leave free is why other documents move up
-        ids = contents.lists.ids
-        counts["duplicates"] = (
-            [_duplicates(own, ids, contents.documents) for own in two if own is not None],
-            "repeated texts in the first ten",
-            False,
-        )
-    counts["moved"] = (
-        [_relevant(own) for own in two if own is not None],
-        "relevant documents in the first ten",
-        True,
+    facts = contents.facts
+    listed = (
+        # First: what repeats leave free is why other documents move up.
+        ("repeated", facts.repeated, "repeated texts in the first ten", False),
+        ("top", facts.top, "relevant documents in the first ten", True),
     )
     shifts = {}
-    for key, ((system, baseline), words, more_is_better) in counts.items():
+    for key, by_system, words, more_is_better in listed:
+        two = [by_system.get(s) for s in (card.pair.system, card.pair.baseline)]
         columns = [
-            np.array([own.get(u, 0) for u in units], dtype=np.float64) for own in (system, baseline)
+            np.array([own.get(u, 0) for u in units], dtype=np.float64)
+            for own in two
+            if own is not None
         ]
-        if (columns[0] != columns[1]).any():
+        if len(columns) == 2 and (columns[0] != columns[1]).any():
             shifts[key] = (Shift(key, columns[0], columns[1], more_is_better), words)
     return shifts
-
-
-def _relevant(lists: RankedLists) -> dict[str, int]:
-    import numpy as np
-
-    owners = np.repeat(np.arange(len(lists.queries)), lists.hit_counts)
-    near = (lists.hit_ranks <= _TOP) & (lists.gains > 0)
-    counts = np.bincount(owners[near], minlength=len(lists.queries))
-    return dict(zip(lists.queries, counts.tolist(), strict=True))
-
-
-def _duplicates(lists: RankedLists, ids: list[str], texts: Mapping[str, str]) -> dict[str, int]:
-    """How many of the first ten have the text of another one above them."""
-    counts, start = {}, 0
-    docs = lists.docs.tolist()
-    for query, count in zip(lists.queries, lists.counts.tolist(), strict=True):
-        known = [texts.get(ids[doc], "").strip() for doc in docs[start : start + min(count, _TOP)]]
-        filled = [text for text in known if text]
-        counts[query] = len(filled) - len(set(filled))
-        start += count
-    return counts

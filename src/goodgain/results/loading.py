@@ -13,6 +13,11 @@ def load(path: str | os.PathLike[str], qrels: Any = None) -> Any:
     """Load a saved result of any kind, an experiment folder or a label store.
 
     `qrels` replace the judgments in an experiment folder.
+
+    >>> import goodgain as gg
+    >>> gg.evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR").save("result.json")
+    >>> gg.load("result.json")["RR"]
+    0.5
     """
     from goodgain.experiment import ExperimentResult
     from goodgain.io.files import file_not_found, is_store, read_json

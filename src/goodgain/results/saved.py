@@ -28,10 +28,12 @@ class SavedAsJson:
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """The JSON text that `save` writes."""
+        """The JSON text that `save` writes; bytes of ids that are no text are escaped: it is UTF-8."""
         import json
+        import re
 
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+        return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON, atomically."""

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from goodgain.stats.distributions import noncentral_t_sf, solve, t_ppf
+from goodgain.stats.distributions import noncentral_t_sf, noncentral_t_shift, solve, t_ppf
 from goodgain.stats.paired import is_constant
 
 if TYPE_CHECKING:
@@ -43,14 +43,9 @@ def effect_size(differences: Floats) -> float | None:
 
 def effect_interval(d_z: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of d_z, by inverting the noncentral t distribution."""
-    root, df = math.sqrt(n), n - 1
-    t, tail = d_z * root, (1 - confidence) / 2
-
-    def shift(probability: float) -> float:
-        start = t - 40 - 2 * abs(t)
-        return start + solve(lambda s: noncentral_t_sf(t, df, start + s) - probability, 0.0, 40.0)
-
-    return shift(tail) / root, shift(1 - tail) / root
+    root, tail = math.sqrt(n), (1 - confidence) / 2
+    low, high = (noncentral_t_shift(d_z * root, n - 1, p) / root for p in (tail, 1 - tail))
+    return low, high
 
 
 def minimum_detectable(

@@ -34,6 +34,15 @@ def read_traces(
 
     Each is validated; with `skip_bad` invalid ones are left out and counted. The reader's `ledger` says
     what became of every item; `sink` gets them one by one.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl") as recorder:
+    ...     recorder.search("seine", [{"url": "https://a.example/seine"}])
+    ...
+    >>> for trace in gg.read_traces("traces.jsonl"):
+    ...     print([search.query for search in trace.searches()])
+    ...
+    ['seine']
     """
     if not isinstance(source, str | os.PathLike):
         return TraceReader(iter(source), "traces", skip_bad, max_gain, sink=sink)

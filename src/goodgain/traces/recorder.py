@@ -380,5 +380,12 @@ def record(
 
     A file with content is refused unless `append`. With `strict=False` nothing that goes wrong while
     recording is raised into the agent: it is logged, and results of unknown types are recorded as unread.
+
+    >>> import goodgain as gg
+    >>> with gg.record("traces.jsonl", system="my-agent") as recorder:
+    ...     recorder.search("seine", [{"url": "https://a.example/seine", "gain": 4}])
+    ...
+    >>> gg.good_gain("traces.jsonl")["CG"]
+    4.0
     """
     return Recorder(path, system=system, append=append, strict=strict)

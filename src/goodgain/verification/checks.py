@@ -54,6 +54,11 @@ def selftest(
     Each value is recomputed from its definition in plain Python, for every policy that the query allows
     in reasonable time, and by trec_eval's code, ir_measures, ranx and scipy where they are installed.
     A difference is explained by a known convention, or it is unexplained and the test fails.
+
+    >>> import goodgain as gg
+    >>> result = gg.selftest({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 1.0, "b": 1.0}}, measures="RR")
+    >>> result.passed
+    True
     """
     if (qrels is None) != (run is None):
         raise UsageError("selftest takes judgments and a run, or neither")

@@ -136,7 +136,7 @@ function choiceText(value) {
 
 // The last label, as the server stored it. The model's label is here only because the server sent it after the vote.
 function lastCard(last) {
-  const what = last.status === "skipped" ? `skipped (${last.reason})` : choiceText(last.choice);
+  const what = last.status === "skipped" ? ["skipped (", userText(last.reason), ")"] : choiceText(last.choice);
   const models = (last.models || []).map(({ model, gain }) => element("li", {}, userText(model), `: ${gain === null ? "no label" : gainText(gain)}`));
   return element("section", { class: "last", "aria-label": "Your last label" },
     element("p", {}, element("span", { class: "saved" }, "Saved: "), what, " · ", userText(last.name), last.seconds ? ` · ${number(last.seconds, 1)} s` : null),

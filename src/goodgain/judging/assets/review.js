@@ -61,7 +61,7 @@ function disagreement(item, i) {
     item.title && element("h4", { dir: "auto" }, userText(item.title)),
     element("p", { class: "address" }, item.url ? webLink(item.url, item.url) : userText(item.doc)),
     element("details", {}, element("summary", {}, "Text"), bodyText(item.text, wordsOf(item.question))),
-    table(`Labels on disagreement ${i + 1}`, ["", "label", "note"], item.votes.map((one) => [userText(one.annotator), one.status === "skipped" ? `skipped: ${one.reason}` : gainText(one.gain), userText(one.note)])),
+    table(`Labels on disagreement ${i + 1}`, ["", "label", "note"], item.votes.map((one) => [userText(one.annotator), one.status === "skipped" ? element("span", {}, "skipped: ", userText(one.reason)) : gainText(one.gain), userText(one.note)])),
     element("div", { class: "choices", role: "group", "aria-label": `Settle disagreement ${i + 1}` },
       session.setup.grades.map(({ gain, text }) => element("button", { type: "button", class: "choice", "data-value": gain, title: text || null, onclick: () => settle(gain) }, element("b", {}, gainText(gain))))),
     element("div", { class: "tools" }, note));

@@ -127,6 +127,14 @@ class Judge(Protocol):
     It returns a gain (a whole number of any type, or text as a model would write it), a `Reply`, or
     None if it cannot decide. It may have a `model` (the name under which its labels are stored),
     `parameters` (other settings that affect its replies), a `price`, `max_tokens` and a `timeout`.
+
+    >>> import goodgain as gg
+    >>> def judge(request):
+    ...     return 4 if "hash" in request.document else 0
+    ...
+    >>> pairs = [("q1", "d1", "How does dict find a key?", "It takes the hash of the key.")]
+    >>> gg.label(pairs, judge).to_dict()
+    {'q1': {'d1': 4.0}}
     """
 
     def __call__(self, request: Request, /) -> Answer | Awaitable[Answer]:

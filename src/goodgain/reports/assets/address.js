@@ -8,6 +8,8 @@
 //   relevant=A..B   only queries with A to B relevant documents (judged, with a gain above 0)
 //   unjudged=A..B   only queries of which this share (0 to 1) of the first ten results of the selected systems is unjudged
 //   outcome=KIND    better, worse or equal: the second system against the first; KIND:NAME for another system
+//   top=KIND        more, fewer or equal: relevant documents in the first ten, the second system against the first; KIND:NAME too
+//   repeated=KIND   the same for texts that are in the first ten more than once
 //   search=TEXT     what the search field of the table holds
 //   sort=COLUMN     ascending; -COLUMN descending. query, text, group, words, relevant, unjudged, value:NAME, change:NAME
 //                   (change alone is that of the second system)
@@ -15,7 +17,7 @@
 //   KEY=NUMBER      the conversation that is open, in the table of conversations with this key
 // A fragment without "=" is the id of a section.
 
-const QUERY_PARAMETERS = ["system", "measure", "group", "words", "relevant", "unjudged", "outcome", "search", "sort"];
+const QUERY_PARAMETERS = ["system", "measure", "group", "words", "relevant", "unjudged", "outcome", "top", "repeated", "search", "sort"];
 
 function parameters() {
   const text = location.hash.slice(1);

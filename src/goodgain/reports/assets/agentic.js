@@ -143,7 +143,7 @@ function trajectories(against, key) {
   const columns = [
     { name: "iteration", kind: "text", of: (i) => (i + 1 === divergence ? `${i + 1} (they part)` : String(i + 1)) },
     ...systems.flatMap((system, side) => [
-      { name: system, kind: "text", of: (i) => queries(steps[side][i]) },
+      { name: system, kind: "text", roomy: true, of: (i) => queries(steps[side][i]) },
       { name: `${system}: new`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[1] ?? null },
       { name: `${system}: repeats`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[5] ?? null },
       { name: `${system}: good`, kind: "number", digits: 0, of: (i) => steps[side][i]?.[2] ?? null },
@@ -159,14 +159,20 @@ function trajectories(against, key) {
   return element("section", { class: "trajectories", "aria-label": "Comparison of two systems" },
     element("h3", {}, userText(systems[0]), " and ", userText(systems[1]), " on this conversation"),
     element("p", {}, userText(against.sentences.join(" "))),
-    new DataTable({
+    narrowHeads(new DataTable({
       key: `${key}-steps`, title: "Iterations side by side", columns, count: length, note: "",
       cell: (row, column) => displayCell(columns[column], columns[column].of(row)),
-    }, { nouns: ["iteration", "iterations"] }).box,
+    }, { nouns: ["iteration", "iterations"] }).box),
     evidence.length ? new DataTable({
       key: `${key}-found`, title: "Good results of either", columns: goodColumns, count: evidence.length, note: `Where each was first returned: iteration.search #rank.${more}`,
       cell: (row, column) => displayCell(goodColumns[column], goodColumns[column].of(evidence[row])),
     }, { nouns: ["result", "results"] }).box : null);
+}
+
+// Long names of columns take several lines rather than room from the texts.
+function narrowHeads(box) {
+  box.classList.add("narrow-heads");
+  return box;
 }
 
 class Timeline {

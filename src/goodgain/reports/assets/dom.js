@@ -67,13 +67,36 @@ function number(value, digits = 4, signed = false) {
   if (digits === 0) return (signed && value > 0 ? "+" : "") + value.toLocaleString("en-US", { maximumFractionDigits: 0 });
   if (signed && value === 0) return "0";
   let text = value.toFixed(digits);
-  if (Number(text) === 0 && value !== 0) text = value.toExponential(1);
+  if (Number(text) === 0 && value !== 0) text = Number(value.toFixed(4)) === 0 ? value.toExponential(1) : value.toFixed(4);
   else if (Number(text) === 1 && value < 1) text = (1 - 10 ** -digits).toFixed(digits);
   return (signed && value > 0 ? "+" : "") + text;
 }
 
 function seconds(value) {
   return value < 0.1 ? `${number(value * 1000, value < 0.01 ? 1 : 0)} ms` : `${number(value, 2)} s`;
+}
+
+// Decimals that show three digits of numbers of this size: 0.614, 12.35, 1,234.
+function decimals(...values) {
+  const largest = Math.max(0, ...values.map(Math.abs).filter((v) => !Number.isNaN(v)));
+  return largest < 10 ? 3 : largest < 100 ? 2 : largest < 1000 ? 1 : 0;
+}
+
+// A number with its unit, as people write it: 48 ms, 1.25 s, $0.0031, 1,234 tokens.
+function amount(value, unit, signed = false) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const sign = value < 0 ? "-" : signed && value > 0 ? "+" : "";
+  const size = Math.abs(value);
+  const digits = (v) => (v === 0 ? "0" : v < 0.01 ? String(Number(v.toPrecision(2)))
+    : v.toLocaleString("en-US", { minimumFractionDigits: Math.max(0, decimals(v) - (v >= 1 ? 1 : 0)), maximumFractionDigits: Math.max(0, decimals(v) - (v >= 1 ? 1 : 0)) }));
+  const scale = { us: 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
+  if (scale) {
+    const s = scale * size;
+    return sign + (s && s < 0.001 ? `${digits(1000 * s)} ms` : s < 0.01 ? `${(1000 * s).toFixed(1)} ms` : s < 1 ? `${(1000 * s).toFixed(0)} ms` : `${digits(s)} s`);
+  }
+  const currency = { usd: "$", eur: "€", gbp: "£" }[unit];
+  if (currency) return sign + currency + digits(size);
+  return sign + digits(size) + (unit && unit !== "cost" ? ` ${unit}` : "");
 }
 
 function counted(count, one, several = one + "s") {

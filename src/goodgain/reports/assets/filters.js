@@ -7,6 +7,8 @@ const RANGES = {
   relevant: { title: "relevant", help: "relevant documents: judged, with a gain above 0", digits: 0 },
   unjudged: { title: "unjudged %", help: "unjudged among the first ten results of the selected systems, in percent", digits: 0 },
 };
+const COUNTS = { top: "relevant in the first ten", repeated: "repeated texts in the first ten" };
+const SIDES = { more: (d) => d > 0, fewer: (d) => d < 0, equal: (d) => d === 0 };
 
 function choice(label, options, selected, onchange) {
   return element("select", { "aria-label": label, onchange: (event) => onchange(event.target.value) },
@@ -33,11 +35,13 @@ function systemPicker(names, selected, change) {
     i === 1 ? element("span", { class: "quiet-text" }, "against") : null, pick(i)]).flat());
 }
 
-// A lowest and a highest value of each known fact, in one menu.
+// A lowest and a highest value of each known fact, and counts that differ between two systems, in one menu.
 class Ranges {
-  // `facts` are {name: (row) => number}; `changed(name, text)` is called with the range as the address has it.
-  constructor(facts, current, changed) {
-    this.facts = facts;
+  // `facts` are {name: (row) => number}; `counts` {name: Map of a system to (row) => difference from the
+  // reference}, the first of which is meant where none is named; `changed(name, text)` is called with the text that the address has.
+  constructor(facts, counts, current, changed) {
+    Object.assign(this, { facts, counts });
+    this.sides = new Map(Object.keys(COUNTS).filter((name) => counts[name]).map((name) => [name, this.side(name, current[name])]).filter(([, side]) => side));
     this.current = new Map(Object.keys(RANGES).filter((name) => facts[name] && range(current[name])).map((name) => [name, range(current[name])]));
     this.changed = changed;
     this.menu = element("details", { class: "menu ranges", onkeydown: (event) => {
@@ -45,15 +49,36 @@ class Ranges {
       this.menu.open = false;
       this.menu.firstElementChild.focus();
       event.stopPropagation();
-    } }, element("summary", {}, this.title), element("div", { class: "menu-items" }, this.names.map((name) => this.line(name))));
+    } }, element("summary", {}, this.title), element("div", { class: "menu-items" }, this.names.map((name) => this.line(name)),
+      Object.keys(COUNTS).filter((name) => counts[name]).map((name) => this.countLine(name))));
+  }
+
+  // "more", or "more:NAME", as {kind, system}; null if it is neither.
+  side(name, text) {
+    const [, kind, own] = /^(more|fewer|equal)(?::(.*))?$/s.exec(text ?? "") ?? [];
+    const system = own ?? [...this.counts[name].keys()][0];
+    return kind && this.counts[name].has(system) ? { kind, system } : null;
+  }
+
+  countLine(name) {
+    const systems = [...this.counts[name].keys()];
+    const kinds = systems.flatMap((system) => Object.keys(SIDES).map((kind) => [`${kind}:${system}`, systems.length > 1 ? `${kind} in ${system}` : kind]));
+    const side = this.sides.get(name);
+    return element("label", { class: "range" }, element("span", {}, COUNTS[name]),
+      choice(COUNTS[name], [["", "any"], ...kinds], side ? `${side.kind}:${side.system}` : "", (value) => this.changed(name, value || null)));
   }
 
   get names() {
     return Object.keys(RANGES).filter((name) => this.facts[name]);
   }
 
+  get isEmpty() {
+    return !this.names.length && !Object.values(this.counts).some(Boolean);
+  }
+
   get title() {
-    return this.current.size ? `Filters (${this.current.size})` : "Filters";
+    const count = this.current.size + this.sides.size;
+    return count ? `Filters (${count})` : "Filters";
   }
 
   line(name) {
@@ -78,6 +103,7 @@ class Ranges {
       const value = this.facts[name](row);
       return value >= low - 1e-6 && value <= high + 1e-6; // not known is not within
     });
+    for (const [name, { kind, system }] of this.sides) tests.push((row) => SIDES[kind](this.counts[name].get(system)(row)));
     return { element: this.menu, active: () => tests.length > 0, keep: (row) => tests.every((test) => test(row)) };
   }
 }

@@ -80,7 +80,7 @@ function documentCell(packed, doc) {
     if (opener.open && opener.childElementCount === 1) opener.append(appendText(element("div", { class: "document-text", tabindex: "0", role: "region", "aria-label": plain(`Text of ${packed.ids[doc]}`) }), text, TEXT_CONTROLS));
   } }, element("summary", { "aria-label": plain(`Text of ${packed.ids[doc]}`) }, "text")) : null;
   return [webLink((packed.links && packed.links[doc]) || packed.ids[doc], packed.ids[doc]),
-    title ? element("span", { class: "subtext" }, userText(title.replaceAll("\n", " · "))) : null, opener];
+    title ? element("span", { class: "subtext" }, userText(title.trim().replace(/\s*\n\s*/g, " · "))) : null, opener];
 }
 
 function oneList(queries, { row, system, side, items, measure, base, places, largest, marked }) {

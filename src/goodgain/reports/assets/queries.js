@@ -20,8 +20,9 @@ function heatLevel(value, largest) {
 class Queries {
   constructor(data, values, box, { note, hasLists }) {
     Object.assign(this, { data, values, box, note, hasLists });
-    const { words, relevant, unjudged } = data.facts;
-    this.known = { words: words && numbers(words), relevant: relevant && numbers(relevant), unjudged: unjudged.map((u) => u && numbers(u)) };
+    const { words, relevant, unjudged, top, repeated } = data.facts;
+    const each = (columns) => columns.map((column) => column && numbers(column));
+    this.known = { words: words && numbers(words), relevant: relevant && numbers(relevant), unjudged: each(unjudged), top: each(top), repeated: each(repeated) };
     this.place = element("div");
     box.append(this.place);
     this.detail = new Detail("query", data.nouns[0], {
@@ -71,7 +72,7 @@ class Queries {
     const chosen = [...new Set(all.getAll("system").map((name) => data.systems.indexOf(name)))].filter((s) => s >= 0).slice(0, MAX_SYSTEMS);
     this.isChosen = chosen.length > 0;
     this.systems = this.isChosen ? chosen : data.selected;
-    this.state = Object.fromEntries(["group", "words", "relevant", "unjudged", "outcome", "search", "sort"].map((name) => [name, all.get(name)]));
+    this.state = Object.fromEntries(["group", "words", "relevant", "unjudged", "outcome", "top", "repeated", "search", "sort"].map((name) => [name, all.get(name)]));
   }
 
   // Change the address, and show what it says.
@@ -85,7 +86,7 @@ class Queries {
     const { data } = this;
     const isDefault = systems.length === data.selected.length && systems.every((s, i) => s === data.selected[i]);
     const names = isDefault ? null : systems.map((s) => data.systems[s]);
-    this.go({ system: names, outcome: null, sort: null });
+    this.go({ system: names, outcome: null, top: null, repeated: null, sort: null });
   }
 
   // Differences are shown from a baseline, or from the first of the systems that the reader chose.
@@ -107,6 +108,17 @@ class Queries {
     const shares = this.systems.map((s) => unjudged[s]);
     const mean = (row) => shares.reduce((sum, own) => sum + own[row], 0) / shares.length;
     return { words: words && ((row) => words[row]), relevant: relevant && ((row) => relevant[row]), unjudged: shares.every(Boolean) && mean };
+  }
+
+  // Counts of the other systems minus those of the reference, where both are known: {name: Map of system to (row) => number}.
+  get counts() {
+    const from = this.reference;
+    const all = Object.keys(COUNTS).map((name) => {
+      const own = this.known[name];
+      const both = from === null || !own[from] ? [] : this.others.filter((s) => own[s]);
+      return [name, both.length ? new Map(both.map((s) => [this.data.systems[s], (row) => own[s][row] - own[from][row]])) : null];
+    });
+    return Object.fromEntries(all);
   }
 
   columns() {
@@ -156,12 +168,14 @@ class Queries {
       value: (row, column) => columns[column].of(row),
       cell: (row, column) => {
         const value = columns[column].of(row);
-        return { ...displayCell(columns[column], value), tone: tone(columns[column], value), heat: columns[column].largest && heatLevel(value, columns[column].largest) };
+        const { unit } = data.measures[this.measure];
+        const own = unit !== null && columns[column].largest !== undefined ? { value, text: amount(value, unit, columns[column].signed) } : value;
+        return { ...displayCell(columns[column], own), tone: tone(columns[column], value), heat: columns[column].largest && heatLevel(value, columns[column].largest) };
       },
       note: [`Select a ${data.nouns[0]} to see its values${this.hasLists ? " and ranked lists" : ""}. Colours grow with the size of a value or a difference.`, this.note].filter(Boolean).join(" "),
     };
-    const facts = new Ranges(this.facts, state, (name, text) => this.go({ [name]: text }, ".ranges summary"));
-    const filters = [this.measureChoice(), ...this.filters(), ...(facts.names.length ? [facts.filter()] : [])];
+    const facts = new Ranges(this.facts, this.counts, state, (name, text) => this.go({ [name]: text }, ".ranges summary"));
+    const filters = [this.measureChoice(), ...this.filters(), ...(facts.isEmpty ? [] : [facts.filter()])];
     this.table = new DataTable(table, {
       open: (row) => this.detail.open(row), filters, nouns: data.nouns, sorted: this.sorting(columns), searched: state.search ?? "",
       changed: ({ search, sorted }) => {

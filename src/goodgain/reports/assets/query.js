@@ -31,7 +31,8 @@ function valuesTable(queries, row) {
     const bounds = lists && lists.has(row) ? lists.bounds(s, data.measures[m].name, row) : null;
     const open = bounds && bounds[1] - bounds[0] > 1e-6 ? { low: bounds[0], high: bounds[1] } : {};
     isOpen ||= open.low !== undefined;
-    return { value, best: best[m] !== null && value === best[m], ...open };
+    const { unit } = data.measures[m];
+    return { value, best: best[m] !== null && value === best[m], ...(unit === null ? {} : { text: amount(value, unit) }), ...open };
   };
   const cells = data.measures.map((_, m) => systems.map((s) => cell(m, s)));
   return new DataTable({
@@ -58,7 +59,8 @@ function couldChange(queries, row) {
       element("strong", {}, turns ? (Math.abs(now) <= EPSILON ? "they may differ." : "the order may change.") : "the order stays."))];
   });
   return sentences.length ? element("div", { class: "could-change" }, element("h3", {}, `If the unjudged documents were judged: ${plain(name)}`),
-    element("ul", {}, sentences)) : null;
+    element("ul", {}, sentences), element("p", { class: "note" }, "These ranges are loose: they take the worst judgments for one system and the best for the other, " +
+      "even of a document that both retrieved. “The order stays” is certain; “may change” is not.")) : null;
 }
 
 // The first position of each query in a flat column.

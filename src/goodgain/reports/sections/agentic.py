@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from goodgain.reports.elements import (
     text_columns,
 )
 from goodgain.results.judges import judge_notes
+from goodgain.results.numbers import decimals
 from goodgain.results.text import number
 
 if TYPE_CHECKING:
@@ -104,16 +106,25 @@ def _summary(result: GoodGain, suffix: str) -> Table:
         for row in counts
         if row[0] == "labelled"
     ]
+    is_open = False
     for name in SUMMARY:
         figures = [system.figure(name) for system in result.systems]
         if any(f.n for f in figures):
             measure = result.systems[0].measure(name)
-            rows.append([_title(measure), *(_figure(f) for f in figures)])
+            cells = zip(result.systems, figures, strict=True)
+            ends = [f.value if f.exact or math.isinf(f.upper) else f.upper for f in figures]
+            digits = decimals(*ends)
+            rows.append(
+                [
+                    _title(measure),
+                    *(_figure(f, digits, system.is_unknown(name)) for system, f in cells),
+                ]
+            )
+            is_open = is_open or not all(f.exact for f in figures)
     columns = [*text_columns("measure"), *(Column(name=n, interval=True) for n in names[1:])]
-    note = (
-        "Below each mean: its 95% interval over conversations. In brackets: the bounds that missing "
-        "labels and unread searches leave open."
-    )
+    note = "Below each mean: its 95% interval over conversations."
+    if is_open:
+        note += " In brackets: the bounds that missing labels and unread searches leave open."
     judged = "".join(f" {text[0].upper()}{text[1:]}." for text in judge_notes(result.inputs()))
     return Table(f"agentic{suffix}", "Final values", columns, rows, note + judged)
 
@@ -149,10 +160,15 @@ def _title(measure: Measure) -> str:
     return header(measure.with_label(measure.name))
 
 
-def _figure(f: Figure) -> Cell:
-    bounds = "" if f.exact else f" [{number(f.lower)}, {number(f.upper)}]"
-    low, high = (None, None) if f.low != f.low else (f.low, f.high)
-    return Cell(value=f.value, text=f"{number(f.value)}{bounds}", low=low, high=high)
+def _figure(f: Figure, digits: int, is_unknown: bool) -> Cell:
+    bounds = "" if f.exact else f" [{number(f.lower, digits)}, {number(f.upper, digits)}]"
+    if is_unknown and f.n:
+        return Cell(value=None, text=f"unknown{bounds}")
+    text = f"{number(f.value, digits)}{bounds}"
+    if f.low != f.low:
+        return Cell(value=f.value, text=text)
+    span = f"{number(f.low, digits)} to {number(f.high, digits)}"
+    return Cell(value=f.value, text=text, low=f.low, high=f.high, span=span)
 
 
 def _charts(result: GoodGain) -> list[Chart]:

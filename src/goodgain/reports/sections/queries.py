@@ -85,6 +85,7 @@ def _table(contents: PageContents) -> dict[str, Any]:
                 "name": cut(measure.label),
                 "title": cut(header(measure)),
                 "lower": measure.lower_is_better,
+                "unit": measure.unit if measure.is_cost else None,
                 "help": measure.definition.summary,
             }
             for measure in contents.measures
@@ -115,6 +116,8 @@ def _facts(contents: PageContents, units: list[str], systems: list[str]) -> dict
         "words": column(facts.words),
         "relevant": column(facts.relevant),
         "unjudged": [column(facts.unjudged.get(system, {})) for system in systems],
+        "top": [column(facts.top.get(system, {})) for system in systems],
+        "repeated": [column(facts.repeated.get(system, {})) for system in systems],
     }
 
 

@@ -81,7 +81,9 @@ def leaderboard(contents: PageContents) -> Table:
     """Ranks and means of the primary measures with intervals, best first by the quality measure."""
     measures = contents.comparison.primary if contents.comparison else contents.measures
     columns, rows = means_table(contents, measures)
-    note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
+    note = ""
+    if any(isinstance(c, Cell) and c.low is not None for row in rows for c in row):
+        note = f"Below each mean: its 95% interval over {contents.unit_nouns[1]} (Student's t)."
     if (standings := contents.standings) is not None:
         ranks = standings.ranks()
         columns.insert(1, Column(name="rank", kind="number", digits=0, help=_RANK_HELP))
@@ -89,7 +91,7 @@ def leaderboard(contents: PageContents) -> Table:
             rank = ranks.get(str(row[0].value))  # type: ignore[attr-defined]
             text = rank_text(rank) if rank else "–"
             row.insert(1, Cell(value=rank[0] if rank else None, text=text))
-        note += f" {_rank_note(contents)}"
+        note = f"{note} {_rank_note(contents)}".strip()
     return Table("leaderboard", "Leaderboard", columns, rows, note + contents.judge_note)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import GoodgainError
 from goodgain.reports.elements import Cell, Section, Table, Text, number_columns, text_columns
@@ -87,6 +88,18 @@ def _date(seconds: float) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
+def _time_axis(listed: list[Point]) -> Any:
+    """Dates where results are days apart, else times of the day."""
+    from goodgain.reports.charts.frame import altair
+
+    days = (listed[-1].time - listed[0].time) / 86_400
+    if days < 2:
+        return altair().Axis(format="%b %-d, %H:%M", tickCount=5, labelOverlap=True)
+    unit, size, text = ("month", 30, "%b %Y") if days > 300 else ("day", 1, "%b %-d")
+    step = max(1, math.ceil(days / size / 10))
+    return altair().Axis(format=text, tickCount={"interval": unit, "step": step}, labelOverlap=True)
+
+
 def _chart(listed: list[Point], systems: list[str], measure: str) -> Chart:
     from goodgain.reports.charts.frame import (
         NUMBER,
@@ -108,7 +121,9 @@ def _chart(listed: list[Point], systems: list[str], measure: str) -> Chart:
         alt.Chart(data(rows))
         .mark_line(point=True)
         .encode(
-            x=alt.X("milliseconds:T", title=None, axis=alt.Axis(labelOverlap=True)),
+            x=alt.X(
+                "milliseconds:T", title="UTC", scale=alt.Scale(type="utc"), axis=_time_axis(listed)
+            ),
             y=alt.Y(
                 "value:Q", title=measure, scale=alt.Scale(zero=False), axis=alt.Axis(format=NUMBER)
             ),

@@ -10,11 +10,12 @@ from goodgain.errors import GoodgainError
 from goodgain.reports.view import pages
 from goodgain.reports.view.history import history_page, points
 from goodgain.reports.view.library import HISTORY
-from goodgain.reports.view.summaries import Summaries, summarise
+from goodgain.reports.view.summaries import Summaries, summarise, unit_of
 from goodgain.serving import LocalServer, NotFoundError, Request, Response
 
 if TYPE_CHECKING:
     from goodgain.reports.view.library import Entry, Library
+    from goodgain.reports.view.summaries import Summary
 
 _CACHED_PAGES = 8
 MAX_COMPARED = 60  # results on one page
@@ -65,6 +66,7 @@ class Viewer(LocalServer):
             "foreign": self.library.foreign,
             "problems": [[p.name, p.why] for p in self.library.problems[:100]],
             "problemCount": len(self.library.problems),
+            "units": self._units(rows),
             "removed": [key for key in base or () if key not in rows],
             "entries": [
                 pages.entry_data(entry, summary)
@@ -72,6 +74,16 @@ class Viewer(LocalServer):
                 if base is None or base.get(key) != version
             ],
         }
+
+    def _units(self, rows: dict[str, tuple[str, Entry, Summary | None]]) -> dict[str, str]:
+        """The units of time and cost among the measures of all results."""
+        names = {
+            name
+            for _, _, summary in rows.values()
+            for row in (summary.rows if summary else ())
+            for name in row.values
+        }
+        return {name: unit for name in sorted(names) if (unit := unit_of(name))}
 
     def _history(self, entries: dict[str, Entry], query: dict[str, list[str]]) -> bytes:
         measure, search = (query.get(name, [""])[0] for name in ("measure", "search"))

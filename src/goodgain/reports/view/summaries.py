@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -134,7 +136,11 @@ def _good_gain(entry: Entry) -> list[Row]:
     rows = []
     for system in result.systems:
         figures = {name: system.figure(name) for name in SUMMARY}
-        values = {name: f.value for name, f in figures.items() if f.n and f.value == f.value}
+        values = {
+            name: f.value
+            for name, f in figures.items()
+            if f.n and f.value == f.value and not system.is_unknown(name)
+        }
         open_ones = [name for name, f in figures.items() if f.n and f.is_open]
         note = f"bounds of {open_ones[0]}: " if open_ones else ""
         if open_ones:
@@ -165,6 +171,17 @@ def _history(entry: Entry) -> list[Row]:
         )
         for row in read_history(str(entry.path))
     ]
+
+
+@lru_cache(maxsize=1024)
+def unit_of(label: str) -> str:
+    """The unit of a measure of time or cost by its label; empty for quality, and if it is not known here."""
+    from goodgain.measures.grammar import parse
+
+    with suppress(GoodgainError):
+        measure = parse(label)
+        return measure.unit if measure.is_cost else ""
+    return ""
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:

@@ -49,14 +49,22 @@ function drawTable() {
   const listed = rows();
   const measures = measuresOf(listed);
   const visible = measures.slice(0, MOST_MEASURES);
-  const digits = (name) => (listed.every(({ values }) => values[name] === undefined || Number.isInteger(values[name])) ? 0 : 4);
+  const shown = (name) => {
+    const all = listed.flatMap(({ values }) => values[name] ?? []);
+    const unit = facts.units?.[name];
+    const digits = all.every(Number.isInteger) ? 0 : decimals(...all);
+    return (value) => (value === undefined ? null : { value, text: unit ? amount(value, unit) : number(value, digits) });
+  };
   const columns = [
     { name: "result", kind: "text", of: (r) => r.entry.name, draw: (row) => pick(listed[row]) },
     { name: "system", kind: "text", of: (r) => r.system },
     { name: "kind", kind: "text", of: (r) => r.entry.kind },
     { name: "time", kind: "number", of: (r) => ({ value: r.time, text: date(r.time) }) },
     ...(listed.some((r) => r.queries !== null) ? [{ name: "queries", kind: "number", digits: 0, of: (r) => r.queries }] : []),
-    ...visible.map((name) => ({ name, kind: "number", digits: digits(name), of: (r) => r.values[name] ?? null })),
+    ...visible.map((name) => {
+      const display = shown(name);
+      return { name, kind: "number", of: (r) => display(r.values[name]) };
+    }),
     ...(listed.some((r) => r.note) ? [{ name: "note", kind: "text", of: (r) => r.note }] : []),
   ];
   const before = table;
