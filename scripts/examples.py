@@ -2,7 +2,7 @@
 
 Python blocks of a page share one namespace; an `output` block after one is what it printed. In console
 blocks, lines that start with "$ " are run, and the lines below are their output; a comment such as
-<!-- exit 1 --> before the block says which status they end with (and then standard error is shown, too). A
+<!-- exit 1 --> before the block says which status the last one ends with (and that its errors are shown). A
 block with a title is a file of that name. "..." in an output stands for anything. The tests run the same
 blocks and fail if the output differs.
 
@@ -42,7 +42,6 @@ BLOCK = re.compile(
     r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 # In an environment that is set up already, its own programs are used and nothing is installed.
 PROGRAMS = """
@@ -139,8 +138,13 @@ def run_page(page: Path, output: Callable[[str, str, str], str], fresh: bool = F
             lines = output(last[0], last[1].strip("\n"), text.strip("\n"))
             return f"```output\n{lines}\n```"
         elif match["kind"] == "console":
-            status = int(match["status"] or 0)
-            lines = COMMAND.sub(lambda command: run_command(command, status), text)
+            *_, last_command = COMMAND.finditer(text)
+            lines = COMMAND.sub(
+                lambda command: run_command(
+                    command, int(match["status"] or 0) if command[0] == last_command[0] else 0
+                ),
+                text,
+            )
             return match[0].removesuffix(f"{text}```") + f"{lines}```"
         return match[0]
 

@@ -37,6 +37,7 @@ STAGES = (
     "auditing",
     "engines",
     "spark",
+    "sandbox",
     "experiment",
     "checks",
     "serving",
@@ -204,7 +205,8 @@ def test_exported_names_are_locked():
     assert goodgain.__all__ == [
         "GSB", "Calibration", "CheckResult", "Comparison", "Evaluation", "Evaluator", "Experiment",
         "ExperimentResult",
-        "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels", "Measure", "Policy", "Power",
+        "Gate", "GoodGain", "GoodgainError", "Identity", "Judge", "Labels",
+        "Limits", "Measure", "Policy", "Power",
         "Qrels", "Run", "RunScores", "StopRule", "Stopping", "Store", "Trace", "__version__",
         "audit", "calibrate", "cg",
         "check", "compare",

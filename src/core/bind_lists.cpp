@@ -116,6 +116,7 @@ nb::dict columns_of(const TopLists& lists, IdTable& ids) {
 }  // namespace
 
 void bind_lists(nb::module_& m) {
+  m.def("hash_of", [](const Text& id) { return hash_bytes(id.bytes); });  // of this process
   nb::class_<IdTable>(m, "IdTable")
       .def(nb::init<>())
       .def("__len__", &IdTable::size)

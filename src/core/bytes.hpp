@@ -6,13 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "wide.hpp"
+
 namespace gg {
 
 using Bytes = std::string_view;
 
 inline uint64_t mix(uint64_t a, uint64_t b) {
-  const __uint128_t product = static_cast<__uint128_t>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  const Product product = multiply(a, b);
+  return product.low ^ product.high;
 }
 
 inline uint64_t load_8(const char* p) {
@@ -43,9 +45,15 @@ inline bool same_bytes(Bytes a, Bytes b) {
   return std::memcmp(a.data(), b.data(), n) == 0;
 }
 
-/// A hash of bytes; equal hashes are always confirmed by comparing the bytes.
+/// Two random numbers of this process, so that nobody can choose ids that collide.
+struct HashSeeds {
+  uint64_t first, second;
+};
+extern const HashSeeds hash_seeds;
+
+/// A hash of bytes, for tables in memory: it differs from process to process.
 inline uint64_t hash_bytes(Bytes s) {
-  constexpr uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
+  const auto [k0, k1] = hash_seeds;
   const char* p = s.data();
   size_t n = s.size();
   uint64_t h = k0 ^ n;

@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_export.hpp"
 #include "bind_json.hpp"
 #include "bind_keywords.hpp"
 #include "bind_lists.hpp"
@@ -95,6 +96,17 @@ nb::tuple columns_of(ForEach&& for_each) {
     aspect.append(line.aspect.data() ? nb::object(to_python(line.aspect)) : nb::none());
   });
   return nb::make_tuple(query, doc, value, target, aspect);
+}
+
+/// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
+void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
+  const auto add = [&](const Line& line, uint64_t) {
+    if (!line.target.data())
+      bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
+                file.name());
+    names.add(line.target);
+  };
+  for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
 }
 
 /// Judgments and measures, ready for any number of runs.
@@ -302,13 +314,7 @@ NB_MODULE(_core, m) {
     IdTable names;
     {
       const Unlocked release;
-      const auto add = [&](const Line& line, uint64_t) {
-        if (!line.target.data())
-          bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
-                    file.name());
-        names.add(line.target);
-      };
-      for_each_line(file, how, Table::run, add, true);  // bad rows are reported by whoever reads them
+      collect_run_names(file, how, names);
     }
     return string_list(names);
   });
@@ -372,6 +378,7 @@ NB_MODULE(_core, m) {
       });
 
   bind_compat(m);
+  bind_export(m);
   bind_json(m);
   bind_keywords(m);
   bind_lists(m);

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "dict_members.hpp"
 #include "error.hpp"
 #include "python_values.hpp"
 
@@ -113,8 +114,17 @@ class Members {
  public:
   Members(PyObject* table, const std::string& name) : table_(table), size_(PyDict_Size(table)), name_(name) {}
 
+  /// The first members, as long as they are plain text and numbers; other threads may run in `pause`.
+  template <class Use, class Pause>
+  void each_plain(Use&& use, Pause&& pause) {
+    place_ = each_plain_member(table_, place_, use, [&] {
+      pause();
+      require_unchanged();
+    });
+  }
+
   bool next() {
-    if (PyDict_Size(table_) != size_) bad_input("the dictionary changed while it was being read", name_);
+    require_unchanged();
     PyObject *k, *v;
     if (!PyDict_Next(table_, &place_, &k, &v)) return false;
     key = nb::borrow(k);
@@ -125,6 +135,10 @@ class Members {
   nb::object key, value;
 
  private:
+  void require_unchanged() const {
+    if (PyDict_Size(table_) != size_) bad_input("the dictionary changed while it was being read", name_);
+  }
+
   PyObject* table_;
   Py_ssize_t size_, place_ = 0;
   const std::string& name_;
@@ -164,14 +178,16 @@ class Scored {
 };
 
 /// Calls use(doc, value) for the documents of one query, in a dictionary, as pairs, or as ids in rank order, after
-/// expect(count). Returns whether documents may repeat.
-template <class Expect, class Use>
+/// expect(count). Other threads may run in pause(). Returns whether documents may repeat.
+template <class Expect, class Use, class Pause>
 bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Scored& scored, Expect&& expect,
-                       Use&& use) {
+                       Use&& use, Pause&& pause) {
   if (is_mapping(docs)) {
     expect(static_cast<size_t>(PyDict_Size(docs)));
     if (PyDict_Size(docs)) scored.see(query, docs, true);
-    for (Members members(docs, name); members.next();) use(members.key.ptr(), members.value.ptr());
+    Members members(docs, name);
+    members.each_plain(use, pause);
+    for (; members.next(); pause()) use(members.key.ptr(), members.value.ptr());
     return false;
   }
   if (PyList_Check(docs) || PyTuple_Check(docs)) {
@@ -186,6 +202,7 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
         const auto [doc, value] = pair_of(item.ptr(), name);
         use(doc.ptr(), value.ptr());
       }
+      pause();
     }
     return true;
   }
@@ -338,11 +355,12 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
     if (!is_mapping(docs))
       bad_input("expected the judgments of query " + python_repr(query) + ", got " + python_repr(docs), name,
                 "judgments are {query: {document: gain}}");
-    for (Members judged(docs, name); judged.next();) {
-      PyObject *doc = judged.key.ptr(), *gain = judged.value.ptr();
+    const auto add = [&](PyObject* doc, PyObject* gain) {
       builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
-      breathe();
-    }
+    };
+    Members judged(docs, name);
+    judged.each_plain(add, breathe);
+    for (; judged.next(); breathe()) add(judged.key.ptr(), judged.value.ptr());
   }
   auto qrels = finished(builder, name);
   if (typed) qrels->query_kind = query_id.kind(), qrels->doc_kind = doc_id.kind();
@@ -409,14 +427,14 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
           if (rows.capacity() < begin + n) rows.reserve(std::max(begin + n, 2 * rows.capacity()));
         },
         [&](PyObject* doc, PyObject* score) {
-          breathe();
           const auto add = [&] {
             const Bytes doc_bytes = ids.keep(doc_id(doc));
             rows.push_back({0, doc_bytes, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
           };
           if (skip_bad) or_skipped(scores.bad, add);
           else add();
-        });
+        },
+        breathe);
     scores.documents += rows.size() - begin;
     if (q == IdTable::none) rows.resize(begin);
     else use(q, begin, may_repeat);

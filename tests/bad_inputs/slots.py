@@ -82,7 +82,7 @@ NOT_FILES = {
     "COLUMN", "FORMAT", "[MEASURE=]M", "last|all|N", "TEXT", "REASON", "MEASURE=V", "TAG", "P=T", "WHO",
     "RULE", "SERVER", "WHEN", "T", "LOW..HIGH", "LEVEL", "NAME:VALUE", "IN/OUT", "STATUS,...",
     "LABEL=GAIN,...", "KEY,...", "HOST", "SAMPLE|NAME", "[pN=]TIME", "[pN=]AMOUNT", "W,W,...", "KIND",
-    "FOLDER", "DIR", "OUT", "N[.QUERY]",
+    "FOLDER", "DIR", "OUT", "N[.QUERY]", "NAME=VALUE,...",
 }  # fmt: skip
 # Names of tables in a database, and the labels of --prompt in a store, are no files.
 NO_FILES_HERE = {("sql", "qrels"), ("sql", "run"), ("labels", "prompt"), ("calibrate", "prompt")}
@@ -105,8 +105,7 @@ def kind_of(command: str, action) -> str | None:
     """The kind of file that an argument names; None for no file, KeyError if nobody has said."""
     metavar = action.metavar
     if action.dest in WRITTEN and metavar in ("FILE", "FOLDER", "DIR", "OUT"):
-        if (command, action.dest) != ("check", "baseline"):
-            return None
+        return None
     if (command, action.dest) in NO_FILES_HERE or metavar in NOT_FILES:
         return None
     return FILE_KINDS[action.dest] if metavar in FILES else KINDS[metavar]

@@ -1,4 +1,4 @@
-"""Objects whose methods change the table that is being read: a clear error or the right number, never a crash."""
+"""Objects whose methods change the table that is being read: an error or a number, never a crash."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ACTIONS: dict[str, Callable[[dict[str, dict[Any, Any]]], object]] = {
     "removes its query": lambda run: run.pop("q3", None),
     "replaces all documents": lambda run: [run.__setitem__(q, {"new": 1.0}) for q in list(run)],
     "empties all documents": lambda run: [docs.clear() for docs in list(run.values())],
-    "adds documents": lambda run: [run["q3"].__setitem__(f"n{i}", 1.0) for i in range(1000)] if "q3" in run else 0,
+    "adds documents": lambda run: run.get("q3", {}).update({f"n{i}": 1.0 for i in range(1000)}),
     "adds queries": lambda run: [run.setdefault(f"n{i}", {"d1": 1.0}) for i in range(1000)],
 }  # fmt: skip
 

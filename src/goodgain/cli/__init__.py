@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from goodgain.errors import GoodgainError
+
 # What people want: the commands for it, each with its one-line help. The module has the command's name.
 GROUPS = {
     "measure": {
@@ -81,8 +83,7 @@ def run(arguments: list[str]) -> int:
     except GoodgainError as error:
         if _has_interrupt(error):
             return _interrupted()
-        print(f"goodgain: {error}", file=sys.stderr)
-        return 2
+        return _refuse(error, command)
     except BrokenPipeError:  # nobody reads our output any more
         sys.stderr.close()
         return 0
@@ -91,6 +92,14 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         print("goodgain: out of memory", file=sys.stderr)
         return 2
+    except OSError as error:  # no bug: the system refuses
+        from goodgain.errors import InputError
+        from goodgain.io.files import os_error
+
+        if isinstance(error.filename, str):
+            return _refuse(os_error(error, error.filename), command)
+        hint = "check space, permissions and limits of the system"
+        return _refuse(InputError(f"system error: {error.strerror or error}", hint=hint), command)
     except Exception as error:
         if _has_interrupt(error):
             return _interrupted()
@@ -115,6 +124,13 @@ def _has_interrupt(error: BaseException | None) -> bool:
     return False
 
 
+def _refuse(error: GoodgainError, command: str) -> int:
+    from goodgain.cli.parser import print_error
+
+    print_error(error, command)
+    return 2
+
+
 def _run_on_screen(module: Any, args: Any) -> int:
     """Run a command; its tables fit the terminal, if that is where they go."""
     from goodgain.results import screen
@@ -122,6 +138,11 @@ def _run_on_screen(module: Any, args: Any) -> int:
     to_file = getattr(args, "output", None) not in (None, "-")
     token = screen.use(screen.Screen() if to_file else screen.of_stream())
     try:
+        if limits := getattr(args, "limits", None):
+            from goodgain.io.limits import Limits
+
+            with Limits.parse(limits):
+                return int(module.run(args))
         return int(module.run(args))
     finally:
         screen.leave(token)

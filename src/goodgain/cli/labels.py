@@ -142,11 +142,11 @@ def _write_parquet(args: argparse.Namespace, labels: Any) -> None:
 
 
 def _import(args: argparse.Namespace) -> int:
-    from goodgain.labels import Store
     from goodgain.labels.imports import import_labels
+    from goodgain.labels.opening import new_store
 
     summary = ""
-    with Store(args.store) as store:
+    with new_store(args.store) as store:
         for file in args.files:
             done = import_labels(
                 store, file, args.model, annotator=args.annotator, form=args.tool, name=args.question,
@@ -178,9 +178,10 @@ def _gains(text: str | None) -> dict[str, float]:
 def _merge(args: argparse.Namespace) -> int:
     from goodgain.labels import Store
     from goodgain.labels.merge import merge
+    from goodgain.labels.opening import new_store
 
     summary = ""
-    with Store(args.store) as target:
+    with new_store(args.store) as target:
         for file in args.files:
             with Store(file, read_only=True) as source:
                 new = merge(target, source)

@@ -21,7 +21,8 @@ def _help(text: str, default: object = None) -> str:
 def add_qrels(parser: Any, **options: Any) -> None:
     """QRELS."""
     parser.add_argument(
-        "qrels", metavar="QRELS", help="judgments: TREC, CSV, TSV, JSON, Parquet or Arrow; - is stdin",
+        "qrels", metavar="QRELS",
+        help="judgments: TREC, CSV, TSV, JSON, Parquet or Arrow; a file, folder, glob or URL; - is stdin",
         **options,
     )  # fmt: skip
 
@@ -108,7 +109,7 @@ def add_columns(parser: Any) -> None:
     """--columns."""
     parser.add_argument(
         "--columns", metavar="ROLE=NAME,...", default="",
-        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=",
+        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=, run=",
     )  # fmt: skip
 
 

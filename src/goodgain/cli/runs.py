@@ -54,6 +54,10 @@ def evaluate_runs(args: argparse.Namespace, runs: Sequence[Any], measures: Any) 
             skip_bad=getattr(args, "skip_bad", False), threads=args.threads,
             memory=getattr(args, "memory", None),
         )  # fmt: skip
+    if getattr(args, "documents", None) and not hasattr(args, "report"):
+        raise UsageError(
+            "--documents applies to judged spans and budgets of tokens", hint="leave it out"
+        )
     memory = getattr(args, "memory", None)
     engine = choose_engine(args) if hasattr(args, "engine") else LocalEngine(args.threads, memory)
     evaluation: Evaluation = engine.evaluate(

@@ -7,6 +7,7 @@ import os
 from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
+from goodgain.io.limits import check_rows
 from goodgain.io.naming import is_place, system_name
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
@@ -152,6 +153,11 @@ class Run(metaclass=ConstructorHints):
 
     def scores(self, prepared: Prepared) -> Scores:
         """The core's scores of this run."""
+        scores = self._scores(prepared)
+        check_rows(scores.documents, self.name)
+        return scores
+
+    def _scores(self, prepared: Prepared) -> Scores:
         self._require_one_run()
         source = self.source
         where = source.name if source.stat else self.name
@@ -234,6 +240,10 @@ class Run(metaclass=ConstructorHints):
 
             source = replace(source, value=self._arrow_table())
         rows = rows_of(source, "run", self.only)
+        if not rows and source.stat is not None:  # a file without a row is one that went wrong
+            from goodgain.io.files import EMPTY
+
+            raise InputError("the run is empty", where=source.name, hint=EMPTY)
         return rows.query, rows.doc, rows.value
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -243,7 +253,9 @@ class Run(metaclass=ConstructorHints):
             docs = table.setdefault(query, {})
             if doc in docs:
                 raise InputError(
-                    f"duplicate document '{doc}' for query '{query}'", where=self.source.name
+                    f"duplicate document '{doc}' for query '{query}'",
+                    where=self.source.name,
+                    hint="keep one of them",
                 )
             docs[doc] = score
         return table

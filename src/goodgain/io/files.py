@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
+from goodgain.io.limits import check_bytes, check_nesting
 from goodgain.io.naming import (
     STDIN,
     compression_of,
@@ -31,6 +32,7 @@ _BLOCK = 1 << 20
 HEAD = 1 << 16
 _LONGEST_FIRST_LINE = 1 << 26
 _CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
+EMPTY = "was it written completely?"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
@@ -107,7 +109,7 @@ def read_head(path: str) -> str:
         from goodgain.io.text_files import first_bytes
 
         return first_bytes(path, HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    with _read_errors(path), open_decompressed(path) as stream:
+    with read_errors(path), open_decompressed(path) as stream:
         head = _with_first_line(stream.read)
     return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
@@ -128,7 +130,9 @@ def _first_bytes(fd: int) -> bytes:
 def _with_first_line(read: Callable[[int], bytes]) -> bytes:
     """The first 64 KiB, and more if a header or a JSON object is longer than that."""
     head = read(HEAD)
-    while head and b"\n" not in head and len(head) < _LONGEST_FIRST_LINE and (more := read(len(head))):
+    while (
+        head and b"\n" not in head and len(head) < _LONGEST_FIRST_LINE and (more := read(len(head)))
+    ):
         head += more
     return head
 
@@ -149,7 +153,7 @@ def plain_descriptor(path: str) -> int:
     Compressed files, standard input and pipes go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
-    with _read_errors(path):
+    with read_errors(path):
         if is_stream(path):
             return _stream_descriptor(path)
         if is_place(path):
@@ -157,7 +161,14 @@ def plain_descriptor(path: str) -> int:
 
             return joined_files(path)[0]
         if compression_of(path) is None:
-            return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            try:
+                check_bytes(os.fstat(fd).st_size, path)
+                os.pread(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+            except BaseException:
+                os.close(fd)
+                raise
+            return fd
         with open_decompressed(path) as stream:
             return spool(stream)
 
@@ -167,28 +178,23 @@ def decompressed(data: bytes | IO[bytes], path: str, size: int = -1) -> bytes:
     import io
 
     source = io.BytesIO(data) if isinstance(data, bytes) else data
-    with _read_errors(path):
+    with read_errors(path):
         return open_decompressed(path, source).read(size)
 
 
 @contextmanager
-def _read_errors(path: str) -> Iterator[None]:
+def read_errors(path: str) -> Iterator[None]:
     """Turn what opening and decompressing a file may raise into an error that names the file."""
     try:
         yield
-    except FileNotFoundError:
-        raise file_not_found(path) from None
-    except IsADirectoryError:
-        raise InputError(f"'{path}' is a directory, not a file") from None
-    except PermissionError:
-        raise InputError(f"permission denied: '{path}'") from None
     except InputError:
         raise
     except MemoryError:
         raise out_of_memory() from None
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise InputError(f"cannot read '{path}': {error.strerror}") from None
+        is_system = isinstance(error, OSError) and error.errno is not None
+        if isinstance(error, OSError) and (is_system or isinstance(error, IsADirectoryError)):
+            raise os_error(error, path) from None
         damaged = isinstance(error, EOFError | OSError | ValueError)
         if not damaged and type(error).__name__ not in _CODEC_ERRORS:
             raise
@@ -197,6 +203,19 @@ def _read_errors(path: str) -> Iterator[None]:
             where=display_name(path),
             hint="it is damaged, incomplete, or not in the format of its suffix",
         ) from None
+
+
+def os_error(error: OSError, path: str) -> InputError:
+    """The error for a file that the system does not let us read."""
+    if isinstance(error, FileNotFoundError):
+        return file_not_found(path)
+    if isinstance(error, IsADirectoryError):
+        return InputError(f"'{path}' is a directory, not a file", hint="name a file in it")
+    if isinstance(error, PermissionError):
+        return InputError(f"permission denied: '{path}'", hint="check who may read the file")
+    return InputError(
+        f"cannot read '{path}': {error.strerror or error}", hint="check the path and what is there"
+    )
 
 
 def is_stream(path: str) -> bool:
@@ -233,8 +252,11 @@ def spool(*streams: IO[bytes]) -> int:
     import tempfile
 
     with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
+        size = 0
         for stream in streams:
             while block := stream.read(_BLOCK):
+                size += len(block)
+                check_bytes(size, "the temporary copy of an input")
                 while block:
                     block = block[file.write(block) :]
         return os.dup(file.fileno())
@@ -290,7 +312,7 @@ def _format_of_lines(
         by_suffix = form == ("csv" if delimiter == "," else "tsv")
         if (by_suffix and (delimiter == "," or columns)) or looks_like_header(names, table):
             if not first:
-                raise InputError("the file is empty", where=where)
+                raise InputError("the file is empty", where=where, hint=EMPTY)
             names_by_role = find_columns(names, table, f"{where}:1", columns)
             roles, by_rank = core_columns(names_by_role)
             run = names.index(names_by_role["run"]) if "run" in names_by_role else None
@@ -362,7 +384,9 @@ def _json_format(
         row = None
     if not isinstance(row, dict):
         if not first.strip():
-            raise InputError("the file is empty or starts with an empty line", where=f"{where}:1")
+            raise InputError(
+                "the file is empty or starts with an empty line", where=f"{where}:1", hint=EMPTY
+            )
         raise InputError(
             "the first line is not a JSON object",
             where=f"{where}:1",
@@ -429,18 +453,29 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
     import json
 
     try:
+        check_nesting(data, where)
         text = data.removeprefix(BYTE_ORDER_MARK)
         return json.loads(text, object_pairs_hook=_unique if unique else None)
     except InputError as error:
-        raise InputError(error.message, where=where, hint=error.hint) from None
+        raise type(error)(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8 text", where=where) from None
+        raise InputError(
+            "the file is not UTF-8 text", where=where, hint="save it as UTF-8; is it a text file?"
+        ) from None
     except RecursionError:
-        raise InputError("the JSON is nested too deeply", where=where) from None
+        raise InputError(
+            "the JSON is nested too deeply", where=where, hint="goodgain reads a few levels only"
+        ) from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", str(error))
-        raise InputError(f"invalid JSON: {reason}", where=f"{where}:{line}") from None
+        if reason.startswith("Exceeds the limit"):
+            reason = "a number has too many digits"
+        raise InputError(
+            f"invalid JSON: {reason}",
+            where=f"{where}:{line}",
+            hint="is the file complete, and JSON?",
+        ) from None
 
 
 def open_arrow(path: str) -> Any:

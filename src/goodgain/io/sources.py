@@ -211,6 +211,12 @@ def _listed(
     stat: tuple[int, int] | None = None,
 ) -> Source:
     """Rows, or in a run rows that each hold a query and the list of its results."""
+    if not isinstance(content, Iterable) or isinstance(content, str | bytes):
+        raise InputError(
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from {content!r:.80}",
+            where=name,
+            hint="expected {query: {document: number}} or a list of rows",
+        )
     listed = list(content)
     if table == "run" and listed and isinstance(listed[0], Mapping):
         layout = "result lists" if is_query_row(listed[0], columns) else "run"

@@ -56,7 +56,7 @@ def _names_in_head(path: str) -> list[str]:
 
     try:
         first, _ = json.JSONDecoder().raw_decode(head.lstrip("[ \n\r\t"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return list(first) if isinstance(first, dict) else []
 

@@ -102,9 +102,15 @@ def read_pairs(source: Any) -> Iterator[Pair]:
         (where, _checked(row, where) if isinstance(row, Pair) else pair_of(row, where))
         for where, row in rows
     )
+    some = False
     while batch := list(islice(places, _BATCH)):
+        some = True
         texts.check(batch)
         yield from (pair for _, pair in batch)
+    if not some and isinstance(source, str | os.PathLike):
+        raise InputError(
+            "there are no pairs", where=display_name(os.fspath(source)), hint=f"rows are {_FORMS}"
+        )
 
 
 def collected(source: Any) -> Any:
@@ -253,7 +259,10 @@ def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str,
             if tabs and not line.lstrip().startswith(b"{"):
                 key, tab, text = line.decode("utf-8", "replace").rstrip("\r\n").partition("\t")
                 if not tab:
-                    raise InputError("expected a JSON object or id<TAB>text", where=where)
+                    raise InputError(
+                        "expected a JSON object or id<TAB>text", where=where,
+                        hint='{"id": "d1", "text": "..."}, or the id, a tab and the text',
+                    )  # fmt: skip
                 yield where, {"id": key, "text": text}
                 continue
             try:
@@ -261,5 +270,8 @@ def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str,
             except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                raise InputError("the line is not a JSON object", where=where)
+                raise InputError(
+                    "the line is not a JSON object", where=where,
+                    hint="expected one complete object per line",
+                )  # fmt: skip
             yield where, row

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from goodgain._core import CoreError, Prepared
+from goodgain._core import CoreError, Prepared, score_total
 from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
@@ -21,11 +21,12 @@ from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory
+from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory, aggregate
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, TypeVar
 
     from goodgain._core import Plan, Scores
@@ -314,12 +315,45 @@ class _CoreValues(ValuesInMemory):
     def queries(self) -> list[str]:
         return self._present(self._evaluator.qrels.queries)
 
-    def column(self, label: str, bound: str) -> list[float]:
+    def size(self) -> int:
+        if self._evaluator.missing != "skip":
+            return len(self._scores)
+        return int(self._scores.totals()[0])
+
+    def _place(self, label: str, bound: str) -> int | str:
         place = self._evaluator.places[label]
+        if bound and isinstance(place, int):
+            return self._scores.width // 3 + 2 * place + (bound == "upper")
+        return place
+
+    def native(self, label: str, bounds: Sequence[str]) -> tuple[Scores, list[int], bool] | None:
+        places = [place for b in ("", *bounds) if isinstance(place := self._place(label, b), int)]
+        skips = self._evaluator.missing == "skip"
+        return (self._scores, places, skips) if len(places) == 1 + len(bounds) else None
+
+    def total(self, measure: Measure, bound: str) -> float:
+        place = self._place(measure.label, bound)
+        kind = measure.definition.aggregate
+        if kind in ("mean", "sum") and not isinstance(place, str):
+            facts = score_total(self._scores, place, self._evaluator.missing == "skip")
+            if facts is not None:
+                total, defined = facts
+                return total if kind == "sum" else total / defined if defined else math.nan
+        return aggregate(measure, self.column(measure.label, bound))
+
+    def defined(self, label: str) -> int:
+        place = self._place(label, "")
+        facts = (
+            None
+            if isinstance(place, str)
+            else score_total(self._scores, place, self._evaluator.missing == "skip")
+        )
+        return super().defined(label) if facts is None else facts[1]
+
+    def column(self, label: str, bound: str) -> list[float]:
+        place = self._place(label, bound)
         if isinstance(place, str):
             return self._run_column(place)
-        if bound:
-            place = self._scores.width // 3 + 2 * place + (bound == "upper")
         values = self._scores.column(place)
         return values if self._evaluator.missing != "skip" else self._present(values)
 

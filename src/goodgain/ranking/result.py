@@ -167,6 +167,39 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
                 rows.append([run.name, m.label, run[m], *low_high, run.count(m)])
         return ["run", "measure", "value", *bounds, "queries"], rows
 
+    def columns(self, per_query: bool = True) -> tuple[list[str], list[str]]:
+        """The names of the long columns, and their Arrow types."""
+        bounds = ["lower", "upper"] if self.policy.has_bounds else []
+        numbers = ["float64"] * (1 + len(bounds))
+        if per_query:
+            return ["run", "query", "measure", "value", *bounds], ["string"] * 3 + numbers
+        return ["run", "measure", "value", *bounds, "queries"], ["string"] * 2 + numbers + ["int64"]
+
+    def write(self, path: str, per_query: bool = True) -> None:
+        """Write one row per run, query and measure to a file: .csv, .tsv, .jsonl, .parquet or .arrow.
+
+        It is written in pieces, so that millions of queries need little memory; with `per_query=False` it
+        has the means. A suffix such as .gz compresses it.
+        """
+        import os
+
+        from goodgain.io.atomic import write_files
+        from goodgain.io.compression import compress
+        from goodgain.io.naming import format_of
+        from goodgain.ranking.export import file_bytes
+
+        path = os.fspath(path)
+        pieces = file_bytes(self, format_of(path) or os.path.splitext(path)[1], per_query)
+        write_files({path: compress(path, pieces)})
+
+    def to_arrow(self, *which: bool, **named: bool) -> Any:
+        """A pyarrow table in long format, with one row per run, query and measure unless `per_query=False`."""
+        import pyarrow as pa
+
+        from goodgain.ranking.export import arrow_tables
+
+        return pa.concat_tables(arrow_tables(self, *which, **named))
+
     def render(self, format: str = "table", per_query: bool = False) -> str:  # noqa: A002
         """The result as text, in any format of the command line."""
         if format in LONG_FORMATS:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.compression import decompress_zstandard
-from goodgain.io.files import BYTE_ORDER_MARK, parse_json
+from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
@@ -42,7 +42,7 @@ def detect_layout(fd: int, name: str) -> Layout:
     """The layout of a file, by its first bytes."""
     head = os.pread(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
     if not head.strip():
-        raise InputError("the file is empty", where=name)
+        raise InputError("the file is empty", where=name, hint=EMPTY)
     if head.startswith(_ARCHIVE):
         return Layout("archive", next(_archive(fd, name))[1], _archived)
     if is_recording(head):
@@ -172,11 +172,19 @@ def _objects(data: bytes, name: str) -> Iterator[Any]:
         try:
             value, position = decoder.raw_decode(text, position)
         except RecursionError:
-            raise InputError("the JSON is nested too deeply", where=name) from None
+            raise InputError(
+                "the JSON is nested too deeply", where=name, hint="traces have a few levels only"
+            ) from None
         except ValueError as error:
             line = getattr(error, "lineno", 1)
             reason = getattr(error, "msg", str(error))
-            raise InputError(f"invalid JSON: {reason}", where=f"{name}:{line}") from None
+            if reason.startswith("Exceeds the limit"):
+                reason = "a number has too many digits"
+            raise InputError(
+                f"invalid JSON: {reason}",
+                where=f"{name}:{line}",
+                hint="is the file complete, and JSON?",
+            ) from None
         yield value
 
 
