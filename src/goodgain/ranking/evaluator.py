@@ -226,6 +226,8 @@ class Evaluator:
         "prepared",
         "preset",
         "qrels",
+        "resources",
+        "skip_bad",
     )
 
     def __init__(
@@ -242,6 +244,7 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -281,6 +284,14 @@ class Evaluator:
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "skip_bad")
+        return {name: getattr(self, name) for name in names} | self.resources
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:
