@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "third_party"
 TABLE = FOLDER / "vendored.toml"
 _VERSION = re.compile(r'#define \w+_VERSION "([\d.]+)"')
+_NUMBERS = re.compile(r"#define \w+_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 
 
 def table() -> dict[str, Any]:
@@ -62,8 +63,11 @@ def problems() -> list[str]:
 def version_of(folder: Path) -> str:
     """The version that a header states."""
     for header in sorted(folder.glob("*.h")):
-        if match := _VERSION.search(header.read_text(encoding="utf-8", errors="replace")):
+        text = header.read_text(encoding="utf-8", errors="replace")
+        if match := _VERSION.search(text):
             return match[1]
+        if len(numbers := _NUMBERS.findall(text)) == 3:
+            return ".".join(numbers)
     return "unknown"
 
 

@@ -54,7 +54,10 @@ def test_numbers_are_written_as_python_does():
     numbers = dict(zip(queries, values, strict=True))
     left = iter(values)
     result = gg.evaluate(
-        queries, {q: {"d": 1.0} for q in queries}, gg.register("AnyNumber", lambda gains: next(left)), threads=1
+        queries,
+        {q: {"d": 1.0} for q in queries},
+        gg.register("AnyNumber", lambda gains: next(left)),
+        threads=1,
     )
     (label,) = result.runs[0].keys()
     assert len(set(result.runs[0].queries)) == len(values)
@@ -91,14 +94,18 @@ def test_arrow_files(tmp_path, suffix, policy):
     runs = {"x": {"q1": {"a": 1.0, "b": 1.0}}, "y": {"q1": {"b": 1.0}, "q2": {"b": 2.0}}}
     result = gg.evaluate(qrels, runs, "AP Accuracy", **policy)
     result.write(tmp_path / f"scores{suffix}")
-    read = (pq.read_table if suffix == ".parquet" else feather.read_table)(tmp_path / f"scores{suffix}")
+    read = (pq.read_table if suffix == ".parquet" else feather.read_table)(
+        tmp_path / f"scores{suffix}"
+    )
     columns, rows = result.rows(per_query=True)
     assert read.column_names == columns
     plain = [[None if v != v else v for v in row] for row in rows]
     assert [list(row.values()) for row in read.to_pylist()] == plain
     assert [f.type for f in result.to_arrow().schema] == [f.type for f in read.schema]
     result.write(tmp_path / f"means{suffix}", per_query=False)
-    means = (pq.read_table if suffix == ".parquet" else feather.read_table)(tmp_path / f"means{suffix}")
+    means = (pq.read_table if suffix == ".parquet" else feather.read_table)(
+        tmp_path / f"means{suffix}"
+    )
     assert [list(row.values())[2] for row in means.to_pylist()] == [
         None if row[2] != row[2] else row[2] for row in result.rows()[1]
     ]

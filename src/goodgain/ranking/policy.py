@@ -50,6 +50,7 @@ _PARAMETERS = (
     "policy",
     "preset",
     "threads",
+    "memory",
     "columns",
     "identity",
     "skip_bad",

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain._core import Scores
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
 
-    from goodgain._core import Scores
-
-    Native = tuple[Scores, list[int], bool]  # with columns, and whether queries without results are left out
+    Native = tuple[
+        Scores, list[int], bool
+    ]  # with columns, and whether queries without results are left out
 
     class Values(Protocol):
         """Where a run's values are: in the core, in a saved file, or on other machines."""
