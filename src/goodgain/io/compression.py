@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
+from goodgain.io.descriptors import read_at
 from goodgain.io.naming import compression_of
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ class _OwnPlace:
         self._fd, self._place = fd, 0
 
     def read(self, size: int = -1) -> bytes:
-        data = os.pread(self._fd, _PACKED_BLOCK if size < 0 else size, self._place)
+        data = read_at(self._fd, _PACKED_BLOCK if size < 0 else size, self._place)
         self._place += len(data)
         return data
 
@@ -72,7 +72,7 @@ def _gzip_pieces(fd: int) -> Iterator[bytes]:
     place, packed = 0, b""
     while True:
         if not packed:
-            packed = os.pread(fd, _PACKED_BLOCK, place)
+            packed = read_at(fd, _PACKED_BLOCK, place)
             place += len(packed)
             if not packed:
                 if decompressor.eof or place == 0:
