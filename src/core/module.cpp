@@ -109,6 +109,37 @@ void collect_run_names(const InputFile& file, const LineFormat& format, IdTable&
   for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
 }
 
+/// Fills buffers from the iterators of bytes that a function returns; takes the GIL for it.
+std::function<Fill()> pieces_of(const nb::callable& open) {
+  struct Pieces {
+    nb::object iterator, piece;
+    size_t used = 0;
+  };
+  return [&open] {
+    const nb::gil_scoped_acquire lock;
+    std::shared_ptr<Pieces> pieces(new Pieces{nb::iter(open()), nb::none()}, [](Pieces* p) {
+      const nb::gil_scoped_acquire held;
+      delete p;
+    });
+    return [pieces](char* to, size_t size) -> size_t {
+      const nb::gil_scoped_acquire held;
+      while (pieces->piece.is_none() || pieces->used == nb::len(pieces->piece)) {
+        pieces->piece = nb::steal(PyIter_Next(pieces->iterator.ptr()));
+        pieces->used = 0;
+        if (pieces->piece.is_valid()) continue;
+        pieces->piece = nb::bytes("", 0);
+        if (PyErr_Occurred()) throw nb::python_error();
+        return 0;
+      }
+      const auto bytes = nb::cast<nb::bytes>(pieces->piece);
+      const size_t n = std::min(size, bytes.size() - pieces->used);
+      std::memcpy(to, bytes.c_str() + pieces->used, n);
+      pieces->used += n;
+      return n;
+    };
+  };
+}
+
 /// Judgments and measures, ready for any number of runs.
 struct Prepared {
   std::shared_ptr<const Qrels> qrels;
@@ -257,6 +288,14 @@ NB_MODULE(_core, m) {
              const Unlocked release;
              const InputFile file(fd, std::move(name));
              return evaluate_file(p.qrels, file, how, *p.plan, p.resources);
+           })
+      // Text that comes in pieces: `open()` returns an iterator of bytes from the beginning.
+      .def("stream",
+           [](const Prepared& p, nb::callable open, size_t size, std::string name, nb::dict format) {
+             const LineFormat how = read_line_format(format);
+             const nb::gil_scoped_release release;
+             const StreamSource text(pieces_of(open), size, std::move(name), how.delimiter, how.is_quoted());
+             return evaluate_text(p.qrels, text, how, *p.plan, p.resources);
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
                       bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from goodgain.cores import available_cores
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_store
@@ -157,7 +158,7 @@ def _read(source: Source) -> CoreQrels:
 
             file = open_lines(source.value, "qrels", source.columns)
             with file.places():
-                return _core.Qrels.from_file(file.fd, file.name, file.format)
+                return _core.Qrels.from_file(file.fd, file.name, file.format, available_cores())
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":

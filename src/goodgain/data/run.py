@@ -148,12 +148,10 @@ class Run(metaclass=ConstructorHints):
             if source.kind == "dict":
                 return prepared.dict(source.value, where, source.stat is None)
             if source.kind == "file":
-                from goodgain.io.files import open_lines
+                from goodgain.io.files import open_run
 
-                file = open_lines(source.value, "run", source.columns)
-                prepared = prepared.by_rank() if file.by_rank else prepared
-                with file.places():
-                    return prepared.file(file.fd, file.name, file.of_run(self.only))
+                file = open_run(source.value, source.columns)
+                return file.scores(prepared.by_rank() if file.by_rank else prepared, self.only)
             if source.kind == "arrow":
                 columns, by_rank = self._arrow_columns()
                 prepared = prepared.by_rank() if by_rank else prepared

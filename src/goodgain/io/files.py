@@ -7,10 +7,11 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
-from goodgain.io.compression import open_decompressed
+from goodgain.io.compression import decompressed_pieces, open_decompressed
 from goodgain.io.descriptors import READ_FLAGS, read_at
 from goodgain.io.limits import check_bytes, check_nesting
 from goodgain.io.naming import (
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import IO, Any
 
+    from goodgain._core import Prepared, Scores
     from goodgain.io.columns import TableKind
 
 _BLOCK = 1 << 20
 HEAD = 1 << 16
 _LONGEST_FIRST_LINE = 1 << 26
-_CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
+_CODEC_ERRORS = ("LZMAError", "ZstdError", "error", "IsalError")  # of lzma, zstd, zlib and isal
 EMPTY = "was it written completely?"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
@@ -47,6 +49,32 @@ class TextFile:
     by_rank: bool = False  # a run without scores
     run: str | int | None = None  # the column that names the run of a line
     starts: tuple[tuple[int, str], ...] = ()  # of several files: the first line of each
+    packed: str | None = None  # the path of a compressed file, whose bytes `fd` has
+
+    def scores(self, prepared: Prepared, only: str | None) -> Scores:
+        """The core's scores of the run, or of one of several runs; closes the file."""
+        form = self.of_run(only)
+        if self.packed is None:
+            with self.places():
+                return prepared.file(self.fd, self.name, form)
+        from contextvars import copy_context
+
+        path, fd = self.packed, self.fd
+        context = copy_context()  # of the limits: the core may read in another thread
+        try:
+            before = os.fstat(fd)
+            pieces = partial(context.run, _pieces, path, fd)
+            scores = prepared.stream(pieces, before.st_size, self.name, form)
+            after = os.fstat(fd)
+        finally:
+            os.close(fd)
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise InputError(
+                "the file changed while it was being read",
+                where=self.name,
+                hint="read it again once it is complete",
+            )
+        return scores
 
     def of_run(self, only: str | None) -> dict[str, Any]:
         """The format for the lines of one run, or of all if there is no other."""
@@ -66,6 +94,35 @@ class TextFile:
                 raise
             first, name = max(start for start in self.starts if start[0] <= int(line))
             raise CoreError(kind, message, f"{name}:{int(line) - first + 1}", hint) from None
+
+
+def open_run(path: str, columns: Mapping[str, str] | None) -> TextFile:
+    """Open a run for its scores: a compressed file is decompressed while it is measured."""
+    if is_stream(path) or is_place(path) or compression_of(path) is None:
+        return open_lines(path, "run", columns)
+    with read_errors(path):
+        fd = os.open(path, READ_FLAGS)
+    try:
+        head = b""
+        for piece in _pieces(path, fd):
+            head += piece
+            if len(head) >= HEAD:
+                break
+        lines, run = _format_of_lines(path, head[:HEAD], "run", columns, format_of(path))
+        by_rank = lines.pop("by_rank", False)
+        return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, packed=path)
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def _pieces(path: str, fd: int) -> Iterator[bytes]:
+    return _with_errors(decompressed_pieces(path, fd), path)
+
+
+def _with_errors(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
+    with read_errors(path):
+        yield from pieces
 
 
 def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> TextFile:

@@ -16,7 +16,7 @@ from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import IO, Any
 
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "t": 1_000_000_000_000}
@@ -101,6 +101,24 @@ def check_bytes(size: int, where: str) -> None:
     if limits and limits.bytes is not None and size > int(limits.bytes):
         raise LimitError(f"the input has more than {int(limits.bytes):,} bytes", where=where,
                          hint="the limit is on decompressed bytes")  # fmt: skip
+
+
+def counted(pieces: Iterator[bytes], where: str) -> Iterator[bytes]:
+    """Pieces of an input, which end with an error at the limit; also where other threads take them."""
+    limits = _current.get()
+    return pieces if not limits or limits.bytes is None else _counted(pieces, limits, where)
+
+
+def _counted(pieces: Iterator[bytes], limits: Limits, where: str) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        token = _current.set(limits)
+        try:
+            check_bytes(size, where)
+        finally:
+            _current.reset(token)
+        yield piece
 
 
 def check_rows(rows: int, where: str) -> None:

@@ -228,6 +228,7 @@ class Evaluator:
         "qrels",
         "resources",
         "skip_bad",
+        "threads",
     )
 
     def __init__(
@@ -255,7 +256,8 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self.threads = thread_count(threads)
+        self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
         self._measure_dict = self.prepared.dict
 
     def evaluate(self, runs: Any) -> Evaluation:
@@ -275,13 +277,23 @@ class Evaluator:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
         else:
+            listed = several_runs(runs)
             scored = {
-                run.name: RunScores(
-                    run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
-                )
-                for run in several_runs(runs)
+                run.name: RunScores(run.name, self.measures, _CoreValues(self, scores, run))
+                for run, scores in zip(listed, self._scores(listed), strict=True)
             }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
+
+    def _scores(self, runs: list[Run]) -> Iterable[Scores]:
+        """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
+        if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
+            return (run.scores(self.prepared) for run in runs)
+        from concurrent.futures import ThreadPoolExecutor
+        from contextvars import copy_context
+
+        contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
+        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
 
     __call__ = evaluate
 
@@ -292,6 +304,19 @@ class Evaluator:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+_SMALL_FILE = 4 << 20
+
+
+def _is_small_file(run: Run) -> bool:
+    source = run.source
+    return (
+        source.kind == "file"
+        and run.only is None
+        and source.stat is not None
+        and source.stat[0] < _SMALL_FILE
+    )
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:
