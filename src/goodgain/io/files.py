@@ -114,7 +114,11 @@ def read_head(path: str) -> str:
 
 def is_text(path: str) -> bool:
     """Whether a file is read line by line: not JSON, Parquet or Arrow by its suffix."""
-    return path == STDIN or format_of(path) not in ("json", "parquet", "arrow")
+    if path == STDIN:
+        return True
+    from goodgain.io.span_tables import format_at
+
+    return format_at(path) not in ("json", "parquet", "arrow")
 
 
 def file_not_found(path: str) -> InputError:
