@@ -82,8 +82,8 @@ def run(context: Context) -> Section:
         notes=[
             "Processor time is of all processes, their start included; the server runs on the same cores. "
             "The peak is that of the largest process.",
-            "Memory grows until the caches are full, which have a fixed size: 68 MB for the store, and 32 MB for "
-            "each of two tables of hashes, by which texts and calls are told apart.",
+            "Memory grows until the caches are full, which have a fixed size: 68 MB for the store, and 32 MB "
+            "for each of two tables of hashes, by which texts and calls are told apart.",
             "The client alone makes the same calls by the same HTTP client in one process and keeps nothing.",
         ],
     )  # fmt: skip
