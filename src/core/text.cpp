@@ -45,6 +45,7 @@ class TextRows {
     explicit Cursor(TextRows& rows) : rows_(rows), reader_(rows.make_reader_()) {}
 
     bool take() {
+      pause_point();
       reader_.forget();
       return rows_.pass_->take(block_);
     }
@@ -144,6 +145,7 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
     Line line{};
     uint64_t number = 1 + static_cast<uint64_t>(std::count(head.data(), head.data() + format.skip, '\n'));
     for (TextBlock block; pass->take(block);) {
+      pause_point();
       for (const char *p = block.text.data(), *end = p + block.text.size(); p < end;) {
         const char* start = p;
         const bool has_line = reader.next(p, end, line);
@@ -154,8 +156,8 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
         if (has_line) row(line, number);
         ++number;
         if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
-        reader.forget();
       }
+      reader.forget();
     }
   });
 }
@@ -190,7 +192,6 @@ bool for_each_line(Bytes text, const std::string& name, const LineFormat& format
         const void* feed = std::memchr(start, '\n', static_cast<size_t>(p - start));
         if (feed != nullptr && feed != p - 1) complete = false;
       }
-      reader.forget();
     }
   });
   return complete;

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 def open_decompressed(path: str, data: IO[bytes] | None = None) -> IO[bytes]:
     """A stream of a file's bytes, decompressed if its suffix says so; `data` is the file if it is open."""
+    from goodgain.io.limits import limited
+
+    return limited(_decompressed(path, data), path)
+
+
+def _decompressed(path: str, data: IO[bytes] | None) -> IO[bytes]:
     file = data or path
     match compression_of(path):
         case "gzip":
