@@ -16,7 +16,7 @@ from subject import Context, Section, Subject, at_least, ratio
 
 REPEATS = 3
 PEER = "pytrec_eval, evaluate"
-BAR = 5.0
+BAR = 10.0
 
 
 def run(context: Context) -> Section:

@@ -44,7 +44,7 @@ def run(_: Context) -> Section:
         bars=[
             at_most(
                 "small: time of a prepared call, of pytrec_eval's",
-                1,
+                0.8,
                 ratio(own.get(PREPARED), peer[PREPARED]),
             ),
             at_least(

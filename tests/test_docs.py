@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from elastic_double import elasticsearch
 from load_script import SCRIPTS, load_script
 
 examples = load_script("examples")
@@ -27,9 +28,22 @@ def pages() -> list[object]:
     no_frameworks = pytest.mark.skipif(
         not all(map(is_installed, frameworks)), reason=f"needs {' and '.join(frameworks)}"
     )
+    with_frameworks = (no_frameworks, pytest.mark.filterwarnings("default"))  # theirs
     marks = {
         "spark.md": (pytest.mark.spark, no_java),
-        "live.md": (no_frameworks, pytest.mark.filterwarnings("default")),  # theirs
+        "cookbook/spark.md": (pytest.mark.spark, no_java, pytest.mark.filterwarnings("default")),
+        **dict.fromkeys(
+            (
+                "live.md",
+                "cookbook/agents.md",
+                "cookbook/data.md",
+                "cookbook/search.md",
+                "cookbook/services.md",
+                "tutorials/agents.md",
+                "tutorials/rag.md",
+            ),
+            with_frameworks,
+        ),
     }
     return [
         pytest.param(page, marks=marks.get(examples.page_id(page), ()), id=examples.page_id(page))
@@ -46,14 +60,11 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         return expected
 
     monkeypatch.chdir(tmp_path)
-    assert examples.run_page(page, check) == page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("page", examples.PAGES, ids=examples.page_id)
-def test_links_lead_somewhere(page: Path) -> None:
-    targets = examples.LINK.findall(page.read_text(encoding="utf-8"))
-    local = [target.partition("#")[0] for target in targets if "://" not in target]
-    assert [target for target in local if target and not (page.parent / target).exists()] == []
+    examples.enter(page, tmp_path)
+    monkeypatch.setenv("QUERIES", "20")  # of the recipe for Spark
+    with elasticsearch() as url:
+        monkeypatch.setenv("ES_URL", url)
+        assert examples.run_page(page, check) == page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("script", ["reference", "differences", "tables", "peers"])

@@ -16,6 +16,8 @@ import tomllib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import check
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -207,7 +209,8 @@ def main() -> int:
 
     shutil.rmtree(html, ignore_errors=True)
     options = ["-q", "-b", "html", "-W", "--keep-going", "-j", "auto", "-c", str(SITE)]
-    return sphinx([*options, "-d", str(args.output / "doctrees"), str(source), str(html)])
+    status = sphinx([*options, "-d", str(args.output / "doctrees"), str(source), str(html)])
+    return int(status or check.main(html))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,6 @@ html_math_renderer = "mathml"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 add_module_names = False
 toc_object_entries_show_parents = "hide"

@@ -150,7 +150,7 @@ def group_page(group: Group) -> str:
     """A page with the full entries of a group."""
     lines = [f"# {group.title}", "", group.text, ""]
     for name in group.names:
-        lines += [f"## {name.strip('_')}", "", "```{eval-rst}", *directive(name), "```", ""]
+        lines += ["```{eval-rst}", *directive(name), "```", ""]
     return "\n".join(lines)
 
 
@@ -167,4 +167,7 @@ def directive(name: str) -> list[str]:
     if not inspect.isclass(value):
         return [f".. autofunction:: goodgain.{name}"]
     signature = "()" if name in RESULTS else ""
-    return [f".. autoclass:: goodgain.{name}{signature}", "   :members:"]
+    inherited = (
+        ["   :inherited-members: object"] if name in RESULTS else []
+    )  # save, report, plot, ...
+    return [f".. autoclass:: goodgain.{name}{signature}", "   :members:", *inherited]

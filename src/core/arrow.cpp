@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -36,6 +37,89 @@ std::optional<int64_t> integer_at(char format, const ArrowArray& array, int64_t 
     case 'L': return static_cast<int64_t>(at<uint64_t>(array, row));
     default: return std::nullopt;
   }
+}
+
+/// A fixed-point number: `d:precision,scale` with 128 bits unless a third number says otherwise.
+struct Decimal {
+  int scale = 0, bits = 128;
+};
+
+std::optional<Decimal> decimal_format(const char* format) {
+  if (format[0] != 'd' || format[1] != ':') return std::nullopt;
+  Decimal decimal;
+  int precision = 0;
+  if (std::sscanf(format, "d:%d,%d,%d", &precision, &decimal.scale, &decimal.bits) < 2) return std::nullopt;
+  if (decimal.bits != 32 && decimal.bits != 64 && decimal.bits != 128 && decimal.bits != 256) return std::nullopt;
+  return decimal;
+}
+
+/// The digits of a decimal without its point: two's complement in little-endian words, divided by hand.
+std::string digits_at(const Decimal& decimal, const ArrowArray& array, int64_t row) {
+  const size_t words = static_cast<size_t>(decimal.bits) / 32;
+  uint32_t number[8];
+  std::memcpy(number, static_cast<const char*>(array.buffers[1]) + 4 * words * static_cast<size_t>(row + array.offset),
+              4 * words);
+  const bool negative = number[words - 1] >> 31;
+  if (negative) {
+    uint64_t carry = 1;
+    for (size_t i = 0; i < words; ++i) {
+      carry += static_cast<uint32_t>(~number[i]);
+      number[i] = static_cast<uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+  std::string digits;
+  while (true) {
+    uint64_t rest = 0;
+    bool zero = true;
+    for (size_t i = words; i-- > 0;) {
+      const uint64_t part = rest << 32 | number[i];
+      number[i] = static_cast<uint32_t>(part / 1000000000);
+      rest = part % 1000000000;
+      zero &= number[i] == 0;
+    }
+    for (int i = 0; i < 9 && (!zero || rest); ++i, rest /= 10) digits.push_back(static_cast<char>('0' + rest % 10));
+    if (zero) break;
+  }
+  if (digits.empty()) digits = "0";
+  if (negative) digits.push_back('-');
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
+/// The double nearest to a decimal: one division of two exact numbers where that is possible.
+double decimal_at(const Decimal& decimal, const ArrowArray& array, int64_t row) {
+  static constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const size_t bytes = static_cast<size_t>(decimal.bits) / 8;
+  const char* from = static_cast<const char*>(array.buffers[1]) + bytes * static_cast<size_t>(row + array.offset);
+  if (decimal.scale >= 0 && decimal.scale < 16 && bytes >= 8) {
+    int64_t low;
+    std::memcpy(&low, from, 8);
+    bool fits = low > -(int64_t{1} << 53) && low < int64_t{1} << 53;
+    for (size_t i = 8; i < bytes; ++i) fits &= from[i] == (low < 0 ? '\xff' : '\0');
+    if (fits) return static_cast<double>(low) / powers[decimal.scale];
+  }
+  const std::string text = digits_at(decimal, array, row) + "e" + std::to_string(-decimal.scale);
+  double value = std::nan("");
+  parse_number(text, value);
+  return value;
+}
+
+/// A number of 16 bits: a sign, 5 bits of exponent, 10 of fraction.
+double half_at(const ArrowArray& array, int64_t row) {
+  const auto bits = at<uint16_t>(array, row);
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 31) return std::nan("");  // infinite, or no number
+  const double magnitude = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+const ArrowSchema& values_of(const ArrowSchema& schema) { return schema.dictionary ? *schema.dictionary : schema; }
+
+bool bit_at(const ArrowArray& array, int64_t row) {
+  const int64_t i = row + array.offset;
+  return (static_cast<const uint8_t*>(array.buffers[1])[i / 8] >> (i % 8)) & 1;
 }
 
 bool is_integer_format(const char* format) { return format[0] && !format[1] && std::strchr("cCsSiIlL", format[0]); }
@@ -115,6 +199,7 @@ struct ArrowTable::Ids {
   const ArrowSchema& schema;
   const ArrowArray& array;
   std::string place;  // "column 'x' of name"
+  std::optional<Decimal> decimal = decimal_format(values_of(schema).format);
 
   Bytes get(int64_t row, int64_t row_number, Arena& arena) const {
     return at_row(schema, array, row, row_number, arena);
@@ -128,6 +213,7 @@ struct ArrowTable::Ids {
     if (f[0] == 'u' || f[0] == 'z') return text_at<int32_t>(in, row);
     if (f[0] == 'U' || f[0] == 'Z') return text_at<int64_t>(in, row);
     if (f[0] == 'v') return view_at(in, row);
+    if (decimal) return arena.keep(digits_at(*decimal, in, row));
     char digits[24];
     char* end;
     if (f[0] == 'L') end = std::to_chars(digits, digits + 24, at<uint64_t>(in, row)).ptr;
@@ -141,6 +227,7 @@ struct ArrowTable::Numbers {
   const ArrowArray& array;
   std::string place;
   Table table;
+  std::optional<Decimal> decimal = decimal_format(values_of(schema).format);
 
   double get(int64_t row, int64_t row_number) const {
     const double value = at_row(schema, array, row);
@@ -151,12 +238,15 @@ struct ArrowTable::Numbers {
   }
 
  private:
-  static double at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row) {
+  double at_row(const ArrowSchema& of, const ArrowArray& in, int64_t row) const {
     if (!valid(in, row)) return std::nan("");
     if (of.dictionary) return at_row(*of.dictionary, *in.dictionary, *integer_at(of.format[0], in, row));
     if (of.format[0] == 'g') return at<double>(in, row);
     if (of.format[0] == 'f') return static_cast<double>(at<float>(in, row));
     if (of.format[0] == 'L') return static_cast<double>(at<uint64_t>(in, row));
+    if (of.format[0] == 'e') return half_at(in, row);
+    if (of.format[0] == 'b') return bit_at(in, row) ? 1 : 0;
+    if (decimal) return decimal_at(*decimal, in, row);
     return static_cast<double>(*integer_at(of.format[0], in, row));
   }
 };
@@ -226,6 +316,7 @@ IdKind ArrowTable::kind(size_t c) const {
   if (schema->dictionary) schema = schema->dictionary;
   if (is_text_format(schema->format)) return IdKind::text;
   if (is_integer_format(schema->format)) return IdKind::integer;
+  if (const auto decimal = decimal_format(schema->format); decimal && decimal->scale == 0) return IdKind::integer;
   bad_input("id column " + in_quotes(schema_.children[c]->name) + " must hold text or integers", name_,
             "its Arrow type is " + std::string(schema->format));
 }
@@ -233,7 +324,9 @@ IdKind ArrowTable::kind(size_t c) const {
 void ArrowTable::require_numbers(size_t c) const {
   const ArrowSchema* schema = schema_.children[c];
   const char* format = schema->dictionary ? schema->dictionary->format : schema->format;
-  if (is_integer_format(format) || !std::strcmp(format, "f") || !std::strcmp(format, "g")) return;
+  if (is_integer_format(format) || decimal_format(format)) return;
+  for (const char* number : {"e", "f", "g", "b"})
+    if (!std::strcmp(format, number)) return;
   bad_input("column " + in_quotes(schema_.children[c]->name) + " must hold numbers", name_,
             "its Arrow type is " + std::string(format));
 }
@@ -243,20 +336,22 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
   const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
   const size_t target = names.target.empty() ? query : column(names.target);
   const size_t aspect = names.aspect.empty() ? query : column(names.aspect);
-  for (const size_t c : {query, doc, target, aspect}) kind(c);
+  const size_t run = names.run.empty() ? query : column(names.run);
+  for (const size_t c : {query, doc, target, aspect, run}) kind(c);
   require_numbers(value);
-  check_columns({query, doc, target, aspect, value});
+  check_columns({query, doc, target, aspect, run, value});
   int64_t number = 0;
   Arena arena;
   for (const ArrowArray& batch : batches_) {
     const auto ids = [&](size_t c) { return Ids{*schema_.children[c], *batch.children[c], place_of(c)}; };
-    const Ids queries = ids(query), docs = ids(doc), targets = ids(target), aspects = ids(aspect);
+    const Ids queries = ids(query), docs = ids(doc), targets = ids(target), aspects = ids(aspect), runs = ids(run);
     const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), table};
     for (int64_t i = 0; i < batch.length; ++i) {
       const int64_t r = i + batch.offset;
       ++number;
       arena.clear();
       Line line{};
+      if (!names.run.empty() && runs.get(r, number, arena) != names.only) continue;
       try {
         line = {queries.get(r, number, arena), docs.get(r, number, arena), {}, {}, values.get(r, number)};
         if (!names.target.empty() && valid(*batch.children[target], r)) line.target = targets.get(r, number, arena);
@@ -321,13 +416,66 @@ std::unique_ptr<Qrels> ArrowTable::qrels(const ColumnNames& names) const {
   return qrels;
 }
 
+std::vector<std::string> ArrowTable::distinct(const std::string& name) const {
+  const size_t c = column(name);
+  kind(c);
+  check_columns({c});
+  IdTable values;
+  Arena arena;
+  int64_t number = 0;
+  for (const ArrowArray& batch : batches_) {
+    const Ids ids{*schema_.children[c], *batch.children[c], place_of(c)};
+    for (int64_t i = batch.offset; i < batch.offset + batch.length; ++i) {
+      arena.clear();
+      values.add(ids.get(i, ++number, arena));
+    }
+  }
+  std::vector<std::string> listed;
+  for (size_t i = 0; i < values.size(); ++i) listed.emplace_back(values[i]);
+  return listed;
+}
+
+std::vector<uint8_t> ArrowTable::judged(const Qrels& qrels, const std::string& query_name, const std::string& run_name,
+                                        const std::string& only, SeenQueries& seen) const {
+  const size_t query = column(query_name), run = run_name.empty() ? query : column(run_name);
+  kind(query), kind(run);
+  check_columns({query, run});
+  std::vector<uint8_t> bits;
+  size_t place = 0;
+  Arena arena;
+  std::string last;
+  bool follows = false, is_judged = false;
+  for (const ArrowArray& batch : batches_) {
+    const Ids queries{*schema_.children[query], *batch.children[query], place_of(query)};
+    const Ids runs{*schema_.children[run], *batch.children[run], place_of(run)};
+    bits.resize((place + static_cast<size_t>(batch.length) + 7) / 8);
+    for (int64_t r = batch.offset; r < batch.offset + batch.length; ++r, ++place) {
+      arena.clear();
+      const auto number = static_cast<int64_t>(place) + 1;
+      if (!run_name.empty() && runs.get(r, number, arena) != only) continue;
+      ++seen.rows;
+      const Bytes id = queries.get(r, number, arena);
+      if (!follows || id != last) {
+        is_judged = qrels.find(id) != IdTable::none;
+        if (!is_judged) seen.unjudged.add(id);
+        last = id;
+        follows = true;
+      }
+      if (is_judged) bits[place / 8] |= static_cast<uint8_t>(1 << place % 8);
+    }
+  }
+  return bits;
+}
+
 Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& names, const Plan& plan,
-                            unsigned threads) const {
+                            unsigned threads, const std::vector<std::string>& without_results) const {
   const size_t query = column(names.query), doc = column(names.doc), value = column(names.value);
+  const size_t run = names.run.empty() ? query : column(names.run);
   Scores scores = empty_scores(qrels, plan);
   require_numbers(value);
   const IdKind query_kind = kind(query), doc_kind = kind(doc);
-  check_columns({query, doc, value});
+  kind(run);
+  check_columns({query, doc, value, run});
 
   struct Segment {
     uint32_t query, batch;
@@ -336,13 +484,14 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
   std::vector<Segment> segments;
   IdTable unjudged;
   Arena arena;
-  int64_t number = 0;
+  int64_t number = 0, of_other_runs = 0;
   bool kinds_known = false;
   for (uint32_t b = 0; b < batches_.size(); ++b) {
     const ArrowArray& batch = batches_[b];
     const Ids queries{*schema_.children[query], *batch.children[query], place_of(query)};
     const Ids docs{*schema_.children[doc], *batch.children[doc], place_of(doc)};
     const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), Table::run};
+    const Ids runs{*schema_.children[run], *batch.children[run], place_of(run)};
     // Rows of judged queries are checked when they are measured; a bad row is bad in an unjudged query too.
     const auto check = [&](int64_t row) {
       try {
@@ -356,6 +505,11 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
     Bytes last;
     bool follows = false, is_judged = false;  // whether `last` is the previous row, and judged
     for (int64_t i = 0; i < batch.length; ++i, ++number) {
+      if (!names.run.empty() && runs.get(i + batch.offset, number + 1, arena) != names.only) {
+        ++of_other_runs;
+        follows = false;
+        continue;
+      }
       if (plan.skip_bad && !valid(*batch.children[query], i + batch.offset)) {
         scores.bad.add("missing id (" + queries.place + ", row " + std::to_string(number + 1) + ")");
         follows = false;
@@ -380,7 +534,19 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
       follows = true;
     }
   }
-  scores.documents = static_cast<uint64_t>(number);
+  scores.documents = static_cast<uint64_t>(number - of_other_runs);
+  Worker worker_of_empty(*qrels, plan);
+  std::vector<Row> no_rows;
+  for (const std::string& id : without_results) {
+    const uint32_t q = qrels->find(id);
+    if (q == IdTable::none) {
+      unjudged.add(id);
+      continue;
+    }
+    scores.in_run[q] = 1;
+    scores.counts[q] = worker_of_empty.measure((*qrels)[q], no_rows, false, scores.values.data() + q * scores.width,
+                                               [&](const Row&) { return name_; });
+  }
   scores.unjudged_queries = unjudged.size();
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
   std::stable_sort(segments.begin(), segments.end(),

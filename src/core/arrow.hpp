@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate.hpp"
+#include "text.hpp"
 
 // The structures of the Arrow C data and C stream interfaces, as specified.
 struct ArrowSchema {
@@ -44,6 +44,12 @@ struct ArrowArrayStream {
 
 namespace gg {
 
+/// The queries of a run seen so far, of which only judged ones need be read in full.
+struct SeenQueries {
+  IdTable unjudged;
+  uint64_t rows = 0;
+};
+
 /// All batches of a stream; they live as long as the table.
 class ArrowTable {
  public:
@@ -56,8 +62,14 @@ class ArrowTable {
   std::vector<std::string> column_names() const;
   const std::string& name() const { return name_; }
 
-  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan,
-                  unsigned threads) const;
+  /// `without_results` are queries of the run that have no row.
+  Scores evaluate(std::shared_ptr<const Qrels> qrels, const ColumnNames& columns, const Plan& plan, unsigned threads,
+                  const std::vector<std::string>& without_results = {}) const;
+  /// The distinct ids of a column, in order of appearance.
+  std::vector<std::string> distinct(const std::string& column) const;
+  /// One bit for each row: whether its query is judged and, with a column `run`, whether it belongs to the run `only`.
+  std::vector<uint8_t> judged(const Qrels& qrels, const std::string& query, const std::string& run,
+                              const std::string& only, SeenQueries& seen) const;
   std::unique_ptr<Qrels> qrels(const ColumnNames& columns) const;
   /// Bad rows are counted in `bad`; without it they are an error.
   void for_each(const ColumnNames& columns, Table table, const std::function<void(const Line&, uint64_t)>& row,

@@ -131,7 +131,7 @@ nb::list counted(const Rules& rules, nb::list lines, const Qrels* labels, const 
 /// Scores (bytes or a file descriptor, name) pairs together.
 nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::dict options, unsigned threads) {
   const TraceOptions how = read_traces(options);
-  std::deque<MappedFile> files;
+  std::deque<InputFile> files;
   std::vector<TraceText> texts;
   for (nb::handle item : sources) {
     const auto source = nb::cast<nb::tuple>(item);
@@ -140,14 +140,14 @@ nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::di
       const auto bytes = nb::cast<nb::bytes>(source[0]);
       texts.push_back({{bytes.c_str(), bytes.size()}, name});
     } else {
-      const MappedFile& file = files.emplace_back(nb::cast<int>(source[0]), name);
-      texts.push_back({{file.data(), file.size()}, name, &file});
+      texts.push_back({{}, name, &files.emplace_back(nb::cast<int>(source[0]), name)});
     }
   }
   std::vector<TraceScores> scores;
   {
     const nb::gil_scoped_release release;
     scores = score_traces(texts, rules, labels, how, threads);
+    for (const InputFile& file : files) file.require_unchanged();
   }
   nb::list all;
   for (TraceScores& one : scores) all.append(nb::cast(std::move(one)));

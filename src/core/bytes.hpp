@@ -6,19 +6,27 @@
 #include <string_view>
 #include <vector>
 
+#include "wide.hpp"
+
 namespace gg {
 
 using Bytes = std::string_view;
 
 inline uint64_t mix(uint64_t a, uint64_t b) {
-  const __uint128_t product = static_cast<__uint128_t>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  const Product product = multiply(a, b);
+  return product.low ^ product.high;
 }
 
 inline uint64_t load_8(const char* p) {
   uint64_t word;
   std::memcpy(&word, p, 8);
   return word;
+}
+
+inline uint64_t swap_bytes(uint64_t word) {
+  word = (word & 0x00ff00ff00ff00ffULL) << 8 | (word >> 8 & 0x00ff00ff00ff00ffULL);
+  word = (word & 0x0000ffff0000ffffULL) << 16 | (word >> 16 & 0x0000ffff0000ffffULL);
+  return word << 32 | word >> 32;
 }
 
 inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading past the end

@@ -169,34 +169,12 @@ struct IdSample {
 /// Raises an error if ids differ in type (1 and "1"), rather than silently matching nothing.
 void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, const std::string& run_name);
 
-/// How to read the lines of a file.
-struct LineFormat {
-  enum class Kind { trec, delimited, json } kind = Kind::trec;
-  char delimiter = ',';
-  bool quotes = false;
-  Columns columns;
-  ColumnNames keys;
-  size_t skip = 0;  // bytes before the first line: the header
-  bool as_trec_eval = false;
-  bool has_aspects = false;  // TREC qrels: the second column is certainly an aspect
+/// What an evaluation may use.
+struct Resources {
+  static constexpr size_t usual_memory = size_t{1} << 30;
+  unsigned threads = 1;
+  size_t memory = usual_memory;  // in bytes, for rows; judgments and values come on top
 };
-
-Scores evaluate_file(std::shared_ptr<const Qrels> qrels, const MappedFile& file, const LineFormat& format,
-                     const Plan& plan, unsigned threads);
-
-std::unique_ptr<Qrels> read_qrels(const MappedFile& file, const LineFormat& format);
-
-/// Calls `row(line)` for every line of a table, in order.
-void for_each_line(const MappedFile& file, const LineFormat& format, Table table,
-                   const std::function<void(const Line&, uint64_t place)>& row);
-
-/// Whether the first bytes of a file are text; an error otherwise.
-void require_text(Bytes head, const std::string& name);
-
-/// The same for a text in memory that came from a file called `name`; unusable lines are counted. Returns false if a
-/// quoted field spans lines, or is not closed: then the rest of its file must be read along with it.
-bool for_each_line(Bytes text, const std::string& name, const LineFormat& format, Table table,
-                   const std::function<void(const Line&)>& row, BadRows& bad);
 
 /// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the first exception.
 void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);

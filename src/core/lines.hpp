@@ -1,7 +1,7 @@
 // Line readers: TREC, delimited text with named columns, and JSON objects.
 //
 // A reader starts at the beginning of a line and moves the pointer past it. The ids it returns point into the
-// file or into memory of its own that is valid until `forget`.
+// file or into memory of its own that is valid until `forget`, which must be called before the text changes.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "bytes.hpp"
 #include "file.hpp"
+#include "marks.hpp"
 
 namespace gg {
 
@@ -27,6 +28,10 @@ enum class Table { run, qrels };
 
 /// Parses a finite number; false if the text is not one.
 bool parse_number(Bytes text, double& value);
+/// The same for a text in a buffer that goes on until `end`, eight digits at a time.
+bool parse_number_in(Bytes text, const char* end, double& value);
+/// The same for `true` and `false` as exports write them: 1 and 0.
+bool parse_boolean(Bytes text, double& value);
 /// The problem with a text that is not a finite number.
 LineProblem number_problem(Table table, Bytes text);
 
@@ -54,21 +59,26 @@ class TrecReader : public LineReader {
   explicit TrecReader(Table table, bool as_trec_eval = false) : table_(table), as_trec_eval_(as_trec_eval) {}
   /// True for a line; false for an empty line, a comment or a problem.
   bool next(const char*& p, const char* end, Line& line);
-  void forget() {}
+  void forget() { marks_.forget(); }
 
  private:
+  template <Table table>
   bool usual_line(const char*& p, const char* end, Line& line);
+  bool any_line(const char*& p, const char* end, Line& line);
   void tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count);
 
   Table table_;
   bool as_trec_eval_;
+  MarkedText marks_;
 };
 
 /// The indices of the named columns; `none` for absent ones.
 struct Columns {
   static constexpr size_t none = static_cast<size_t>(-1);
   size_t query = none, doc = none, value = none, target = none, aspect = none;
-  size_t count = 0;  // number of columns in the header
+  size_t count = 0;   // number of columns in the header
+  size_t run = none;  // the column that names the run of a line
+  std::string only;   // lines of other runs are skipped
 };
 
 /// Comma- or tab-separated values with a header. With commas, quotes follow RFC 4180; with tabs, they are ordinary
@@ -93,6 +103,7 @@ class DelimitedReader : public LineReader {
 /// The names of the columns or JSON fields to use; empty for absent ones.
 struct ColumnNames {
   std::string query, doc, value, target, aspect;
+  std::string run, only;             // the column that names the run of a row, and the run to read
   std::vector<std::string> refused;  // of scores, where the first line has a rank only
 };
 

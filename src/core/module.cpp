@@ -9,6 +9,7 @@
 
 #include "arrow.hpp"
 #include "bind_compat.hpp"
+#include "bind_export.hpp"
 #include "bind_json.hpp"
 #include "bind_keywords.hpp"
 #include "bind_lists.hpp"
@@ -94,11 +95,22 @@ nb::tuple columns_of(ForEach&& for_each) {
   return nb::make_tuple(query, doc, value, target, aspect);
 }
 
+/// Adds the names of the runs in a file of lines; bad lines are left to whoever reads the rows.
+void collect_run_names(const InputFile& file, const LineFormat& format, IdTable& names) {
+  const auto add = [&](const Line& line, uint64_t) {
+    if (!line.target.data())
+      bad_input("document " + in_quotes(line.doc) + " of query " + in_quotes(line.query) + " has no name of a run",
+                file.name());
+    names.add(line.target);
+  };
+  for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
+}
+
 /// Judgments and measures, ready for any number of runs.
 struct Prepared {
   std::shared_ptr<const Qrels> qrels;
   std::shared_ptr<const Plan> plan;
-  unsigned threads;
+  Resources resources;
   std::shared_ptr<TopLists> lists;  // owned here because the plan points to them
 };
 
@@ -147,13 +159,15 @@ NB_MODULE(_core, m) {
   });
 
   nb::class_<Qrels>(m, "Qrels")
-      .def_static("from_file",
-                  [](int fd, std::string name, nb::dict format) -> std::shared_ptr<Qrels> {
-                    const LineFormat how = read_line_format(format);
-                    const nb::gil_scoped_release release;
-                    const MappedFile file(fd, std::move(name));
-                    return read_qrels(file, how);
-                  })
+      .def_static(
+          "from_file",
+          [](int fd, std::string name, nb::dict format, unsigned threads) -> std::shared_ptr<Qrels> {
+            const LineFormat how = read_line_format(format);
+            const nb::gil_scoped_release release;
+            const InputFile file(fd, std::move(name));
+            return read_qrels(file, how, threads);
+          },
+          "fd"_a, "name"_a, "format"_a, "threads"_a = 1)
       .def_static("from_dict",
                   [](nb::dict table, std::string name, bool typed) -> std::shared_ptr<Qrels> {
                     return qrels_from_dict(table, std::move(name), typed);
@@ -177,8 +191,9 @@ NB_MODULE(_core, m) {
                    })
       .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
-      .def("judgments_of", [](const Qrels& q, std::string query) -> nb::object {
-        const uint32_t i = q.find(query);
+      .def("judgments_of", [](const Qrels& q, nb::str query) -> nb::object {
+        uint32_t i = IdTable::none;
+        with_bytes(query, [&](Bytes id) { i = q.find(id); });  // an id may be other bytes than UTF-8
         if (i == IdTable::none) return nb::none();
         nb::dict gains;
         for (size_t d = 0; d < q[i].docs.size(); ++d) gains[to_python(q[i].docs[d])] = q[i].gains[d];
@@ -189,40 +204,62 @@ NB_MODULE(_core, m) {
       nb::new_([](nb::list measures, nb::dict policy) { return make_plan(measures, policy); }));
 
   nb::class_<Prepared>(m, "Prepared")
-      .def("__init__",
-           [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads) {
-             new (self) Prepared{std::move(qrels), std::move(plan), threads, nullptr};
-           })
+      .def(
+          "__init__",
+          [](Prepared* self, std::shared_ptr<const Qrels> qrels, std::shared_ptr<const Plan> plan, unsigned threads,
+             size_t memory) {
+            new (self) Prepared{std::move(qrels), std::move(plan), Resources{threads, memory}, nullptr};
+          },
+          "qrels"_a, "plan"_a, "threads"_a, "memory"_a = Resources::usual_memory)
       // The same, collecting the top ranks of every query of the next run.
       .def("listing",
            [](const Prepared& p, std::shared_ptr<TopLists> lists) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->lists = lists.get();
-             return Prepared{p.qrels, std::move(plan), p.threads, std::move(lists)};
+             return Prepared{p.qrels, std::move(plan), p.resources, std::move(lists)};
            })
       // The same for a run whose values are ranks.
       .def("by_rank",
            [](const Prepared& p) {
              auto plan = std::make_shared<Plan>(*p.plan);
              plan->by_rank = true;
-             return Prepared{p.qrels, std::move(plan), p.threads, p.lists};
+             return Prepared{p.qrels, std::move(plan), p.resources, p.lists};
            })
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
              const nb::gil_scoped_release release;
-             const MappedFile file(fd, std::move(name));
-             return evaluate_file(p.qrels, file, how, *p.plan, p.threads);
+             const InputFile file(fd, std::move(name));
+             return evaluate_file(p.qrels, file, how, *p.plan, p.resources);
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
-                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.threads, name, typed); })
+                      bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
       .def("rows", [](const Prepared& p, nb::sequence rows,
                       const std::string& name) { return evaluate_rows(p.qrels, rows, *p.plan, name); })
-      .def("arrow", [](const Prepared& p, const ArrowTable& table, nb::dict columns) {
-        const ColumnNames names = read_columns(columns);
-        const nb::gil_scoped_release release;
-        return table.evaluate(p.qrels, names, *p.plan, p.threads);
+      // `without_results` are queries of the run without a row; `seen` knows the queries that were left out.
+      .def(
+          "arrow",
+          [](const Prepared& p, const ArrowTable& table, nb::dict columns, std::vector<std::string> without_results,
+             const SeenQueries* seen) {
+            const ColumnNames names = read_columns(columns);
+            const nb::gil_scoped_release release;
+            Scores scores = table.evaluate(p.qrels, names, *p.plan, p.resources.threads, without_results);
+            if (seen) scores.documents = seen->rows, scores.unjudged_queries = seen->unjudged.size();
+            return scores;
+          },
+          "table"_a, "columns"_a, "without_results"_a = std::vector<std::string>(), "seen"_a = nb::none())
+      // One bit for each row of a table: whether its query is judged.
+      .def("judged", [](const Prepared& p, const ArrowTable& table, const std::string& query, const std::string& run,
+                        const std::string& only, SeenQueries& seen) {
+        std::vector<uint8_t> bits;
+        {
+          const nb::gil_scoped_release release;
+          bits = table.judged(*p.qrels, query, run, only, seen);
+        }
+        return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size());
       });
+
+  nb::class_<SeenQueries>(m, "SeenQueries").def(nb::init<>()).def_ro("rows", &SeenQueries::rows);
 
   nb::class_<ArrowTable>(m, "ArrowTable")
       .def_static(
@@ -230,6 +267,7 @@ NB_MODULE(_core, m) {
           [](nb::object source, std::string name) { return arrow_table(std::move(source), std::move(name)).release(); },
           nb::rv_policy::take_ownership)
       .def("columns", &ArrowTable::column_names)
+      .def("distinct", [](const ArrowTable& t, const std::string& column) { return string_list(t.distinct(column)); })
       .def("qrels",
            [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
              const ColumnNames names = read_columns(columns);
@@ -243,8 +281,19 @@ NB_MODULE(_core, m) {
 
   m.def("require_text",
         [](nb::bytes head, const std::string& name) { require_text(Bytes(head.c_str(), head.size()), name); });
+  // The names of the runs in a file; `format` reads the column that names them as the target.
+  m.def("run_names", [](int fd, std::string name, nb::dict format) {
+    const LineFormat how = read_line_format(format);
+    const InputFile file(fd, std::move(name));
+    IdTable names;
+    {
+      const nb::gil_scoped_release release;
+      collect_run_names(file, how, names);
+    }
+    return string_list(names);
+  });
   m.def("file_rows", [](int fd, std::string name, nb::dict format, bool is_run) {
-    const MappedFile file(fd, std::move(name));
+    const InputFile file(fd, std::move(name));
     return columns_of(
         [&](auto&& row) { for_each_line(file, read_line_format(format), is_run ? Table::run : Table::qrels, row); });
   });
@@ -303,6 +352,7 @@ NB_MODULE(_core, m) {
       });
 
   bind_compat(m);
+  bind_export(m);
   bind_json(m);
   bind_keywords(m);
   bind_lists(m);

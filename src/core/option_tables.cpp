@@ -126,18 +126,28 @@ const OptionTable<PlanOptions>& plan_table() {
 
 const OptionTable<ColumnNames>& column_table() {
   static const OptionTable<ColumnNames> table{
-      field("query", &ColumnNames::query).required(), field("doc", &ColumnNames::doc).required(),
-      field("value", &ColumnNames::value).required(), field("target", &ColumnNames::target),
-      field("aspect", &ColumnNames::aspect),          field("refused", &ColumnNames::refused),
+      field("query", &ColumnNames::query).required(),
+      field("doc", &ColumnNames::doc).required(),
+      field("value", &ColumnNames::value).required(),
+      field("target", &ColumnNames::target),
+      field("aspect", &ColumnNames::aspect),
+      field("refused", &ColumnNames::refused),
+      field("run", &ColumnNames::run),
+      field("only", &ColumnNames::only),
   };
   return table;
 }
 
 const OptionTable<Columns>& column_number_table() {
   static const OptionTable<Columns> table{
-      field("query", &Columns::query).required(), field("doc", &Columns::doc).required(),
-      field("value", &Columns::value).required(), field("target", &Columns::target),
-      field("aspect", &Columns::aspect),          field("columns", &Columns::count).required(),
+      field("query", &Columns::query).required(),
+      field("doc", &Columns::doc).required(),
+      field("value", &Columns::value).required(),
+      field("target", &Columns::target),
+      field("aspect", &Columns::aspect),
+      field("columns", &Columns::count).required(),
+      field("run", &Columns::run),
+      field("only", &Columns::only),
   };
   return table;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "evaluate.hpp"
+#include "text.hpp"
 #include "fusion.hpp"
 #include "identity.hpp"
 #include "lines.hpp"

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "dict_members.hpp"
 #include "error.hpp"
 #include "python_values.hpp"
 
@@ -146,7 +147,7 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
     expect(static_cast<size_t>(PyDict_Size(docs)));
     if (PyDict_Size(docs)) scored.see(query, docs, true);
     PyObject *doc, *value;
-    Py_ssize_t place = 0;
+    Py_ssize_t place = each_plain_member(docs, 0, use);
     while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
     return false;
   }
@@ -169,11 +170,12 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
             "a run is {query: {document: score}}, {query: [(document, score), ...]} or {query: [document, ...]}");
 }
 
-/// Joins the rows of a query with its judgments and measures them.
+/// Joins the rows of a query with its judgments and measures them. Their hashes were computed where the text of an id
+/// was at hand: it is needed again only if it may be judged, or tied.
 template <class Where>
 void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat, Where&& where) {
   const QueryJudgments& query = (*scores.qrels)[q];
-  find_judgments(query, rows);
+  for (Row& row : rows) row.judgment = query.find(row.doc, row.hash);
   scores.in_run[q] = 1;
   scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width, where);
 }
@@ -300,10 +302,12 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
     if (!is_mapping(docs))
       bad_input("expected the judgments of query " + python_repr(query) + ", got " + python_repr(docs), name,
                 "judgments are {query: {document: gain}}");
-    PyObject *doc, *gain;
-    Py_ssize_t doc_place = 0;
-    while (PyDict_Next(docs, &doc_place, &doc, &gain))
+    const auto add = [&](PyObject* doc, PyObject* gain) {
       builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
+    };
+    PyObject *doc, *gain;
+    Py_ssize_t doc_place = each_plain_member(docs, 0, add);
+    while (PyDict_Next(docs, &doc_place, &doc, &gain)) add(doc, gain);
   }
   if (builder.empty()) bad_input("the judgments are empty", name);
   auto qrels = builder.finish(std::move(name), false);
@@ -361,7 +365,9 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
         },
         [&](PyObject* doc, PyObject* score) {
           const auto add = [&] {
-            rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+            const Bytes text = doc_id(doc);
+            rows.push_back(
+                {hash_bytes(text), text, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
           };
           if (skip_bad) or_skipped(scores.bad, add);
           else add();
@@ -429,7 +435,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       unjudged.add(id);
       return;
     }
-    by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
+    by_query[q].push_back({hash_bytes(doc_bytes), doc_bytes, value, QueryJudgments::unjudged});
     numbers[q].push_back(row_number);
   };
   for (nb::handle row : rows) {

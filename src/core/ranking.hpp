@@ -15,6 +15,7 @@ struct Row {
   Bytes doc;
   double score;
   int32_t judgment;
+  uint32_t number = 0;  // among the rows of the query as they were read, for messages
 };
 
 /// Looks up the judgments of rows that have only a document and a score.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "evaluate.hpp"
+#include "wide.hpp"
 
 namespace gg {
 namespace {
@@ -29,7 +30,7 @@ class Words {
 };
 
 /// An integer below n; the bias is below n / 2^64.
-size_t below(uint64_t word, size_t n) { return static_cast<size_t>((static_cast<unsigned __int128>(word) * n) >> 64); }
+size_t below(uint64_t word, size_t n) { return static_cast<size_t>(high_half(word, n)); }
 
 constexpr size_t replicates_a_task = 1024;
 constexpr size_t bits = 8;  // queries whose signs are looked up at once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <tuple>
@@ -10,6 +11,22 @@
 #include "trace_worker.hpp"
 
 namespace gg {
+
+Lines TraceText::lines(size_t begin, size_t end, LineBuffer& buffer) const {
+  if (file) return file->lines(begin, end, 0, buffer);
+  const auto start_from = [this](size_t offset) {  // of the first line that begins there or later
+    if (offset == 0) return offset;
+    const size_t feed = text.find('\n', offset - 1);
+    return feed == Bytes::npos ? text.size() : feed + 1;
+  };
+  const size_t from = start_from(begin);
+  return {text.substr(from, start_from(std::min(end, text.size())) - from), from};
+}
+
+uint64_t TraceText::line_of(size_t offset) const {
+  if (file) return file->line_of(offset);
+  return 1 + static_cast<uint64_t>(std::count(text.data(), text.data() + offset, '\n'));
+}
 
 namespace {
 
@@ -34,8 +51,7 @@ class ManyTraces {
              unsigned threads)
       : texts_(texts), rules_(rules), labels_(labels), options_(options), threads_(threads) {
     for (size_t t = 0; t < texts.size(); ++t)
-      for (size_t at = 0; at < texts[t].text.size(); at += piece_bytes)
-        sections_.push_back({static_cast<uint32_t>(t), at});
+      for (size_t at = 0; at < texts[t].size(); at += piece_bytes) sections_.push_back({static_cast<uint32_t>(t), at});
   }
 
   std::vector<TraceScores> score() {
@@ -54,33 +70,23 @@ class ManyTraces {
   }
 
  private:
-  Bytes line_at(LinePlace place) const {
-    const Bytes text = texts_[place.text].text;
-    const size_t at = place.at, stop = std::min(text.find('\n', at), text.size());
-    const Bytes line = text.substr(at, stop - at);
-    return at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line;
+  /// A line from its first byte, without a byte order mark.
+  static Bytes without_mark(LinePlace place, Bytes line) {
+    return place.at == 0 && line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line;
   }
 
   /// Calls `work(place, line)` for each line that begins in a section.
   template <typename Work>
   void each_line(LinePlace section, Work work) const {
-    const TraceText& source = texts_[section.text];
-    const Bytes text = source.text;
-    const size_t limit = std::min(text.size(), section.at + piece_bytes);
-    size_t at = section.at;
-    if (at && text[at - 1] != '\n') {  // the rest of a line of the previous section
-      const size_t rest = text.substr(at, limit - at).find('\n');
-      if (rest == Bytes::npos) return;
-      at += rest + 1;
-    }
-    const size_t begin = at;
-    while (at < limit) {
-      const LinePlace place{section.text, at};
-      const Bytes line = line_at(place);
-      at = static_cast<size_t>(line.data() + line.size() - text.data()) + 1;
+    LineBuffer buffer;
+    const Lines lines = texts_[section.text].lines(section.at, section.at + piece_bytes, buffer);
+    for (size_t at = 0; at < lines.text.size();) {
+      const size_t stop = std::min(lines.text.find('\n', at), lines.text.size());
+      const LinePlace place{section.text, lines.offset + at};
+      const Bytes line = without_mark(place, lines.text.substr(at, stop - at));
       if (!is_blank(line)) work(place, line);
+      at = stop + 1;
     }
-    if (source.file) source.file->release(begin, std::min(at, text.size()));
   }
 
   /// Which conversations have several lines: of several systems, or of repeats.
@@ -143,9 +149,8 @@ class ManyTraces {
       work();
       return true;
     } catch (const Error& e) {
-      const Bytes before = texts_[place.text].text.substr(0, place.at);
-      const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-      const std::string where = texts_[place.text].name + ":" + std::to_string(line);
+      const TraceText& text = texts_[place.text];
+      const std::string where = text.name + ":" + std::to_string(text.line_of(place.at));
       const std::lock_guard lock(mutex_);
       errors_.emplace_back(place, Error(e.kind, e.what(), e.where.empty() ? where : e.where, e.hint));
       first_bad_ = std::min<uint64_t>(first_bad_, packed);
@@ -161,7 +166,7 @@ class ManyTraces {
       if (std::binary_search(elsewhere.begin(), elsewhere.end(), place.at)) return;
       attempt(place, [&] {
         std::vector<Member> alone;
-        alone.push_back(worker.read(line, false, false, texts_[place.text].file));
+        alone.push_back(worker.read(line, false));
         worker.finish(alone);
         worker.append(alone.front(), place.at, piece);
         piece.totals.add(alone.front().totals);
@@ -172,15 +177,18 @@ class ManyTraces {
   void score_group(const Group& group, TraceWorker& worker, Piece& piece) {
     // In the order of their text, so that no sum depends on the order of the input.
     std::vector<std::pair<Bytes, LinePlace>> lines;
-    for (const LinePlace& place : group.places) lines.emplace_back(line_at(place), place);
+    std::deque<LineBuffer> buffers;
+    for (const LinePlace& place : group.places) {
+      Bytes line = texts_[place.text].lines(place.at, place.at + 1, buffers.emplace_back()).text;
+      if (line.ends_with('\n')) line.remove_suffix(1);
+      lines.emplace_back(without_mark(place, line), place);
+    }
     std::sort(lines.begin(), lines.end());
     worker.begin_group();
     std::vector<Member> members;
     std::vector<LinePlace> places;
     for (size_t i = 0; i < lines.size(); ++i)
-      if (attempt(lines[i].second, [&] {
-            members.push_back(worker.read(lines[i].first, true, false, texts_[lines[i].second.text].file));
-          })) {
+      if (attempt(lines[i].second, [&] { members.push_back(worker.read(lines[i].first, true)); })) {
         places.push_back(lines[i].second);
         members.back().totals.identical += i && lines[i].first == lines[i - 1].first;
       }
@@ -191,8 +199,6 @@ class ManyTraces {
       piece.totals_by_text.resize(texts_.size());
       piece.totals_by_text[places[i].text].add(members[i].totals);
     }
-    for (const auto& [line, place] : lines)
-      if (const MappedFile* file = texts_[place.text].file) file->release(place.at, place.at + line.size());
   }
 
   /// All conversations in the order of their lines.

@@ -37,9 +37,14 @@ struct Evidence {
 
 /// Canonical JSON lines, from a file or from memory.
 struct TraceText {
-  Bytes text;
+  Bytes text;  // unless there is a file
   std::string name;
-  const MappedFile* file = nullptr;  // whose pages are released after use
+  const InputFile* file = nullptr;
+
+  size_t size() const { return file ? file->size() : text.size(); }
+  /// The lines that begin in [begin, end); those of a file are read into the buffer.
+  Lines lines(size_t begin, size_t end, LineBuffer& buffer) const;
+  uint64_t line_of(size_t offset) const;
 };
 
 /// In how many conversations an amount is known by step, by search only, for whole turns only, or for a part.

@@ -153,12 +153,8 @@ void TraceWorker::begin_group() {
   group_begins_ = true;
 }
 
-Member TraceWorker::read(Bytes line, bool pooled, bool audited, const MappedFile* file) {
+Member TraceWorker::read(Bytes line, bool pooled, bool audited) {
   const Conversation& c = parser_.parse(line);
-  if (file && line.size() > piece_bytes) {
-    const auto at = static_cast<size_t>(line.data() - file->data());
-    file->release(at, at + line.size());
-  }
   Member member;
   member.id = c.id, member.system = c.system, member.repeat = c.repeat;
   clusters_.keep_audit(audited);

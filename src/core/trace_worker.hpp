@@ -112,7 +112,7 @@ class TraceWorker {
   /// What follows are lines of one conversation, until the next call.
   void begin_group();
   /// Reads a line; with `pooled` its results join the pool. The pages of a huge line are released once parsed.
-  Member read(Bytes line, bool pooled, bool audited = false, const MappedFile* file = nullptr);
+  Member read(Bytes line, bool pooled, bool audited = false);
   /// Completes all members of one conversation.
   void finish(std::vector<Member>& members);
   void append(Member& m, uint64_t place, Piece& piece) const;

@@ -87,9 +87,11 @@ struct TraceParser::State {
     if (error == simdjson::DEPTH_ERROR) bad_input(std::string(what) + " is nested more than 1,000 levels deep");
     if (error == simdjson::UTF8_ERROR) bad_input(std::string(what) + " is not valid UTF-8");
     if (error == simdjson::MEMALLOC) bad_input(std::string(what) + " does not fit into memory");
-    if (error)
-      bad_input(std::string(what) + " is not valid JSON: " + simdjson::error_message(error), {},
+    if (error) {
+      const std::string_view reason = simdjson::error_message(error);  // several sentences
+      bad_input(std::string(what) + " is not valid JSON: " + std::string(reason.substr(0, reason.find(". "))), {},
                 "expected one JSON object per line; is the file truncated?");
+    }
     return element;
   }
 

@@ -64,6 +64,13 @@ def _joiners() -> Pattern[str]:
     )
 
 
+_LONGEST = 500  # characters of a message or a hint: a whole file may stand in one line
+
+
+def _short(text: str) -> str:
+    return plain(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+
+
 class GoodgainError(Exception):
     """One sentence, then where, then a hint on the next line.
 
@@ -78,7 +85,7 @@ class GoodgainError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        self.message, self.where, self.hint = plain(message), plain(where), plain(hint)
+        self.message, self.where, self.hint = _short(message), plain(where), _short(hint)
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -142,6 +149,16 @@ def core_errors() -> Iterator[None]:
         yield
     except CoreError as error:
         raise from_core(error) from None
+    except MemoryError:
+        raise out_of_memory() from None
+
+
+def out_of_memory() -> InputError:
+    """The error for an input that does not fit into memory, which is not damaged."""
+    return InputError(
+        "not enough memory",
+        hint="use fewer threads (threads=, --threads) or hold fewer rows (memory=, --memory)",
+    )
 
 
 def from_core(error: Exception) -> GoodgainError:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
-import os
 import random
 import socket
 import sys
@@ -17,7 +15,7 @@ else:
     from backports import zstd
 
 NOISE = random.Random(18).randbytes(6000)
-DEEP = 200_000
+DEEP = 20_000
 # A damage writes a file whose name starts with the stem, and returns what to type in the command line.
 Damage = Callable[[str, bytes], str]
 DAMAGES: dict[str, Damage] = {}
@@ -100,7 +98,7 @@ WHOLE = {
     "picture": b"\x89PNG\r\n\x1a\n" + NOISE[:500],
     "web page": b"<!DOCTYPE html>\n<html><head><title>404</title></head>\n<body>Not found</body></html>\n",
     "prose": b"Dear colleague,\n\nplease find the results attached.\n\nYours\n",
-    "huge line": b"x" * 3_000_000,
+    "huge line": b"x" * 1_000_000,
     "huge line of brackets": b"[" * 100_000 + b"\n",
     "wrong columns": b"alpha,beta\n1,2\n3,4\n",
     "byte order mark alone": b"\xef\xbb\xbf",
@@ -136,41 +134,44 @@ JSON = {
 }
 for _name, _data in JSON.items():
     for _kind in ("json", "jsonl"):
-        DAMAGES[f"{_kind}: {_name}"] = (
-            lambda name, data, content=_data, kind=_kind: _put(f"bad.{kind}", content + b"\n")
+        DAMAGES[f"{_kind}: {_name}"] = lambda name, data, content=_data, kind=_kind: _put(
+            f"bad.{kind}", content + b"\n"
         )
 
 # --- other formats, damaged ---
 
-OTHER = {
-    "bad.parquet": NOISE,
-    "half.parquet": None,
-    "bad.arrow": b"ARROW1\0\0" + NOISE,
-    "bad.feather": b"text",
-    "bad.csv": b'query,doc,score,gain\nq0,"d0,1,1\n',
-    "ragged.csv": b"query,doc,score,gain\nq0,d0\n",
-    "header.csv": b"query,doc,score,gain\n",
-    "twice.csv": b"query,query,doc,score,gain\nq0,q0,d0,1,1\n",
-    "nan.csv": b"query,doc,score,gain\nq0,d0,nan,nan\n",
-    "infinite.csv": b"query,doc,score,gain\nq0,d0,1e999,-inf\n",
-    "bad.tsv": b"query\tdoc\tscore\tgain\nq0\td0\tmany\tmany\n",
-    "nan.txt": b"q0 Q0 d0 1 nan t\n",
-    "nan-qrels.txt": b"q0 0 d0 nan\n",
-    "half.toml": b"[[rule]\nname = \n",
-    "other.toml": b"[unknown]\nkey = 1\n",
-    "bad.yaml": b"cases: [\n  - {id: *nothing\n",
-    "bomb.yaml": b"a: &a [x, x]\nb: &b [*a, *a]\ncases: [*b, *b]\n",
-    "object.yaml": b"cases: !!python/object/apply:os.getcwd []\n",
+OTHER: dict[str, tuple[str, bytes | None]] = {
+    "Parquet: noise": ("parquet", NOISE),
+    "Parquet: half": ("parquet", None),
+    "Arrow: noise": ("arrow", b"ARROW1\0\0" + NOISE),
+    "Feather: text": ("feather", b"text"),
+    "CSV: open quotes": ("csv", b'query,doc,score,gain\nq0,"d0,1,1\n'),
+    "CSV: short row": ("csv", b"query,doc,score,gain\nq0,d0\n"),
+    "CSV: header alone": ("csv", b"query,doc,score,gain\n"),
+    "CSV: duplicate column": ("csv", b"query,query,doc,score,gain\nq0,q0,d0,1,1\n"),
+    "CSV: NaN": ("csv", b"query,doc,score,gain\nq0,d0,nan,nan\n"),
+    "CSV: infinity": ("csv", b"query,doc,score,gain\nq0,d0,1e999,-inf\n"),
+    "TSV: words for numbers": ("tsv", b"query\tdoc\tscore\tgain\nq0\td0\tmany\tmany\n"),
+    "TREC: NaN in a run": ("txt", b"q0 Q0 d0 1 nan t\n"),
+    "TREC: NaN in qrels": ("txt", b"q0 0 d0 nan\n"),
+    "TOML: half": ("toml", b"[[rule]\nname = \n"),
+    "TOML: unknown": ("toml", b"[unknown]\nkey = 1\n"),
+    "YAML: broken": ("yaml", b"cases: [\n  - {id: *nothing\n"),
+    "YAML: aliases": ("yaml", b"a: &a [x, x]\nb: &b [*a, *a]\ncases: [*b, *b]\n"),
+    "YAML: object": ("yaml", b"cases: !!python/object/apply:os.getcwd []\n"),
 }
-for _name, _data in OTHER.items():
 
-    def _other(name: str, data: bytes, target: str = _name, content: bytes | None = _data) -> str:
-        if content is None:
-            whole = Path("run.parquet").read_bytes()
-            content = whole[: len(whole) // 2]
-        return _put(target, content)
 
-    DAMAGES[_name] = _other
+def _other(suffix: str, content: bytes | None) -> Damage:
+    def write(name: str, data: bytes) -> str:
+        whole = Path("run.parquet").read_bytes() if content is None else b""
+        return _put(f"bad.{suffix}", whole[: len(whole) // 2] if content is None else content)
+
+    return write
+
+
+for _name, (_kind, _content) in OTHER.items():
+    DAMAGES[_name] = _other(_kind, _content)
 
 # --- a good file, damaged ---
 
@@ -193,7 +194,13 @@ def _flipped(data: bytes) -> bytes:
     return bytes(packed)
 
 
-DAMAGES["half of it"] = _edited(lambda data: data[: _middle(data)])
+def _half(data: bytes) -> bytes:
+    """The first half, which ends within a line."""
+    start = data.rfind(b"\n", 0, _middle(data)) + 1
+    return data[: start + 3]
+
+
+DAMAGES["half of it"] = _edited(_half)
 DAMAGES["UTF-16"] = _edited(lambda data: data.decode("utf-8", "replace").encode("utf-16"))
 DAMAGES["invalid UTF-8 in the middle"] = _edited(
     lambda data: data[: _middle(data)] + b"\xff\xfe\xc3" + data[_middle(data) :]
@@ -232,9 +239,4 @@ for _name, _edit in HARMLESS.items():
 def damaged_file(name: str, good: str) -> str:
     """Write a damaged copy of a good file; returns what to type for it."""
     data = Path(good).read_bytes()
-    return DAMAGES[name](f"bad{_suffix(os.path.basename(good))}", data)
-
-
-def as_json(value: object) -> bytes:
-    """A JSON text."""
-    return json.dumps(value).encode()
+    return DAMAGES[name](f"bad{_suffix(good)}", data)

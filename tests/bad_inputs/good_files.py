@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.cli import run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from slots import Slot
 
 QUERIES = [f"q{i}" for i in range(6)]
@@ -25,11 +24,20 @@ def _trace() -> str:
     traces = []
     for c in range(2):
         results = [
-            {"id": f"d{i}", "url": f"https://example.org/{i}", "snippet": f"text {i}", "gain": i % 3}
+            {
+                "id": f"d{i}",
+                "url": f"https://example.org/{i}",
+                "snippet": f"text {i}",
+                "gain": i % 3,
+            }
             for i in range(4)
         ]
         search = {"query": "what is a hash", "results": results}
-        turn = {"user": "What is a hash?", "answer": "A number.", "iterations": [{"searches": [search]}]}
+        turn = {
+            "user": "What is a hash?",
+            "answer": "A number.",
+            "iterations": [{"searches": [search]}],
+        }
         traces.append({"conversation": f"c{c}", "turns": [turn]})
     return "".join(json.dumps(trace) + "\n" for trace in traces)
 
@@ -79,7 +87,7 @@ def _texts() -> dict[str, str]:
         "template.txt": "Query: {query}\nPassage: {passage}\nfinal score:\n",
         "body.json": '{"top_p": 0.5}\n',
         "zscores.txt": "".join(f"{q} map 0.3 0.1\n" for q in QUERIES),
-        "table.csv": "run,AP\nrun,0.740\nother,0.735\n",
+        "table.csv": "run,AP\nrun,0.740\nbad,0.740\n",
         "experiment.toml": 'corpus = "documents.jsonl"\nqueries = "queries.tsv"\nqrels = "qrels.txt"\n'
         'measures = "AP"\n\n[systems.a]\nretriever = "bm25"\n'
         '\n[systems.b]\nretriever = "bm25"\nk1 = 2.0\n',
@@ -96,8 +104,6 @@ def build(folder: Path) -> None:
     label(pairs, lambda request: len(request.document) % 3, folder / "labels.db", name="judge")
     with Store(folder / "labels.db") as store:
         store.add_votes([Vote(annotator="ann", query=q, doc=d, gain=g) for q, d, g in _rows()])
-    with closing(sqlite3.connect(folder / "labels.db")) as db:
-        db.execute("PRAGMA journal_mode = DELETE")
     label(pairs[:4], lambda request: 1, folder / "second.db", name="other")
     for arguments in (
         "evaluate qrels.txt run.txt -q --save saved.json",
@@ -142,7 +148,7 @@ LINES: dict[str, list[str]] = {
     "gate --scores": ["gate --scores @ --baseline a --candidate b -m nDCG -q -o out.txt"],
     "gate --traces": [GATED.replace(" traces.jsonl", " @")],
     "gate --labels": [GATED.replace("gains.csv", "@")],
-    "gate --documents": ["gate qrels.txt run.txt other.txt -q -o out.txt --documents @"],
+    "gate --documents": ["gate qrels.txt run.txt other.txt -m nDCG@50tokens -q -o out.txt --documents @"],
     "check WORDS": [
         CHECK.replace("golden.yaml", "@"),
         "check lint @ -o out.txt",
@@ -153,7 +159,10 @@ LINES: dict[str, list[str]] = {
     "check --qrels": ["check init new.yaml --qrels @ --queries queries.tsv"],
     "check --log": ["check init new.yaml --log @"],
     "check --queries": ["check init new.yaml --qrels qrels.txt --queries @"],
-    "trace TRACES": [f"trace @ --labels gains.csv {RESULTS} --ledger out.jsonl", f"trace more.jsonl @ {RESULTS}"],
+    "trace TRACES": [
+        f"trace @ --labels gains.csv {RESULTS} --ledger out.jsonl",
+        f"trace more.jsonl @ {RESULTS}",
+    ],
     "trace --labels": [f"trace traces.jsonl --labels @ {RESULTS}"],
     "dedup TRACES": ["dedup @ -o out.txt", "dedup more.jsonl @ -o out.txt"],
     "label SOURCES": [
@@ -198,7 +207,9 @@ LINES: dict[str, list[str]] = {
     "judge --guidelines": [f"{JUDGE} --pairs pairs.jsonl --guidelines @"],
     "calibrate HUMAN": [f"calibrate @ labels.db#model=judge {RESULTS}"],
     "calibrate LABELS": [f"calibrate qrels.txt @ {RESULTS}"],
-    "calibrate --runs": [f"calibrate qrels.txt labels.db#model=judge --runs run.txt @ --design pairs {RESULTS}"],
+    "calibrate --runs": [
+        f"calibrate qrels.txt labels.db#model=judge --runs run.txt @ --design pairs {RESULTS}"
+    ],
     "calibrate --earlier-passport": [
         "calibrate qrels.txt labels.db#model=judge --earlier-passport @ -q -o out.txt"
     ],
@@ -228,9 +239,9 @@ LINES: dict[str, list[str]] = {
     "doctor FILES": ["doctor @ run.txt -o out.txt", "doctor qrels.txt @ -o out.txt", "doctor @ -o out.txt"],
     "selftest QRELS": ["selftest @ run.txt -m AP -o out.txt"],
     "selftest RUN": ["selftest qrels.txt @ -m AP -o out.txt"],
-    "audit QRELS": ["audit @ run.txt other.txt --table table.csv -q -o out.txt"],
+    "audit QRELS": ["audit @ run.txt --table table.csv -q -o out.txt"],
     "audit RUNS": ["audit qrels.txt run.txt @ --table table.csv -q -o out.txt"],
-    "audit --table": ["audit qrels.txt run.txt other.txt --table @ -q -o out.txt"],
+    "audit --table": ["audit qrels.txt run.txt --table @ -q -o out.txt"],
 }  # fmt: skip
 # Commands whose other options about traces are added to one line.
 WITH_TRACES = {
@@ -248,7 +259,8 @@ GOOD = {
     "files": "qrels.txt", "gsb": "gsb.csv", "text": "guidelines.md", "identity": "identity.toml",
     "gains": "gains.csv", "log": "log.tsv", "pairs": "pairs.jsonl", "prices": "prices.toml",
     "prompt": "prompt.txt", "queries": "queries.tsv", "scores": "scores.csv", "rules": "rules.toml",
-    "template": "template.txt", "nuggets": "nuggets.jsonl", "history": "history.jsonl", "zscores": "zscores.txt",
+    "template": "template.txt", "nuggets": "nuggets.jsonl", "history": "history.jsonl",
+    "zscores": "zscores.txt",
 }  # fmt: skip
 # Lines whose file is of another kind than its slot usually has.
 OTHER_KINDS = {

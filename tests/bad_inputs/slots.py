@@ -105,8 +105,7 @@ def kind_of(command: str, action) -> str | None:
     """The kind of file that an argument names; None for no file, KeyError if nobody has said."""
     metavar = action.metavar
     if action.dest in WRITTEN and metavar in ("FILE", "FOLDER", "DIR", "OUT"):
-        if (command, action.dest) != ("check", "baseline"):
-            return None
+        return None
     if (command, action.dest) in NO_FILES_HERE or metavar in NOT_FILES:
         return None
     return FILE_KINDS[action.dest] if metavar in FILES else KINDS[metavar]

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from executors import executor_of
 from hard_rows import collection
 from needs_spark import require_spark
+from suites import run_suite
 from test_engines import TRACES
 
 import goodgain as gg
@@ -36,6 +38,7 @@ def spark_program(name: str) -> str:
 def environment() -> dict[str, str]:
     return {
         **os.environ,
+        "SPARK_MASTER_OPTS": "-Dspark.deploy.maxExecutorRetries=-1",  # executors are killed here
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -98,17 +101,6 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def executor_of(worker: int) -> int:
-    """The executor process that is the parent of a Python worker."""
-    pid = worker
-    while pid > 1:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        if b"CoarseGrainedExecutorBackend" in command:
-            return pid
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    raise AssertionError(f"process {worker} belongs to no executor")
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
 def test_an_executor_is_killed_in_the_middle(master, tmp_path):
     judged, ranked = collection(60)
@@ -149,6 +141,13 @@ def test_an_executor_is_killed_in_the_middle(master, tmp_path):
     local = gg.evaluate(qrels, ranked, "nDCG@10 AP Waiting")
     assert result["runs"] == json.loads(json.dumps(local.to_dict()["runs"]))
     assert result["traces"] == {s.name: s.final("CG") for s in gg.good_gain(TRACES).systems}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
+@pytest.mark.slow
+def test_the_engine_suite(master):
+    """Executors die in it; in another process, because this one may have a session."""
+    run_suite("cluster", "test_engines.py", GOODGAIN_MASTER=master, **environment())
 
 
 def test_spark_submit(master, tmp_path):

@@ -95,6 +95,19 @@ def test_json_in_a_column(spark, options):
     assert same(gg.good_gain(MANY, **options), result.good_gain)
 
 
+def test_sums_do_not_depend_on_partitions(spark):
+    """Gains whose sums round differently in another order."""
+    traces = json.loads(json.dumps(MANY), parse_float=lambda text: float(text) / 7 + 1e-9)
+    wanted = sorted(map(repr, gg.good_gain(traces).rows()[1]))
+    assert len(wanted) > 10
+    shuffled = random.Random(5).sample(traces, len(traces))
+    assert sorted(map(repr, gg.good_gain(shuffled).rows()[1])) == wanted
+    for partitions in (1, 7):
+        frame = as_json(spark, traces, 9).repartition(partitions)
+        result = goodgain.spark.good_gain(frame, session=spark).good_gain
+        assert sorted(map(repr, result.rows()[1])) == wanted
+
+
 def test_nested_columns(spark):
     frame = spark.createDataFrame(MANY, NESTED)
     result = goodgain.spark.good_gain(frame, session=spark)

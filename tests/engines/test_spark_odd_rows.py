@@ -285,3 +285,20 @@ def test_missing_conversations_are_bad_ones(spark):
         goodgain.spark.good_gain(frame, session=spark)
     result = goodgain.spark.good_gain(frame, skip_bad=True, session=spark).good_gain
     assert result.facts["skipped"] == 1 and result.figure("CG").value == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["my run", "a=b", "ü%20x", "r[1]", "a{b,c}", "star*", "run#1", "q?", "back\\slash"]
+)
+@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+def test_names_of_files_are_taken_as_they_are(spark, tmp_path, name, suffix):
+    """Blanks, percent signs and the signs of patterns are part of a name."""
+    path = tmp_path / f"{name}.{suffix}"
+    if suffix == "txt":
+        path.write_text("q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\n")
+    else:
+        pq.write_table(
+            pa.table({"query": ["q1"] * 2, "doc": ["a", "b"], "score": [3.0, 2.0]}), path
+        )
+    result = goodgain.spark.evaluate({"q1": {"b": 1}}, str(path), "RR", session=spark)
+    assert result.evaluation["RR"] == 0.5

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from judging_client import desk_of, rows
+from judging_client import Client, desk_of, rows, running
 
+from goodgain.judging import JudgingServer
 from goodgain.judging.sides_desk import SideItem, SidesDesk
 from goodgain.labels import Store
 from goodgain.labels.merge import merge
@@ -74,6 +75,36 @@ def test_a_desk_means_the_same_in_every_store(store):
     assert "they differ on 2" in again.agreement("ann")["sentence"]
     assert vote(again, "ann", keys[0], 1, 0)["message"] == "Saved: 1."  # the same request again
     assert len(read_votes(store, history=True)) == 11
+
+
+def test_a_restart_of_the_server_loses_no_vote(postgres_server, tmp_path):
+    """The connections end under the page, as they do when the server restarts."""
+    import psycopg
+
+    home = dict(word.split("=") for word in postgres_server.split())["host"]
+    schema = f"restart{os.getpid()}"
+    url = f"postgresql://test@/postgres?host={home}&schema={schema}"
+
+    def end_connections():
+        with psycopg.connect(postgres_server, autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'goodgain' AND pid <> pg_backend_pid()"
+            )
+
+    with Store(url) as store:
+        desk = desk_of(store, rows(2, 2), overlap=1.0)
+        with running(JudgingServer(desk)) as server:
+            client = Client(server)
+            client.start("ann")
+            for number in range(4):
+                item = client.get("work?annotator=ann")["item"]
+                end_connections()
+                assert client.vote("ann", item, number)["message"] == f"Saved: {number}."
+        assert sorted(vote.gain for vote in read_votes(store, history=True)) == [0, 1, 2, 3]
+        (mode,) = store.db.execute("SHOW synchronous_commit").fetchone()
+        assert mode == "on"
+    assert verify(url).damages == ()
 
 
 def test_the_store_verifies_and_merges(store, tmp_path):

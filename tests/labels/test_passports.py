@@ -11,7 +11,7 @@ import pytest
 import goodgain as gg
 from goodgain.cli import run
 from goodgain.errors import GoodgainError
-from goodgain.labels import Labels, Pair, Prompt, Store, label
+from goodgain.labels import Labels, Pair, Prompt, Store, draw_sample, label
 from goodgain.labels.calibration import calibrate
 from goodgain.labels.canaries import KNOWN_GOOD, PREFIX, with_canaries
 from goodgain.labels.drift import Canary, JudgedPair, drift_tests, fisher
@@ -301,6 +301,30 @@ def test_votes_of_a_store_are_examples(tmp_path: Path) -> None:
         assert {e.doc for e in examples} == {"d0"}
 
 
+def test_examples_of_a_sample_are_what_it_has_drawn(tmp_path: Path) -> None:
+    pairs, human = collection()
+    with Store(tmp_path / "s.db") as store:
+        label(pairs, lambda request: 2, store, name="any")
+        sample = draw_sample(store, 60, name="first", seed=5)
+        store.add_votes(
+            Vote(annotator="ann", query=q, doc=d, gain=g)
+            for q, docs in human.items()
+            for d, g in docs.items()
+        )
+        drawn = set(sample.pairs())
+        for examples in (
+            choose_examples(store, pairs, 8, sample="first"),
+            choose_examples(human, pairs, 8, store=store, sample="first"),
+        ):
+            assert len(examples) == 9
+            assert {(e.query, e.doc) for e in examples} <= drawn
+        assert not {(e.query, e.doc) for e in choose_examples(store, pairs, 8)} <= drawn
+        with pytest.raises(GoodgainError, match="unknown sample 'second'"):
+            choose_examples(store, pairs, 8, sample="second")
+    with pytest.raises(GoodgainError, match="sample 'first' is in a label store"):
+        choose_examples(human, pairs, 8, sample="first")
+
+
 def test_a_judge_never_sees_examples_of_the_query_it_judges() -> None:
     pairs, human = collection()
     examples = choose_examples(human, pairs, 4)
@@ -357,3 +381,52 @@ def test_a_store_with_votes_is_both_sides_of_its_passport(tmp_path: Path) -> Non
     path, file = str(tmp_path / "labels.db"), tmp_path / "labels.passport.json"
     assert run(["calibrate", path, path, "--passport", str(file), "--quiet"]) == 0
     assert Passport.load(file).pairs == 180
+
+
+# --- beside every number ---
+
+
+def test_the_judge_stays_with_its_labels(tmp_path: Path) -> None:
+    """Whatever the judgments pass through on their way to a number."""
+    pairs, _ = collection()
+    label(pairs, lambda request: len(request.document) % 5, tmp_path / "s.db", name="my-judge")
+    labels = Labels.of(tmp_path / "s.db")
+    runs = {
+        name: {q: [f"d{(i + n) % 6}" for i in range(6)] for q in QUERIES}
+        for n, name in enumerate("ab")
+    }
+    documents = {f"d{i}": f"text {i}" for i in range(6)}
+    queries = {q: f"question {q}" for q in QUERIES}
+    systems = {name: lambda query: ["d1", "d2"] for name in runs}
+
+    def experiment(**options: Any) -> Any:
+        return gg.Experiment(documents, queries, labels, systems, measures="nDCG@5", **options)
+
+    experiment().run(tmp_path / "folder")
+    results = [
+        gg.evaluate(str(tmp_path / "s.db"), runs, "nDCG@5"),
+        gg.evaluate(labels, runs, "nDCG@5", identity="id"),
+        gg.Evaluator(labels, "nDCG@5").evaluate(runs["a"]),
+        gg.compare(labels, runs, "nDCG@5"),
+        gg.compare(gg.evaluate(labels, runs, "nDCG@5")),
+        experiment().run(),
+        experiment(sample=12).run(),
+        gg.load(tmp_path / "folder"),
+    ]
+    for result in results:
+        (note,) = [text for text in result.warnings() if text.startswith("judged by")]
+        assert note.startswith("judged by my-judge without a passport")
+    people = {q: {"d1": 1} for q in QUERIES}
+    gg.Experiment(documents, queries, people, systems, measures="nDCG@5").run(tmp_path / "people")
+    assert not any("judged by" in text for text in gg.load(tmp_path / "people").warnings())
+
+
+def test_explain_takes_labels_and_names_their_judge(tmp_path: Path, capsys: Any) -> None:
+    pairs, _ = collection()
+    label(pairs, lambda request: 2, tmp_path / "s.db", name="my-judge")
+    (tmp_path / "a.run").write_text("".join(f"q1 Q0 d{i} {i + 1} {9 - i} a\n" for i in range(4)))
+    args = ["explain", str(tmp_path / "s.db"), str(tmp_path / "a.run"), "-m", "nDCG@3"]
+    assert run([*args, "--query", "q1"]) == 0
+    out, err = capsys.readouterr()
+    assert "nDCG@3" in out
+    assert "judged by my-judge without a passport" in err

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from goodgain.errors import GoodgainError
-from goodgain.labels import Labels, PeopleLabels, Store, Vote, label
-from goodgain.labels.exchange import EXPORTS, described, export
+from goodgain.labels import Labels, Limits, PeopleLabels, Reply, Request, Store, Vote, label
+from goodgain.labels.exchange import EXPORTS, described, export, export_parquet
 from goodgain.labels.imports import import_labels
+from goodgain.labels.merge import merge
 from goodgain.labels.people import read_votes
 from goodgain.labels.result import labels_of
 
@@ -262,6 +263,65 @@ def people() -> Store:
                 status="skipped" if gain is None else "label", document=hashes[position], seconds=2.0,
             )])  # fmt: skip
     return store
+
+
+def test_parquet_keeps_every_vote_with_its_history(people: Store, tmp_path: Path) -> None:
+    import pandas as pd
+
+    path = tmp_path / "votes.parquet"
+    path.write_bytes(export_parquet(PeopleLabels(people)))
+    for source in (path, pd.read_parquet(path)):
+        with Store() as store:
+            assert import_labels(store, source).votes == len(read_votes(people, history=True))
+            assert votes(store) == votes(people)
+            assert import_labels(store, source).votes == 0
+
+
+def test_parquet_keeps_the_replies_of_a_model(tmp_path: Path) -> None:
+    import pandas as pd
+
+    rows = [("q1", f"d{i}", "red fruit", f"text {i}") for i in range(3)]
+
+    def judge(request: Request) -> Reply:
+        text = request.documents[0]
+        return Reply("3" if text != "text 1" else "no idea", tokens_in=7, tokens_out=1)
+
+    with Store(tmp_path / "l.db") as own:
+        labels = label(rows, judge, own, name="mine", limits=Limits(readings=1, failure_share=1.0))
+        path = tmp_path / "labels.parquet"
+        path.write_bytes(export_parquet(labels))
+        lines = tmp_path / "labels.jsonl"
+        lines.write_text(export(labels, "jsonl"))
+        for source in (path, pd.read_parquet(path), lines):
+            with Store() as store:
+                assert import_labels(store, source).form == "export"
+                assert list(Labels.of(store)) == list(labels)
+                assert export(Labels.of(store), "jsonl") == lines.read_text()
+
+
+def test_lazy_frames_are_collected(people: Store) -> None:
+    import polars as pl
+
+    rows = [
+        {"query_id": "q", "doc_id": f"d{i}", "question": "what?", "text": f"t{i}"} for i in (1, 2)
+    ]
+    assert len(label(pl.LazyFrame(rows), lambda request: 1, name="x")) == 2
+    own = [{"query_id": "q", "doc_id": "d", "annotator": name, "gain": 1} for name in (ANN, BOB)]
+    with Store() as store:
+        assert import_labels(store, pl.LazyFrame(own)).votes == 2
+
+
+def test_parquet_is_written_to_a_file(people: Store, tmp_path: Path, capsys: Any) -> None:
+    from goodgain.cli import run
+
+    source, target = str(tmp_path / "s.db"), str(tmp_path / "out.parquet")
+    with Store(source) as store:
+        merge(store, people)
+    assert run(["labels", "export", source, "--people", "majority", "--to", "parquet"]) == 2
+    assert "-o labels.parquet" in capsys.readouterr().err
+    assert run(["labels", "export", source, "--to", "parquet", "-o", target]) == 0
+    assert run(["labels", "import", str(tmp_path / "t.db"), target]) == 0
+    assert "new votes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "error.hpp"
-#include "evaluate.hpp"
 #include "kernels.hpp"
+#include "text.hpp"
 
 using namespace gg;
 
@@ -58,20 +58,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static const Plan plans[] = {all_measures(Ties::docid), all_measures(Ties::average), all_measures(Ties::bounds)};
   static const std::shared_ptr<const Qrels> judged = [] {
     const std::string text = "q 1 a 2\nq 2 a 1\nq 1 b 0\nq 2 c 3\nq 1 d -1\nr 1 a 1\n";
-    const MappedFile file(text_file(text.data(), text.size()), "qrels");
+    const InputFile file(text_file(text.data(), text.size()), "qrels");
     return std::shared_ptr<const Qrels>(read_qrels(file, {}));
   }();
   const auto* data = reinterpret_cast<const char*>(bytes);
   for (const LineFormat& format : formats()) {
     try {
-      const MappedFile file(text_file(data, size), "fuzz");
+      const InputFile file(text_file(data, size), "fuzz");
       read_qrels(file, format);
     } catch (const Error&) {
     }
     for (const Plan& plan : plans) {
       try {
-        const MappedFile file(text_file(data, size), "fuzz");
-        evaluate_file(judged, file, format, plan, 2);
+        const InputFile file(text_file(data, size), "fuzz");
+        evaluate_file(judged, file, format, plan, Resources{2});
       } catch (const Error&) {
       }
     }

@@ -17,11 +17,11 @@
 #include <tuple>
 
 #include "error.hpp"
-#include "evaluate.hpp"
 #include "fusion.hpp"
 #include "kernels.hpp"
 #include "packed.hpp"
 #include "resample.hpp"
+#include "text.hpp"
 
 using namespace gg;
 
@@ -64,14 +64,14 @@ Plan plan_of(std::initializer_list<const char*> names, Policy policy = {}) {
 }
 
 std::shared_ptr<const Qrels> qrels_of(const std::string& text) {
-  const MappedFile file(text_file(text), "qrels");
+  const InputFile file(text_file(text), "qrels");
   return read_qrels(file, {});
 }
 
 Scores scores_of(const std::shared_ptr<const Qrels>& qrels, const std::string& run, const Plan& plan, unsigned threads,
                  const LineFormat& format = {}) {
-  const MappedFile file(text_file(run), "run");
-  return evaluate_file(qrels, file, format, plan, threads);
+  const InputFile file(text_file(run), "run");
+  return evaluate_file(qrels, file, format, plan, Resources{threads});
 }
 
 /// The message and place of the error that a call raises.

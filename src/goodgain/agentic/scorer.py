@@ -309,7 +309,9 @@ def _spooled(lines: Iterable[bytes]) -> int | bytes:
         return b"\n".join(pending)
     import tempfile
 
-    with tempfile.TemporaryFile() as file:
+    from goodgain.io.files import temporary_errors
+
+    with temporary_errors(), tempfile.TemporaryFile() as file:
         file.writelines(line + b"\n" for line in pending)
         pending.clear()
         file.writelines(line + b"\n" for line in iterator)

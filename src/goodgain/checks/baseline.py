@@ -7,12 +7,14 @@ computed again, so that a golden set may be corrected without a new baseline.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.checks.matching import Answer, quote_digest
 from goodgain.errors import InputError, UsageError
+from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from goodgain.checks.session import Call
 
 FORMAT = 1
+_FIRST = "write a first baseline with: goodgain check --update REASON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +62,12 @@ def default_path(golden: str) -> str:
 
 def read_baseline(path: str) -> Baseline:
     """Read a baseline; a missing file is an error of its own kind for the caller to avoid."""
-    try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            lines = [line for line in file.read().split("\n") if line.strip()]
-    except FileNotFoundError:
-        raise InputError(
-            f"file not found: '{path}'",
-            hint="write a first baseline with: goodgain check --update REASON",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read '{path}': {error}") from None
+    if not os.path.lexists(path):
+        raise InputError(f"file not found: '{path}'", hint=_FIRST)
+    lines = [line for line in read_document(path).split("\n") if line.strip()]
     rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
     if not rows or "baseline" not in rows[0]:
-        raise InputError("not a baseline of goodgain check", where=path)
+        raise InputError("not a baseline of goodgain check", where=path, hint=_FIRST)
     if rows[0]["baseline"] > FORMAT:
         raise InputError(
             f"the baseline has format {rows[0]['baseline']}, but this version reads formats up to {FORMAT}",
@@ -95,7 +91,9 @@ def read_baseline(path: str) -> Baseline:
             name = str(row["case"])
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise InputError(
-                f"the line lacks {error} or has an invalid value", where=where
+                f"the line lacks {error} or has an invalid value",
+                where=where,
+                hint="write it again with --update",
             ) from None
         if name in cases:
             raise InputError(f"duplicate case '{name}'", where=where, hint="was it merged by hand?")
@@ -106,7 +104,7 @@ def read_baseline(path: str) -> Baseline:
 def _row(line: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         marker = "<<<<<<<" in line or ">>>>>>>" in line or line.startswith("=======")
         raise InputError(
             "the line is not valid JSON",
@@ -114,7 +112,9 @@ def _row(line: str, where: str) -> dict[str, Any]:
             hint="resolve the merge conflict" if marker else "write it again with --update",
         ) from None
     if not isinstance(row, dict):
-        raise InputError("the line is not a JSON object", where=where)
+        raise InputError(
+            "the line is not a JSON object", where=where, hint="write it again with --update"
+        )
     return row
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, keyword_hint
+from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 VERSION = 1
+_EXAMPLE = "cases: [{query: rotate keys, relevant: [keys.md]}]; see docs/check.md"
 DEFAULT_AT = 10  # how deep `forbidden` and `must: true` look
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -132,19 +134,7 @@ def _read_yaml(name: str) -> Any:
     """YAML with the line of every mapping under the key `None`; JSON is YAML too."""
     from goodgain.checks.yaml_lines import load_yaml
 
-    return load_yaml(_text(name), name)
-
-
-def _text(name: str) -> str:
-    try:
-        with open(name, encoding="utf-8-sig", newline="") as file:  # noqa: PTH123
-            return file.read()
-    except FileNotFoundError:
-        raise InputError(f"file not found: '{name}'") from None
-    except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8 text", where=name) from None
-    except OSError as error:
-        raise InputError(f"cannot read '{name}': {error.strerror}") from None
+    return load_yaml(read_document(name), name)
 
 
 def _split_head(document: Any, name: str) -> tuple[dict[str, Any], list[tuple[Any, str]]]:
@@ -152,7 +142,9 @@ def _split_head(document: Any, name: str) -> tuple[dict[str, Any], list[tuple[An
     if isinstance(document, list):
         return {}, [(row, _place(row, name)) for row in document]
     if not isinstance(document, dict):
-        raise InputError("a golden set is a list of cases or an object with 'cases'", where=name)
+        raise InputError(
+            "a golden set is a list of cases or an object with 'cases'", where=name, hint=_EXAMPLE
+        )
     settings = {key: value for key, value in document.items() if key is not None}
     for key in settings:
         if key not in SET_FIELDS:
@@ -193,7 +185,7 @@ def _without_lines(value: Any) -> Any:
 def _json_lines(name: str) -> Iterable[tuple[Any, str]]:
     import json
 
-    for number, line in enumerate(_text(name).split("\n"), 1):
+    for number, line in enumerate(read_document(name).split("\n"), 1):
         if line.strip():
             try:
                 yield json.loads(line), f"{name}:{number}"
@@ -210,7 +202,7 @@ def _csv_rows(name: str, delimiter: str) -> Iterable[tuple[Any, str]]:
     import csv
     import io
 
-    rows = csv.reader(io.StringIO(_text(name)), delimiter=delimiter, strict=True)
+    rows = csv.reader(io.StringIO(read_document(name)), delimiter=delimiter, strict=True)
     try:
         header = [column.strip() for column in next(rows, [])]
         for row in rows:

@@ -6,11 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
     from goodgain.checks.result import CheckResult
 
 COLUMNS = ("date", "version", "verdict", "cases", "failed", "p50", "p95")
+
+_HINT = "goodgain check GOLDEN --history FILE adds to it"
 
 
 def history_line(result: CheckResult) -> str:
@@ -41,15 +44,7 @@ def append_history(path: str, result: CheckResult) -> None:
 
 def read_history(path: str) -> list[dict[str, Any]]:
     """The runs of a history, oldest first."""
-    try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            lines = file.read().split("\n")
-    except FileNotFoundError:
-        raise InputError(
-            f"file not found: '{path}'", hint="goodgain check GOLDEN --history FILE adds to it"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read '{path}': {error}") from None
+    lines = read_document(path).split("\n")
     rows = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -57,10 +52,12 @@ def read_history(path: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
             rows.append({**row, "means": dict(row["means"])})
-        except (ValueError, KeyError, TypeError):
-            raise InputError("not a line of a check's history", where=f"{path}:{number}") from None
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise InputError(
+                "not a line of a check's history", where=f"{path}:{number}", hint=_HINT
+            ) from None
     if not rows:
-        raise InputError("the history is empty", where=path)
+        raise InputError("the history is empty", where=path, hint=_HINT)
     return rows
 
 

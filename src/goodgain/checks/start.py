@@ -99,18 +99,12 @@ def _query_texts(path: str) -> dict[str, str]:
 
 def _from_log(path: str, limit: int) -> list[str]:
     """The most frequent queries with what was chosen for them; a result chosen once is grade 1."""
-    import csv
     from collections import Counter, defaultdict
 
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            delimiter = "\t" if path.endswith((".tsv", ".txt")) else ","
-            rows = list(csv.DictReader(file, delimiter=delimiter))
-    except OSError as error:
-        raise InputError(f"cannot read '{path}': {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"invalid search log: {error}", where=path) from None
-    columns = list(rows[0]) if rows else []
+    from goodgain.io.tables import load_table
+
+    table = load_table(path)
+    columns = list(table.columns)
     query = next((c for c in columns if c.casefold() in ("query", "q", "search", "text")), None)
     chosen = next(
         (c for c in columns
@@ -121,16 +115,16 @@ def _from_log(path: str, limit: int) -> list[str]:
         raise InputError(
             "the search log needs a column with the query and one with the result that was chosen",
             where=f"{path}:1",
-            hint=f"query and clicked; columns: {', '.join(columns) or 'none'}",
+            hint=f"query and clicked; columns: {', '.join(columns)[:200] or 'none'}",
         )
     frequency: Counter[str] = Counter()
     choices: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        text = " ".join((row[query] or "").split())
+    for searched, result in zip(table.columns[query], table.columns[chosen], strict=True):
+        text = " ".join(str(searched or "").split())
         if text:
             frequency[text] += 1
-            if row[chosen]:
-                choices[text][row[chosen]] += 1
+            if result:
+                choices[text][str(result)] += 1
     cases: list[str] = []
     for text, _ in frequency.most_common():
         if choices[text] and len(cases) < limit:

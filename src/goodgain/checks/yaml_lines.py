@@ -6,6 +6,8 @@ from typing import Any
 
 from goodgain.errors import InputError, MissingExtraError
 
+_HINT = "is the file complete, and YAML?"
+
 
 def load_yaml(text: str, name: str) -> Any:
     """Parse YAML; each mapping has its line under the key None, and repeated keys are errors."""
@@ -24,9 +26,11 @@ def load_yaml(text: str, name: str) -> Any:
             key = loader.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
             if not isinstance(key, str | int | float):
-                raise InputError(f"a key must be text, got {key!r:.40}", where=f"{name}:{line}")
+                raise InputError(f"a key must be text, got {key!r:.40}", where=f"{name}:{line}",
+                                 hint="put it in quotes")  # fmt: skip
             if str(key) in values:
-                raise InputError(f"duplicate key '{key}'", where=f"{name}:{line}")
+                raise InputError(f"duplicate key '{key}'", where=f"{name}:{line}",
+                                 hint="remove one of them")  # fmt: skip
             values[str(key)] = loader.construct_object(value_node, deep=True)
         return values
 
@@ -37,10 +41,10 @@ def load_yaml(text: str, name: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + 1}" if mark else name
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
-        raise InputError(f"invalid YAML: {problem}", where=where) from None
+        raise InputError(f"invalid YAML: {problem}", where=where, hint=_HINT) from None
     except RecursionError:
-        raise InputError("the YAML is nested too deeply", where=name) from None
+        raise InputError("the YAML is nested too deeply", where=name, hint=_HINT) from None
     except ValueError as error:  # a date that does not exist, for example
         if isinstance(error, InputError):
             raise
-        raise InputError(f"invalid YAML: {error}", where=name) from None
+        raise InputError(f"invalid YAML: {error}", where=name, hint=_HINT) from None

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from goodgain.errors import GoodgainError
+
 # What people want: the commands for it, each with its one-line help. The module has the command's name.
 GROUPS = {
     "measure": {
@@ -79,8 +81,7 @@ def run(arguments: list[str]) -> int:
         _refuse_overwriting(args)
         return _run_on_screen(module, args)
     except GoodgainError as error:
-        print(f"goodgain: {error}", file=sys.stderr)
-        return 2
+        return _refuse(error, command)
     except BrokenPipeError:  # nobody reads our output any more
         sys.stderr.close()
         return 0
@@ -90,10 +91,25 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         print("goodgain: out of memory", file=sys.stderr)
         return 2
+    except OSError as error:  # no bug: the system refuses
+        from goodgain.errors import InputError
+        from goodgain.io.files import os_error
+
+        if isinstance(error.filename, str):
+            return _refuse(os_error(error, error.filename), command)
+        hint = "check space, permissions and limits of the system"
+        return _refuse(InputError(f"system error: {error.strerror or error}", hint=hint), command)
     except Exception as error:
         from goodgain.cli.crash import report_crash
 
         return report_crash(error, arguments)
+
+
+def _refuse(error: GoodgainError, command: str) -> int:
+    from goodgain.cli.parser import print_error
+
+    print_error(error, command)
+    return 2
 
 
 def _run_on_screen(module: Any, args: Any) -> int:

@@ -120,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.check or args.folder or args.cache:
         raise UsageError(
             "--check, --folder and --cache need an experiment to run",
+            where=args.file,
             hint="goodgain experiment FILE.toml",
         )
     if result is None or any(plan.values()):

@@ -44,16 +44,18 @@ def parser() -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Explain and print."""
     import json
+    import sys
 
     from goodgain.data import Qrels, Run
     from goodgain.errors import UsageError
     from goodgain.io.columns import columns_of
     from goodgain.ranking.explain import explain
+    from goodgain.results.judges import judge_notes
 
     measure = " ".join(args.measures)
     policies = parse_pairs(args.policy, "--policy")
     columns = parse_pairs([args.columns], "--columns")
-    qrels = Qrels(args.qrels, columns=columns_of("qrels", columns))
+    qrels = Qrels.of(args.qrels, columns=columns_of("qrels", columns))
     scored = Run(args.run, columns=columns_of("run", columns))
     if args.against is None and args.query is None:
         raise UsageError(
@@ -61,10 +63,18 @@ def run(args: argparse.Namespace) -> int:
             hint=f"for example --query {qrels.queries[0]}; it is optional with --against PRESET",
         )
     result = explain(
-        qrels, scored, measure, args.query, against=args.against, preset=args.preset, **policies
+        qrels,
+        scored,
+        measure,
+        args.query,
+        against=args.against,
+        preset=args.preset,
+        **policies,  # type: ignore[arg-type] # checked there
     )
     if args.format == "json":
         write(args, json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n")
     else:
         write(args, f"{result}\n")
+    for note in judge_notes([qrels.source.provenance(hashed=False)]):
+        print(f"warning: {note}", file=sys.stderr)
     return 0

@@ -97,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     from goodgain.judging import JudgingServer
     from goodgain.judging.address import Address
-    from goodgain.labels import Store
+    from goodgain.labels.opening import new_store
     from goodgain.serving import LOOPBACK
 
     _check(args)
     password = _password() if args.share else None
-    with Store(args.store) as store:
+    with new_store(args.store) as store:
         desk = _desk(args, store)
         host = args.share or LOOPBACK
         address = Address.of(args.store, host)
@@ -186,15 +186,12 @@ def _password() -> str:
 def _desk(args: argparse.Namespace, store: Store) -> Desk:
     from pathlib import Path
 
-    from goodgain.errors import InputError
+    from goodgain.io.whole import read_document
     from goodgain.judging.opening import labels_desk, sides_desk
 
     guidelines = ""
     if args.guidelines:
-        try:
-            guidelines = Path(args.guidelines).read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise InputError(f"cannot read the guidelines: {error}") from None
+        guidelines = read_document(args.guidelines)
     title = args.store.rpartition("@")[2] if "://" in args.store else Path(args.store).name
     options: dict[str, Any] = {
         "title": title, "guidelines": guidelines, "overlap": args.overlap, "seed": args.seed,

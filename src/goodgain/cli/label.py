@@ -30,9 +30,9 @@ from goodgain.results.screen import status_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from goodgain.labels import Estimate, Labels
+    from goodgain.labels import Estimate, Labels, Pair
     from goodgain.labels.progress import Progress
 
 
@@ -269,7 +269,7 @@ def _pairs(args: argparse.Namespace) -> Any:
         if args.source_format or not any(map(holds_pairs, args.sources)):
             from goodgain.labels.traces import trace_pairs
 
-            return trace_pairs(args.sources, args.unit, args.source_format)
+            return _some(trace_pairs(args.sources, args.unit, args.source_format), args.sources)
         return chain.from_iterable(pairs_to_label(source, args.unit) for source in args.sources)
     if not (args.queries and args.documents):
         raise UsageError("--pool requires --queries and --documents, the texts to be judged")
@@ -280,6 +280,22 @@ def _pairs(args: argparse.Namespace) -> Any:
         documents=args.documents,
         qrels=args.qrels,
     )
+
+
+def _some(pairs: Iterable[Pair], sources: list[str]) -> Iterator[Pair]:
+    """The pairs; none at all is a mistake."""
+    from goodgain.errors import InputError
+
+    empty = True
+    for pair in pairs:
+        empty = False
+        yield pair
+    if empty:
+        raise InputError(
+            "there is nothing to label",
+            where=", ".join(sources),
+            hint="expected traces with results, or pairs with question and text",
+        )
 
 
 _UNKNOWN_COST = "unknown without --price"

@@ -64,7 +64,7 @@ def draw(args: argparse.Namespace) -> int:
 
     if args.count is None:
         raise UsageError("sample needs a number", hint="goodgain labels sample STORE --count 50")
-    with Store(args.store) as store:
+    with Store(args.store, create=False) as store:
         sample = draw_sample(
             store,
             args.count,

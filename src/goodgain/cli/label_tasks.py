@@ -123,10 +123,11 @@ def show_nuggets(args: argparse.Namespace) -> int:
     """Import nuggets from files, or print those of a store."""
     from goodgain.labels import Store
     from goodgain.labels.nuggets import import_nuggets, read_nuggets
+    from goodgain.labels.opening import new_store
     from goodgain.results.text import render
 
     if args.files:
-        with Store(args.store) as store:
+        with new_store(args.store) as store:
             summary = ""
             for file in args.files:
                 new, assigned = import_nuggets(store, file, args.annotator or "")

@@ -27,9 +27,10 @@ def parser() -> argparse.ArgumentParser:
         "labels",
         "Show, export, import, merge or verify the labels in a store.\n\n"
         "  show    every question and document with its gain, or why it has none\n"
-        "  export  gains as qrels, labels as csv, all replies or votes as jsonl, or for a tool (--to)\n"
-        "  import  add each FILE: a jsonl export, judgments in any format, or a tool's export (--tool);\n"
-        "          labels of people are stored as votes, with the names of --annotator or of the file\n"
+        "  export  gains as qrels, labels as csv, all replies or votes as jsonl or parquet, or for a tool\n"
+        "          (--to)\n"
+        "  import  add each FILE: a jsonl or parquet export, judgments in any format, or a tool's export\n"
+        "          (--tool); labels of people are stored as votes, by --annotator or the names in the file\n"
         "  merge   add everything that other stores (FILE...) have and STORE lacks\n"
         "  stats   labels, failures, tokens and cost of the store\n"
         "  verify  compare every row with its checksum, and check the file; status 1 if it is damaged\n"
@@ -61,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
         help="votes of all people, as one gain per document by majority, mean, median or dawid-skene",
     )  # fmt: skip
     p.add_argument(
-        "--to", choices=("qrels", "csv", "jsonl", *FORMS), default="qrels", metavar="FORMAT",
+        "--to", choices=("qrels", "csv", "jsonl", "parquet", *FORMS), default="qrels", metavar="FORMAT",
         help="format to write (default: qrels)",
     )  # fmt: skip
     p.add_argument(
@@ -115,7 +116,10 @@ def _read(args: argparse.Namespace) -> int:
             annotator=args.annotator, people=args.people,
         )  # fmt: skip
         if args.action == "export":
-            write(args, export(labels, args.to))
+            if args.to == "parquet":
+                _write_parquet(args, labels)
+            else:
+                write(args, export(labels, args.to))
             if not args.quiet:
                 print(described(labels), file=sys.stderr)
             return 0
@@ -127,12 +131,22 @@ def _read(args: argparse.Namespace) -> int:
     return 0
 
 
+def _write_parquet(args: argparse.Namespace, labels: Any) -> None:
+    from goodgain.errors import UsageError
+    from goodgain.io.atomic import write_files
+    from goodgain.labels.exchange import export_parquet
+
+    if not args.output or args.output == "-":
+        raise UsageError("parquet is written to a file", hint="name it: -o labels.parquet")
+    write_files({args.output: export_parquet(labels)})
+
+
 def _import(args: argparse.Namespace) -> int:
-    from goodgain.labels import Store
     from goodgain.labels.imports import import_labels
+    from goodgain.labels.opening import new_store
 
     summary = ""
-    with Store(args.store) as store:
+    with new_store(args.store) as store:
         for file in args.files:
             done = import_labels(
                 store, file, args.model, annotator=args.annotator, form=args.tool, name=args.question,
@@ -164,9 +178,10 @@ def _gains(text: str | None) -> dict[str, float]:
 def _merge(args: argparse.Namespace) -> int:
     from goodgain.labels import Store
     from goodgain.labels.merge import merge
+    from goodgain.labels.opening import new_store
 
     summary = ""
-    with Store(args.store) as target:
+    with new_store(args.store) as target:
         for file in args.files:
             with Store(file, read_only=True) as source:
                 new = merge(target, source)

@@ -110,7 +110,9 @@ def _choose(args: argparse.Namespace) -> int:
     for option, value in refused.items():
         if value is not None:
             raise UsageError(
-                f"{option} needs an experiment to race", hint="goodgain optimise FILE.toml"
+                f"{option} needs an experiment to race",
+                where=args.file,
+                hint="goodgain optimise FILE.toml",
             )
     result = ExperimentResult.open(args.file)
     choices = result.choose(" ".join(args.measures) if args.measures else None, seed=args.seed)

@@ -21,7 +21,8 @@ def _help(text: str, default: object = None) -> str:
 def add_qrels(parser: Any, **options: Any) -> None:
     """QRELS."""
     parser.add_argument(
-        "qrels", metavar="QRELS", help="judgments: TREC, CSV, TSV, JSON, Parquet or Arrow; - is stdin",
+        "qrels", metavar="QRELS",
+        help="judgments: TREC, CSV, TSV, JSON, Parquet or Arrow; a file, folder, glob or URL; - is stdin",
         **options,
     )  # fmt: skip
 
@@ -95,11 +96,20 @@ def add_threads(parser: Any) -> None:
     )
 
 
+def add_memory(parser: Any) -> None:
+    """--memory."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help=_help("memory for the rows of a run; more goes to the temporary folder", "1GB"),
+    )
+
+
 def add_columns(parser: Any) -> None:
     """--columns."""
     parser.add_argument(
         "--columns", metavar="ROLE=NAME,...", default="",
-        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=",
+        help="column names in tables: query=, doc=, score=, rank=, gain=, target=, aspect=, results=, run=",
     )  # fmt: skip
 
 
@@ -323,10 +333,11 @@ def add_report(parser: Any, texts: bool = True, default: str | None = None) -> A
 
 
 def add_evaluation(parser: Any) -> Any:
-    """--policy, --preset, --threads, --columns."""
+    """--policy, --preset, --threads, --memory, --columns."""
     group = parser.add_argument_group("evaluation")
     add_conventions(group)
     add_threads(group)
+    add_memory(group)
     add_columns(group)
     return group
 
@@ -489,12 +500,13 @@ def choose_engine(args: argparse.Namespace) -> Any:
         for name in ("master", "conf", "partitions"):
             if getattr(args, name):
                 raise UsageError(f"--{name} requires --engine spark")
-        return LocalEngine(args.threads)
-    if args.threads is not None:
-        raise UsageError(
-            "--threads applies to --engine local only",
-            hint="set Spark's cores with --master local[2] or --conf",
-        )
+        return LocalEngine(args.threads, getattr(args, "memory", None))
+    for name, hint in (
+        ("threads", "set Spark's cores with --master local[2] or --conf"),
+        ("memory", "set Spark's memory with --conf spark.executor.memory=2g"),
+    ):
+        if getattr(args, name, None) is not None:
+            raise UsageError(f"--{name} applies to --engine local only", hint=hint)
     from goodgain.engines.spark import SparkEngine
     from goodgain.engines.spark.session import start
 

@@ -37,20 +37,28 @@ def side_files(
     return files
 
 
-def write(args: argparse.Namespace, text: str, side_files: Mapping[str, str] | None = None) -> None:
-    """Write to --output or to standard output, and `side_files` with it: all files or none."""
+def write(
+    args: argparse.Namespace,
+    text: str | Iterable[bytes],
+    side_files: Mapping[str, str] | None = None,
+) -> None:
+    """Write to --output or to standard output, and `side_files` with it: all files or none.
+
+    A long text comes as pieces of bytes.
+    """
     to_file = args.output and args.output != "-"
     files = {**({args.output: text} if to_file else {}), **(side_files or {})}
     if files:
-        from goodgain.io.atomic import write_texts
+        from goodgain.io.atomic import encoded, write_files
 
-        write_texts(files)
+        write_files({path: encoded(content) for path, content in files.items()})
     if to_file:
         return
     out = sys.stdout
     if hasattr(out, "reconfigure"):  # ids that are not UTF-8 leave as they came
         out.reconfigure(errors="surrogateescape")
-    out.write(text)
+    for piece in (text,) if isinstance(text, str) else text:
+        out.write(piece if isinstance(piece, str) else piece.decode("utf-8", "surrogateescape"))
     out.flush()
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
+    from goodgain.errors import GoodgainError
+
 # Spellings of other tools and of goodgain 0.1: the option to use instead, where the command has it.
 _OTHER_SPELLINGS = {
     **dict.fromkeys(("--measure", "--metric", "--metrics"), "--measures"),
@@ -24,6 +26,12 @@ _OTHER_SPELLINGS = {
     **dict.fromkeys(("--docs", "--corpus", "--collection"), "--documents"),
     **dict.fromkeys(("--by-query", "--query-eval-wanted"), "--per-query"),
 }
+
+
+def print_error(error: GoodgainError, command: str) -> None:
+    """Print one sentence with its place, and a hint: where there is no better one, the command's help."""
+    hint = "" if error.hint else f"\nhint: see: goodgain {command} --help"
+    print(f"goodgain: {error}{hint}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):

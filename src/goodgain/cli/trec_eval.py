@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from goodgain.cli.parser import Parser, command_parser
+from goodgain.cli.parser import Parser, command_parser, print_error
 from goodgain.errors import (
     DuplicateError,
     GoodgainError,
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _run(args)
     except GoodgainError as error:
-        print(f"goodgain: {error}", file=sys.stderr)
+        print_error(error, "trec-eval")
         return _status(error)
 
 

@@ -61,7 +61,7 @@ def report(settings: Settings, judged_path: str, run_path: str) -> Report:
     )
     zscores = read_zscores(settings.zscores) if settings.zscores else None
     table = TABLES[settings.format](settings, request, judged_path, run_path)
-    return Report(settings=settings, request=request, table=table, zscores=zscores)
+    return Report(settings=settings, request=request, table=table, zscores=zscores, name=run_path)
 
 
 def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
@@ -73,6 +73,12 @@ def read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
             zscores[query, measure] = float(mean), float(deviation)
         except ValueError:
             line.refuse("z-score", "query measure mean standard-deviation")
+    if not zscores:
+        raise InputError(
+            "there are no z-scores",
+            where=path,
+            hint="a line is: query measure mean standard-deviation",
+        )
     return zscores
 
 
@@ -86,6 +92,7 @@ class Report:
         request: Request,
         table: Table,
         zscores: dict[tuple[str, str], tuple[float, float]] | None,
+        name: str = "",
     ) -> None:
         self.settings = settings
         self.request = request
@@ -97,6 +104,7 @@ class Report:
         if not rows:
             raise NothingToEvaluateError(
                 "no query has both results and judgments",
+                where=name,
                 hint="were the files swapped, or are they from different collections?",
             )
         self.rows = sorted(rows, key=lambda i: queries[i].encode("utf-8", "surrogateescape"))

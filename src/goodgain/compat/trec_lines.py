@@ -23,7 +23,7 @@ class Line:
     def refuse(self, kind: str, form: str) -> NoReturn:
         """Raise the error for a line that is not of this form."""
         raise InputError(
-            f"invalid {kind} line '{self.text}'", where=self.where, hint=f"a line is: {form}"
+            f"invalid {kind} line '{self.text:.80}'", where=self.where, hint=f"a line is: {form}"
         ) from None
 
 

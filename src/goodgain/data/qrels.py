@@ -140,13 +140,18 @@ def _read(source: Source) -> CoreQrels:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, "qrels", source.columns)
-            return _core.Qrels.from_file(file.fd, file.name, file.format)
+            with file.places():
+                return _core.Qrels.from_file(file.fd, file.name, file.format)
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":
             return _core.Qrels.from_rows(source.value, source.name)
         case "arrow":
-            table = _core.ArrowTable.of(source.value, source.name)
+            value = source.value
+            if hasattr(value, "read_judged"):  # of files, only the columns that are used
+                roles = find_columns(value.column_names, "qrels", source.name, source.columns)
+                value = value.read(list(roles.values()))
+            table = _core.ArrowTable.of(value, source.name)
             columns = find_columns(table.columns(), "qrels", source.name, source.columns)
             return table.qrels(columns)
     raise InputError(f"cannot read judgments from {source.kind}")
@@ -154,7 +159,7 @@ def _read(source: Source) -> CoreQrels:
 
 def looks_like_qrels(value: Any) -> bool:
     """Whether a value holds judgments rather than scores of systems, by its first row."""
-    if isinstance(value, Qrels):
+    if isinstance(value, Qrels) or hasattr(value, "to_qrels"):  # labels
         return True
     if isinstance(value, Mapping):  # {query: {document: gain}}
         first = next(iter(value.values()), None)

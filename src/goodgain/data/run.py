@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
-from goodgain.io.naming import system_name
-from goodgain.io.sources import Source, resolve
+from goodgain.io.naming import is_place, system_name
+from goodgain.io.sources import Source, resolve, run_names
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
@@ -34,6 +35,8 @@ class Run(metaclass=ConstructorHints):
     latency: dict[str, float] | None
     cost: dict[str, float] | None
     _arrow: list[Any]  # the table of an Arrow stream, once read; shared by renamed copies
+    _names: list[list[str]]  # the runs that the table names, once read; shared likewise
+    only: str | None  # of a table that holds several runs: which one
 
     def __init__(
         self,
@@ -46,12 +49,17 @@ class Run(metaclass=ConstructorHints):
     ) -> None:
         resolved = resolve(source, "run", columns)
         is_file = isinstance(source, str | os.PathLike)
+        if resolved.kind == "runs" and len(resolved.value) == 1:
+            ((only, resolved),) = resolved.value.items()
+            name = name or (None if is_file else only)
         values = {
-            "name": name or (system_name(resolved.name) if is_file else "run"),
+            "name": name or (_name_of(os.fspath(source)) if is_file else "run"),
             "source": resolved,
             "latency": _numbers(latency, "latency"),
             "cost": _numbers(cost, "cost"),
             "_arrow": [],
+            "_names": [],
+            "only": None,
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -75,8 +83,57 @@ class Run(metaclass=ConstructorHints):
         object.__setattr__(run, "name", name)
         return run
 
+    def split(self) -> list[Run]:
+        """The runs of a table with a column that names them; otherwise the run itself.
+
+        A file with one of them keeps its own name.
+        """
+        names = self._run_names()
+        if not names:
+            return [self]
+        if len(names) == 1:
+            from_file = self.source.stat is not None and not is_place(self.source.name)
+            return [
+                self._part(names[0], self.name if self.name != "run" or from_file else names[0])
+            ]
+        prefix = "" if self.name in ("run", _name_of(self.source.name)) else f"{self.name}/"
+        return [self._part(name, f"{prefix}{name}") for name in names]
+
+    def _part(self, only: str, name: str) -> Run:
+        from copy import copy
+
+        run = copy(self)
+        if self.source.kind == "runs":
+            object.__setattr__(run, "source", self.source.value[only])
+        else:
+            object.__setattr__(run, "only", only)
+        object.__setattr__(run, "name", name)
+        return run
+
+    def _run_names(self) -> list[str]:
+        """The runs that the table names; empty if it names none."""
+        source = self.source
+        if self.only is not None or source.kind in ("dict", "rows"):
+            return []
+        if not self._names:
+            is_stream = source.kind == "arrow" and not hasattr(source.value, "read_judged")
+            with core_errors():
+                arrow = self._arrow_table() if is_stream else None
+            self._names.append(run_names(source, arrow))
+        return self._names[0]
+
+    def require_one_run(self) -> None:
+        """Raise an error if the table holds several runs, rather than measure a mixture."""
+        if self.only is None and len(names := self._run_names()) > 1:
+            raise InputError(
+                f"the table holds {len(names):,} runs, such as '{names[0]}' and '{names[1]}'",
+                where=self.source.name,
+                hint="pass it to evaluate() as it is, which measures each of them",
+            )
+
     def scores(self, prepared: Prepared) -> Scores:
         """The core's scores of this run."""
+        self.require_one_run()
         source = self.source
         where = source.name if source.stat else self.name
         with core_errors():
@@ -89,11 +146,18 @@ class Run(metaclass=ConstructorHints):
 
                 file = open_lines(source.value, "run", source.columns)
                 prepared = prepared.by_rank() if file.by_rank else prepared
-                return prepared.file(file.fd, file.name, file.format)
+                with file.places():
+                    return prepared.file(file.fd, file.name, file.of_run(self.only))
             if source.kind == "arrow":
                 columns, by_rank = self._arrow_columns()
                 prepared = prepared.by_rank() if by_rank else prepared
-                return prepared.arrow(self._arrow_table(), columns)
+                if hasattr(source.value, "read_judged"):
+                    try:
+                        return self._scores_of_judged(prepared, columns)
+                    except CoreError:  # read all of it, for the place of what is wrong
+                        pass
+                without = [query for run, query in source.without_results if run == self.only]
+                return prepared.arrow(self._arrow_table(), columns, without)
             return prepared.rows(source.value, where)
 
     @property
@@ -105,29 +169,56 @@ class Run(metaclass=ConstructorHints):
 
         return has_scores(self.source)
 
+    def _scores_of_judged(self, prepared: Prepared, columns: dict[str, str]) -> Scores:
+        """The scores from the rows of judged queries; the others are counted."""
+        from goodgain import _core
+
+        seen = _core.SeenQueries()
+        judged = self.source.value.read_judged(columns, prepared, seen)
+        return prepared.arrow(_core.ArrowTable.of(judged, self.source.name), columns, [], seen)
+
+    def _roles(self) -> dict[str, str]:
+        """The columns of Arrow data by what they hold."""
+        value, source = self.source.value, self.source
+        names = (
+            value.column_names if hasattr(value, "read_judged") else self._arrow_table().columns()
+        )
+        return find_columns(names, "run", source.name, source.columns)
+
     def _arrow_columns(self) -> tuple[dict[str, str], bool]:
-        source = self.source
-        names = self._arrow_table().columns()
-        return core_columns(find_columns(names, "run", source.name, source.columns))
+        """The columns for the core, and whether the values are ranks."""
+        roles = self._roles()
+        columns, by_rank = core_columns(roles)
+        if self.only is not None:
+            columns |= {"run": roles["run"], "only": self.only}
+        return columns, by_rank
 
     def _arrow_table(self) -> Any:
         """The Arrow data, read once, since a stream cannot be read again."""
         from goodgain import _core
 
         if not self._arrow:
-            self._arrow.append(_core.ArrowTable.of(self.source.value, self.source.name))
+            value = self.source.value
+            if hasattr(value, "read_judged"):
+                value = value.read(list(dict.fromkeys(self._roles().values())))
+            self._arrow.append(_core.ArrowTable.of(value, self.source.name))
         return self._arrow[0]
 
     def rows(self) -> tuple[list[str], list[str], list[float]]:
         """The columns query, doc and score, in the order of the source."""
         from goodgain.io.rows import rows_of
 
+        self.require_one_run()
         source = self.source
         if source.kind == "arrow":
             from dataclasses import replace
 
             source = replace(source, value=self._arrow_table())
-        rows = rows_of(source, "run")
+        rows = rows_of(source, "run", self.only)
+        if not rows and source.stat is not None:  # a file without a row is one that went wrong
+            from goodgain.io.files import EMPTY
+
+            raise InputError("the run is empty", where=source.name, hint=EMPTY)
         return rows.query, rows.doc, rows.value
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -137,13 +228,24 @@ class Run(metaclass=ConstructorHints):
             docs = table.setdefault(query, {})
             if doc in docs:
                 raise InputError(
-                    f"duplicate document '{doc}' for query '{query}'", where=self.source.name
+                    f"duplicate document '{doc}' for query '{query}'",
+                    where=self.source.name,
+                    hint="keep one of them",
                 )
             docs[doc] = score
         return table
 
     def __repr__(self) -> str:
         return f"Run('{self.name}', from {self.source.kind} '{self.source.name}')"
+
+
+def _name_of(path: str) -> str:
+    """The name of the system behind a path."""
+    if not is_place(path):
+        return system_name(path)
+    from goodgain.io.locations import run_name
+
+    return run_name(path)
 
 
 def _numbers(values: Mapping[str, float] | None, kind: str) -> dict[str, float] | None:

@@ -20,6 +20,7 @@ class LocalEngine:
     """Runs `goodgain.evaluate`, `goodgain.good_gain` and `goodgain.label`."""
 
     threads: int | None = None
+    memory: int | str | None = None
     name: str = "local"
 
     def evaluate(
@@ -28,7 +29,7 @@ class LocalEngine:
         """Evaluate one or several runs against judgments."""
         from goodgain.ranking import evaluate
 
-        return evaluate(qrels, runs, measures, threads=self.threads, **options)
+        return evaluate(qrels, runs, measures, threads=self.threads, memory=self.memory, **options)
 
     def good_gain(self, traces: Any, **options: Any) -> GoodGain:
         """Measure the gain of each search of an agent."""

@@ -18,6 +18,7 @@ from goodgain.experiment.retrievers.edges import NEIGHBOURS
 from goodgain.experiment.retrievers.frameworks import as_retriever
 from goodgain.experiment.services import from_environment
 from goodgain.experiment.sources import PREFIXES, is_path
+from goodgain.io.whole import read_toml
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +48,7 @@ def read_experiment(path: str | os.PathLike[str]) -> ExperimentFile:
     perhaps a `version`. `${NAME}` in them is read from the environment and never saved.
     """
     file = Path(path)
-    content = _load(file)
+    content = read_toml(file, "an experiment")
     home = file.parent
     names = [name for name in inspect.signature(Experiment).parameters if name != "systems"]
     for name in content:
@@ -104,21 +105,6 @@ def _files(content: dict[str, Any], file: Path) -> dict[str, Any]:
             )
         files[name] = str(file.parent / value)
     return files
-
-
-def _load(file: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        with file.open("rb") as stream:
-            return tomllib.load(stream)
-    except OSError as error:
-        raise InputError(f"cannot read '{file}': {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        place = re.search(r" \(at line (\d+), column \d+\)", str(error))
-        where = f"{file}:{place[1]}" if place else str(file)
-        reason = str(error).replace(place[0], "") if place else str(error)
-        raise InputError(f"invalid TOML: {reason}", where=where) from None
 
 
 def _system(name: str, table: Any, depth: int | None, file: Path) -> Any:

@@ -12,7 +12,7 @@ def with_text_ids(qrels: Qrels) -> Qrels:
     """Judgments whose ids are texts, as the ids of documents and queries are: 1 and "1" would not match."""
     if qrels.source.kind == "file" or not _has_numbers(qrels):
         return qrels
-    return Qrels(qrels_rows(qrels), name=qrels.name)
+    return Qrels(qrels_rows(qrels), name=qrels.name).judged_by(qrels.source.judge)
 
 
 def qrels_rows(qrels: Qrels) -> list[dict[str, Any]]:

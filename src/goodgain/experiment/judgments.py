@@ -37,7 +37,8 @@ class Judgments:
             return self
         rows = [row for row in qrels_rows(self.qrels) if row["query"] in queries]
         spans = tuple(row for row in self.spans if row["query"] in queries)
-        return replace(self, qrels=Qrels(rows, name=self.qrels.name), spans=spans)
+        qrels = Qrels(rows, name=self.qrels.name).judged_by(self.qrels.source.judge)
+        return replace(self, qrels=qrels, spans=spans)
 
     def documents(self) -> dict[str, set[str]]:
         """The judged ids of each query."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 QRELS, QUERIES, DOCUMENTS = "qrels.jsonl", "queries.jsonl", "documents.jsonl"
 SPANS = "spans.jsonl"
+JUDGED_BY = "judged_by.json"  # whose labels the judgments are, and the passport; null for people's
 RANKS = 20  # documents stored per query
 CHARACTERS = 300  # stored per document
 
@@ -47,6 +48,7 @@ def snapshot_files(
     return {
         **({SPANS: render("jsonl", columns, judged)} if spans else {}),
         QRELS: _qrels_text(qrels),
+        JUDGED_BY: json.dumps(qrels.source.judge, indent=1) + "\n",
         QUERIES: render("jsonl", ["id", "text"], list(queries.items())),
         DOCUMENTS: render("jsonl", ["id", "text"], beginnings),
     }
@@ -86,7 +88,9 @@ def load_judgments(folder: Path, by: str) -> Judgments | None:
     if spans.exists():
         lines = spans.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
         rows = [json.loads(line) for line in lines if line]
-    return Judgments(by, Qrels(str(path)), tuple(rows))
+    judge = folder / JUDGED_BY
+    facts = json.loads(judge.read_text(encoding="utf-8")) if judge.exists() else None
+    return Judgments(by, Qrels(str(path)).judged_by(facts), tuple(rows))
 
 
 def load_texts(folder: Path, name: str) -> dict[str, Any]:

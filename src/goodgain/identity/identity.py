@@ -201,24 +201,20 @@ def _json(results: list[Any]) -> bytes:
 def _read_rules(path: Any) -> tuple[str, dict[str, Any]]:
     """The name and the tables of a TOML file."""
     import os
-    import tomllib
 
-    from goodgain.io.compression import open_decompressed
-    from goodgain.io.files import file_not_found
+    from goodgain.io.whole import read_toml
 
     name = os.fspath(path)
-    try:
-        with open_decompressed(name) as file:
-            table = tomllib.load(file)
-    except FileNotFoundError:
-        raise file_not_found(name) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"invalid TOML: {error}", where=name) from None
+    table = read_toml(name, "[[profile]] and [[alias]] tables")
     known = ("profile", *TABLES)
     for unknown in sorted(set(table) - set(known)):
         raise InputError(
             f"unknown table '{unknown}'", where=name, hint=f"one of: {', '.join(known)}"
         )
     if not any(isinstance(table.get(kind), list | dict) for kind in known):
-        raise InputError("the file has no [[profile]] or [[alias]] table", where=name)
+        raise InputError(
+            "the file has no [[profile]] or [[alias]] table",
+            where=name,
+            hint="see docs/identity.md",
+        )
     return name, table

@@ -24,12 +24,13 @@ _LEFT_BEHIND = re.compile(r"\.(?P<pid>\d+)\.goodgain$")
 
 def write_texts(texts: Mapping[str, str | Iterable[str]]) -> None:
     """Write UTF-8 files, all or none of them; a text may come in pieces."""
-    write_files({path: _encode(text) for path, text in texts.items()})
+    write_files({path: encoded(text) for path, text in texts.items()})
 
 
-def _encode(text: str | Iterable[str]) -> Iterator[bytes]:
+def encoded(text: str | Iterable[str | bytes]) -> Iterator[bytes]:
+    """The bytes of a text, or of pieces of it."""
     for piece in (text,) if isinstance(text, str) else text:
-        yield piece.encode("utf-8", "surrogateescape")
+        yield piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else piece
 
 
 def write_files(files: Mapping[str, bytes | Iterable[bytes]]) -> None:

@@ -62,6 +62,9 @@ _CONVERSATION = Role(
 _DOCUMENT = Role("document id", (("doc", "document", *_DOCUMENT_IDS, *_PASSAGE_IDS),))
 _SCORE = Role("score", (("score", "similarity", "sim"),))
 _RANK = Role("rank", (("rank",),), required=False)  # only where there is no score
+_RUN = Role(
+    "name of the run", _ordered("run", "system", "run_id", "runid", "system_id"), required=False
+)
 _GAINS = ("gain", "relevance", "rel", "label", "grade", "judgment", "judgement")
 _TEXT = Role(
     "text of a document",
@@ -79,7 +82,7 @@ BACKGROUND = {  # what a judge may be shown about a query
 
 TABLES: dict[str, Layout] = {
     "run": Layout(
-        {"query": _QUERY, "doc": _DOCUMENT, "value": _SCORE, "rank": _RANK},
+        {"query": _QUERY, "doc": _DOCUMENT, "value": _SCORE, "rank": _RANK, "run": _RUN},
         "columns={'query': ..., 'doc': ..., 'score': ...} (--columns query=...,doc=...)",
     ),
     "qrels": Layout(
@@ -118,6 +121,7 @@ TABLES: dict[str, Layout] = {
                     "context",
                 ),
             ),
+            "run": _RUN,
         },
         "columns={'query': ..., 'results': ...} (--columns query=...,results=...)",
     ),
@@ -453,11 +457,21 @@ def has_column(names: Sequence[str], table: str, role: str) -> bool:
     return role in roles and bool(_matches(names, roles[role].names))
 
 
+def run_column(names: Sequence[str], table: str) -> str | None:
+    """The column that names the run of a row, if there is one."""
+    matches = _matches(names, TABLES[table].roles["run"].names)
+    return matches[0] if matches else None
+
+
 def core_columns(roles: Mapping[str, str]) -> tuple[dict[str, str], bool]:
-    """The columns as the core names them, and whether the values of the run are ranks."""
-    if "rank" not in roles:
-        return dict(roles), False
-    return {"value" if role == "rank" else role: name for role, name in roles.items()}, True
+    """The columns as the core names them, and whether the values of the run are ranks.
+
+    The column that names runs is not among them: whoever reads one run of several adds it.
+    """
+    names = {
+        "value" if role == "rank" else role: name for role, name in roles.items() if role != "run"
+    }
+    return names, "rank" in roles
 
 
 def score_names() -> list[str]:
@@ -474,7 +488,7 @@ def column_not_found(column: str, names: Iterable[str], where: str = "") -> Inpu
 
 def columns_of(table: TableKind, chosen: Mapping[str, str] | None) -> dict[str, str]:
     """Of columns chosen for judgments and runs at once, those of one of them."""
-    others = {"gain", "target", "aspect"} if table == "run" else {"score", "rank", "results"}
+    others = {"gain", "target", "aspect"} if table == "run" else {"score", "rank", "results", "run"}
     return {role: column for role, column in (chosen or {}).items() if role not in others}
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io import naming
 from goodgain.io.columns import kinds_of_header
-from goodgain.io.files import is_stream, is_text, read_head, read_json
+from goodgain.io.files import EMPTY, is_stream, is_text, read_head, read_json
 from goodgain.io.result_lists import is_query_row, rank_lists
 from goodgain.io.rows import Rows, has_scores, rows_of
-from goodgain.io.sources import Source, resolve
+from goodgain.io.sources import Source, resolve, run_names
 from goodgain.io.writers import WRITERS
 
 if TYPE_CHECKING:
@@ -87,9 +87,14 @@ def converted_bytes(
     """The bytes of the new file, and a summary of them."""
     table = _table_kind(source, kind)
     resolved = resolve(source, table, columns)
+    if table == "run" and len(names := run_names(resolved)) > 1:
+        raise UsageError(
+            f"the table holds {len(names):,} runs, such as '{names[0]}' and '{names[1]}'",
+            hint="a file of the new format would mix them: write each to a file of its own first",
+        )
     rows = _without_iterations(rows_of(resolved, table), form)
     if not rows:
-        raise InputError("there are no rows to convert", where=resolved.name)
+        raise InputError("there are no rows to convert", where=resolved.name, hint=EMPTY)
     losses = _losses(rows, table, form, resolved)
     name = name or (_run_tag(resolved) if table == "run" else None) or "goodgain"
     data = WRITERS[form](rows, table, name, resolved.name)
@@ -141,11 +146,14 @@ def table_kinds(source: Any) -> set[TableKind]:
 def _kinds(source: Any) -> set[TableKind]:
     if isinstance(source, str) and is_text(source):
         return _kinds_of_line(_first_line(source))
+    name = None
     if isinstance(source, str) and naming.format_of(source) == "json":
-        source = read_json(source)
+        name, source = naming.display_name(source), read_json(source)
+        if not isinstance(source, list | dict):  # a text in it is no path
+            return set()
     if isinstance(source, list) and source and is_query_row(source[0]):
         return {"run"}
-    resolved = resolve(source, "qrels")
+    resolved = resolve(source, "qrels", name=name)
     if resolved.kind == "dict":
         if resolved.value and all(isinstance(docs, list) for docs in resolved.value.values()):
             return {"run"} if _are_results(resolved.value) else set()
@@ -176,7 +184,7 @@ def _kinds_of_line(line: str) -> set[TableKind]:
         try:
             row = json.loads(line)
             return {"run"} if is_query_row(row) else kinds_of_header(list(row))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return set()
     for delimiter in ("\t", ","):
         if kinds := kinds_of_header([f.strip('"') for f in line.split(delimiter)]):

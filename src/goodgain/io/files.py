@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from contextlib import contextmanager
 
-from goodgain.errors import InputError, MissingExtraError
+from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
-from goodgain.io.naming import STDIN, compression_of, display_name, format_of
+from goodgain.io.descriptors import READ_FLAGS, read_at
+from goodgain.io.naming import (
+    STDIN,
+    compression_of,
+    display_name,
+    format_of,
+    is_place,
+)
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 HEAD = 1 << 16
 _CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
+EMPTY = "was it written completely?"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
 
@@ -34,18 +43,56 @@ class TextFile:
     name: str
     format: dict[str, Any]
     by_rank: bool = False  # a run without scores
+    run: str | int | None = None  # the column that names the run of a line
+    starts: tuple[tuple[int, str], ...] = ()  # of several files: the first line of each
+
+    def of_run(self, only: str | None) -> dict[str, Any]:
+        """The format for the lines of one run, or of all if there is no other."""
+        return self.format if only is None else {**self.format, "run": self.run, "only": only}
+
+    @contextmanager
+    def places(self) -> Iterator[None]:
+        """Turn a line of all files together into a line of one of them."""
+        from goodgain._core import CoreError
+
+        try:
+            yield
+        except CoreError as error:
+            kind, message, where, hint = error.args
+            file, _, line = where.rpartition(":")
+            if file != self.name or not self.starts or not line.isdecimal():
+                raise
+            first, name = max(start for start in self.starts if start[0] <= int(line))
+            raise CoreError(kind, message, f"{name}:{int(line) - first + 1}", hint) from None
 
 
 def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> TextFile:
     """Open a text file (`-` for standard input), decompressed, and detect the format of its lines."""
-    fd = plain_descriptor(path)
+    form = format_of(path)
+    starts: tuple[tuple[int, str], ...] = ()
+    if is_place(path):
+        from goodgain.io.text_files import joined_files
+
+        fd, form, starts = joined_files(path)
+    else:
+        fd = plain_descriptor(path)
     try:
-        head = os.pread(fd, HEAD, 0)
-        form = line_format(path, head, table, columns)
-        return TextFile(fd, display_name(path), form, form.pop("by_rank", False))
+        head = read_at(fd, HEAD, 0)
+        lines, run = _format_of_lines(path, head, table, columns, form)
+        by_rank = lines.pop("by_rank", False)
+        return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, starts=starts)
     except BaseException:
         os.close(fd)
         raise
+
+
+def has_runs(path: str, columns: Mapping[str, str] | None) -> bool:
+    """Whether a column of a run names the run of each line, by the first of them."""
+    from goodgain.io.span_tables import format_at
+
+    form = format_at(path)
+    head = read_head(path).encode("utf-8", "surrogateescape")
+    return _format_of_lines(path, head, "run", columns, form)[1] is not None
 
 
 def read_head(path: str) -> str:
@@ -53,17 +100,25 @@ def read_head(path: str) -> str:
     if is_stream(path):
         fd = plain_descriptor(path)
         try:
-            head = os.pread(fd, HEAD, 0)
+            head = read_at(fd, HEAD, 0)
         finally:
             os.close(fd)
         return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    with _read_errors(path), open_decompressed(path) as stream:
+    if is_place(path):
+        from goodgain.io.text_files import first_bytes
+
+        return first_bytes(path, HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    with read_errors(path), open_decompressed(path) as stream:
         return stream.read(HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def is_text(path: str) -> bool:
     """Whether a file is read line by line: not JSON, Parquet or Arrow by its suffix."""
-    return path == STDIN or format_of(path) not in ("json", "parquet", "arrow")
+    if path == STDIN:
+        return True
+    from goodgain.io.span_tables import format_at
+
+    return format_at(path) not in ("json", "parquet", "arrow")
 
 
 def file_not_found(path: str) -> InputError:
@@ -77,15 +132,23 @@ def plain_descriptor(path: str) -> int:
     Compressed files, standard input and pipes go through an unnamed temporary file: they can then be read
     in parallel and more than once, and the memory needed stays small.
     """
-    with _read_errors(path):
+    with read_errors(path):
         if is_stream(path):
             return _stream_descriptor(path)
-        if os.path.isdir(path):
-            raise IsADirectoryError
+        if is_place(path):
+            from goodgain.io.text_files import joined_files
+
+            return joined_files(path)[0]
         if compression_of(path) is None:
-            return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, READ_FLAGS)
+            try:
+                read_at(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+            except BaseException:
+                os.close(fd)
+                raise
+            return fd
         with open_decompressed(path) as stream:
-            return _spool(stream)
+            return spool(stream)
 
 
 def decompressed(data: bytes | IO[bytes], path: str, size: int = -1) -> bytes:
@@ -93,24 +156,23 @@ def decompressed(data: bytes | IO[bytes], path: str, size: int = -1) -> bytes:
     import io
 
     source = io.BytesIO(data) if isinstance(data, bytes) else data
-    with _read_errors(path):
+    with read_errors(path):
         return open_decompressed(path, source).read(size)
 
 
 @contextmanager
-def _read_errors(path: str) -> Iterator[None]:
+def read_errors(path: str) -> Iterator[None]:
     """Turn what opening and decompressing a file may raise into an error that names the file."""
     try:
         yield
-    except FileNotFoundError:
-        raise file_not_found(path) from None
-    except IsADirectoryError:
-        raise InputError(f"'{path}' is a directory, not a file") from None
-    except PermissionError:
-        raise InputError(f"permission denied: '{path}'") from None
+    except InputError:
+        raise
+    except MemoryError:
+        raise out_of_memory() from None
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise InputError(f"cannot read '{path}': {error.strerror}") from None
+        is_system = isinstance(error, OSError) and error.errno is not None
+        if isinstance(error, OSError) and (is_system or isinstance(error, IsADirectoryError)):
+            raise os_error(error, path) from None
         damaged = isinstance(error, EOFError | OSError | ValueError)
         if not damaged and type(error).__name__ not in _CODEC_ERRORS:
             raise
@@ -119,6 +181,19 @@ def _read_errors(path: str) -> Iterator[None]:
             where=display_name(path),
             hint="it is damaged, incomplete, or not in the format of its suffix",
         ) from None
+
+
+def os_error(error: OSError, path: str) -> InputError:
+    """The error for a file that the system does not let us read."""
+    if isinstance(error, FileNotFoundError):
+        return file_not_found(path)
+    if isinstance(error, IsADirectoryError):
+        return InputError(f"'{path}' is a directory, not a file", hint="name a file in it")
+    if isinstance(error, PermissionError):
+        return InputError(f"permission denied: '{path}'", hint="check who may read the file")
+    return InputError(
+        f"cannot read '{path}': {error.strerror or error}", hint="check the path and what is there"
+    )
 
 
 def is_stream(path: str) -> bool:
@@ -142,22 +217,43 @@ def _stream_descriptor(path: str) -> int:
         if before is not None:
             os.close(before[1])
         if path == STDIN:
-            spooled = _spool(sys.stdin.buffer)
+            spooled = spool(sys.stdin.buffer)
         else:
             with open(path, "rb") as stream:
-                spooled = _spool(stream)
+                spooled = spool(stream)
         _streams[path] = stands_for, spooled
     return os.dup(_streams[path][1])
 
 
-def _spool(stream: IO[bytes]) -> int:
+def spool(*streams: IO[bytes]) -> int:
+    """A descriptor of an unnamed temporary file with the bytes of all streams."""
     import tempfile
 
-    with tempfile.TemporaryFile(prefix="goodgain-") as file:
-        while block := stream.read(_BLOCK):
-            file.write(block)
-        file.flush()
+    with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
+        for stream in streams:
+            while block := stream.read(_BLOCK):
+                while block:
+                    block = block[file.write(block) :]
         return os.dup(file.fileno())
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def temporary_errors() -> Iterator[None]:
+    """Name the temporary folder if it is full: what is being read is not damaged."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        from tempfile import gettempdir
+
+        raise InputError(
+            f"no space left in the temporary folder '{gettempdir()}': {error.strerror}",
+            hint="set TMPDIR to a folder with more space",
+        ) from None
 
 
 def line_format(
@@ -168,20 +264,33 @@ def line_format(
     form: str | None = None,
 ) -> dict[str, Any]:
     """The core's format of the lines of a text file, from its first bytes and its name, or `form`."""
+    return _format_of_lines(path, head, table, columns, form or format_of(path))[0]
+
+
+def _format_of_lines(
+    path: str,
+    head: bytes,
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    form: str | None,
+) -> tuple[dict[str, Any], str | int | None]:
+    """The same, and the column that names the run of a line."""
     where = display_name(path)
-    form = form or format_of(path)
     mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     first = head[mark:].split(b"\n", 1)[0]
-    if form == "jsonl" or (form is None and first[:1] == b"{"):
-        return {"skip": mark, **_json_format(first, table, where, columns)}
+    if form in ("jsonl", "json") or (form is None and first[:1] == b"{"):
+        lines, key = _json_format(first, table, where, columns)
+        return {"skip": mark, **lines}, key
     text = first.decode("utf-8", "replace").rstrip("\r")
     for delimiter in () if b"\0" in head else (",", "\t"):  # the core reports binary files
         names = _fields(text, delimiter)
         by_suffix = form == ("csv" if delimiter == "," else "tsv")
         if (by_suffix and (delimiter == "," or columns)) or looks_like_header(names, table):
             if not first:
-                raise InputError("the file is empty", where=where)
-            roles, by_rank = core_columns(find_columns(names, table, f"{where}:1", columns))
+                raise InputError("the file is empty", where=where, hint=EMPTY)
+            names_by_role = find_columns(names, table, f"{where}:1", columns)
+            roles, by_rank = core_columns(names_by_role)
+            run = names.index(names_by_role["run"]) if "run" in names_by_role else None
             return {
                 "by_rank": by_rank,
                 "kind": "delimited",
@@ -190,12 +299,12 @@ def line_format(
                 "columns": len(names),
                 "skip": mark + len(first) + 1,
                 **{role: names.index(name) for role, name in roles.items()},
-            }
+            }, run
     if table == "run" and _is_marco(head[mark:]):
         places = {"query": 0, "doc": 1, "value": 2, "columns": 3}
         return {"kind": "delimited", "delimiter": "\t", "quotes": False, "skip": mark, "by_rank": True,
-                **places}  # fmt: skip
-    return {"kind": "trec", "skip": mark, **_trec_columns(where, table, columns)}
+                **places}, None  # fmt: skip
+    return {"kind": "trec", "skip": mark, **_trec_columns(where, table, columns)}, None
 
 
 def _trec_columns(
@@ -241,32 +350,37 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 def _json_format(
     first: bytes, table: TableKind, where: str, columns: Mapping[str, str] | None
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], str | None]:
     import json
 
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
         if not first.strip():
-            raise InputError("the file is empty or starts with an empty line", where=f"{where}:1")
+            raise InputError(
+                "the file is empty or starts with an empty line", where=f"{where}:1", hint=EMPTY
+            )
         raise InputError(
             "the first line is not a JSON object",
             where=f"{where}:1",
             hint='expected one object per line, for example {"query": "q1", "doc": "d1", '
             + ('"score": 1.5}' if table == "run" else '"gain": 2}'),
         )
-    roles, by_rank = core_columns(find_columns(row, table, f"{where}:1", columns))
+    names = find_columns(row, table, f"{where}:1", columns)
+    roles, by_rank = core_columns(names)
     refused = {"refused": score_names()} if by_rank and "rank" not in (columns or {}) else {}
-    return {"kind": "json", "by_rank": by_rank, **roles, **refused}
+    return {"kind": "json", "by_rank": by_rank, **roles, **refused}, names.get("run")
 
 
 def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None:
     """The objects of a file of JSON lines if they hold the results of a query each, by the first line."""
-    if format_of(path) not in ("jsonl", None):
-        return None
     from goodgain.io.result_lists import is_query_row
+    from goodgain.io.span_tables import format_at
+
+    if format_at(path) not in ("jsonl", "json", None):
+        return None
 
     head = read_head(path)
     if not head.lstrip().startswith("{"):
@@ -277,7 +391,7 @@ def query_rows(path: str, columns: Mapping[str, str] | None) -> list[Any] | None
         first, _ = json.JSONDecoder().raw_decode(head.lstrip())
         if not is_query_row(first, columns):
             return None
-    except ValueError:  # a long line, or none of JSON
+    except (ValueError, RecursionError):  # a long line, or none of JSON
         if "[" not in head or "\n" in head:
             return None
     rows = []
@@ -319,49 +433,31 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
     except InputError as error:
         raise InputError(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8 text", where=where) from None
+        raise InputError(
+            "the file is not UTF-8 text", where=where, hint="save it as UTF-8; is it a text file?"
+        ) from None
     except RecursionError:
-        raise InputError("the JSON is nested too deeply", where=where) from None
+        raise InputError(
+            "the JSON is nested too deeply", where=where, hint="goodgain reads a few levels only"
+        ) from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         reason = getattr(error, "msg", str(error))
-        raise InputError(f"invalid JSON: {reason}", where=f"{where}:{line}") from None
+        if reason.startswith("Exceeds the limit"):
+            reason = "a number has too many digits"
+        raise InputError(
+            f"invalid JSON: {reason}",
+            where=f"{where}:{line}",
+            hint="is the file complete, and JSON?",
+        ) from None
 
 
 def open_arrow(path: str) -> Any:
-    """A Parquet or Arrow file as an object that streams Arrow data."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError.for_package(
-            "pyarrow", "arrow", f"reading the file '{path}'"
-        ) from None
-    if not os.path.exists(path):
-        raise file_not_found(path)
-    form = format_of(path)
-    try:
-        if form == "parquet":
-            import pyarrow.parquet as pq
+    """Parquet or Arrow files as an object that streams Arrow data."""
+    from goodgain.io.arrow_files import ArrowFiles
+    from goodgain.io.locations import files_of
 
-            return pq.read_table(path)
-        import pyarrow.ipc as ipc
-
-        fd = plain_descriptor(path)
-        with os.fdopen(fd, "rb") as file:
-            file.seek(0)
-            data = pa.py_buffer(file.read())
-        try:
-            table = ipc.open_file(data).read_all()
-        except pa.ArrowInvalid:
-            table = ipc.open_stream(data).read_all()
-        table.validate(full=True)  # a damaged file must not be read outside its buffers
-        return table
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"invalid {'Parquet' if form == 'parquet' else 'Arrow'} file",
-            where=path,
-            hint=str(error).splitlines()[0].split(". ")[0],
-        ) from None
+    return ArrowFiles(files_of(path))
 
 
 def is_store(path: str) -> bool:

@@ -34,6 +34,22 @@ def display_name(path: str) -> str:
     return "<stdin>" if path == STDIN else path
 
 
+def is_url(path: str) -> bool:
+    """Whether a path leads to an object store or another file system."""
+    scheme, separator, _ = path.partition("://")
+    return bool(separator) and scheme.isalnum() and scheme not in ("postgresql", "postgres")
+
+
+def is_glob(path: str) -> bool:
+    """Whether a local path has wildcards and no file has that name."""
+    return any(c in path for c in "*?[") and not os.path.exists(path)
+
+
+def is_place(path: str) -> bool:
+    """Whether there may be more than one file behind a path: a folder, a glob, or a URL."""
+    return is_url(path) or os.path.isdir(path) or is_glob(path)
+
+
 def system_name(path: str | os.PathLike[str]) -> str:
     """The name of the system whose output a file holds.
 

@@ -58,6 +58,17 @@ def rank_list(results: Sequence[Any], name: str) -> tuple[list[Any], Ranking]:
     return reader.read(None, list(results)), reader.ranking
 
 
+def read_results(
+    queries: Sequence[Any], lists: Sequence[Any], columns: Mapping[str, str] | None, name: str
+) -> tuple[list[tuple[Any, Any]], Ranking]:
+    """The (id, value) pairs of all lists of results, and what ranks them; without scores the place does."""
+    reader = _ResultReader(columns or {}, name)
+    read = [reader.read(query, docs) for query, docs in zip(queries, lists, strict=True)]
+    if reader.ranking == "order":
+        return [(doc, place) for docs in read for place, doc in enumerate(docs, 1)], "order"
+    return [pair for pairs in read for pair in pairs], reader.ranking
+
+
 def has_fields(item: Any) -> bool:
     """Whether a result is a dictionary, an object with an id, or one of them with its score."""
     return not is_id(item) and not is_list(item) and _fields(item) is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goodgain.errors import InputError, core_errors
@@ -55,8 +57,8 @@ class Rows(NamedTuple):
         return self._replace(aspect=[None] * len(self.aspect))
 
 
-def rows_of(source: Source, table: TableKind) -> Rows:
-    """The rows in the order of the source."""
+def rows_of(source: Source, table: TableKind, only: str | None = None) -> Rows:
+    """The rows in the order of the source; `only` those of one run, where a column names runs."""
     from goodgain import _core
 
     with core_errors():
@@ -64,7 +66,9 @@ def rows_of(source: Source, table: TableKind) -> Rows:
             from goodgain.io.files import open_lines
 
             file = open_lines(source.value, table, source.columns)
-            rows = Rows(*_core.file_rows(file.fd, file.name, file.format, table == "run"))
+            with file.places():
+                form = file.of_run(only)
+                rows = Rows(*_core.file_rows(file.fd, file.name, form, table == "run"))
             return _scored(rows, source.name) if file.by_rank else rows
         if source.kind == "arrow":
             arrow = source.value
@@ -72,9 +76,13 @@ def rows_of(source: Source, table: TableKind) -> Rows:
                 arrow = _core.ArrowTable.of(source.value, source.name)
             roles = find_columns(arrow.columns(), table, source.name, source.columns)
             columns, by_rank = core_columns(roles)
+            if only is not None:
+                columns |= {"run": roles["run"], "only": only}
             rows = Rows(*arrow.rows(columns, table == "run"))
             return _scored(rows, source.name) if by_rank else rows
     listed = list(dict_rows(source.value, source.name)) if source.kind == "dict" else source.value
+    for number, row in enumerate(listed, 1):
+        _check_row(row, f"{source.name} row {number}")
     rows = Rows(
         [str(row[0]) for row in listed],
         [str(row[1]) for row in listed],
@@ -107,6 +115,12 @@ def dict_rows(table: dict[Any, Any], name: str = "run") -> Iterator[tuple[Any, A
     """(query, document, value) of a dictionary, with ids of their own type; a list of ids is ranked."""
     first: tuple[Any, bool] | None = None  # a query, and whether its documents have scores
     for query, docs in table.items():
+        if not isinstance(docs, Iterable) or isinstance(docs, str | bytes):
+            raise InputError(
+                f"cannot read the documents of query {query!r:.80} from {docs!r:.80}",
+                where=name,
+                hint="expected {query: {document: number}}",
+            )
         for number, item in enumerate(docs.items() if isinstance(docs, dict) else docs, 1):
             scored = not is_id(item)
             first = first or (query, scored)
@@ -120,6 +134,26 @@ def dict_rows(table: dict[Any, Any], name: str = "run") -> Iterator[tuple[Any, A
             if scored and len(item) != 2:
                 raise InputError(f"expected a (document, score) pair, got {item!r:.80}", where=name)
             yield (query, *item) if scored else (query, item, -float(number))
+
+
+def _check_row(row: Any, where: str) -> None:
+    """Refuse what the core refuses: a row that is too short, and a value that is not a finite number."""
+    if len(row) < 3:
+        raise InputError(
+            f"the row {row!r:.80} has {len(row)} fields",
+            where=where,
+            hint="expected (query, document, number)",
+        )
+    try:
+        if isfinite(float(row[2])):
+            return
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(
+        f"the value {row[2]!r:.80} is not a finite number",
+        where=where,
+        hint="remove the row, or correct it",
+    )
 
 
 def _scored(rows: Rows, name: str) -> Rows:

@@ -6,11 +6,21 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from goodgain.errors import InputError
-from goodgain.io.columns import core_columns, find_columns, score_names
-from goodgain.io.files import file_not_found, is_stream, open_arrow, query_rows, read_json
-from goodgain.io.naming import STDIN, display_name, format_of
+from goodgain.errors import InputError, core_errors
+from goodgain.io.columns import core_columns, find_columns, run_column, score_names
+from goodgain.io.files import (
+    file_not_found,
+    has_runs,
+    is_stream,
+    open_arrow,
+    open_lines,
+    query_rows,
+    read_head,
+    read_json,
+)
+from goodgain.io.naming import STDIN, display_name, format_of, is_place, is_url
 from goodgain.io.result_lists import is_query_row, rank_lists, rows_to_lists
+from goodgain.io.span_tables import names_of
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
 class Source:
     """Where a table comes from; it is read when it is used."""
 
-    kind: Literal["file", "dict", "rows", "arrow"]
+    kind: Literal["file", "dict", "rows", "arrow", "runs"]  # "runs": {name: source}
     value: Any
     name: str
     columns: Mapping[str, str] | None = None
@@ -33,22 +43,26 @@ class Source:
     # What ranks the documents of a run, where reading it does not tell.
     ranking: Ranking = "score"
     judge: Mapping[str, Any] | None = None  # whose labels these are, if a model gave them
+    facts: Mapping[str, Any] | None = None  # size and version of what is not one file
+    without_results: tuple[tuple[str | None, str], ...] = ()  # (run, query) of Arrow data
 
     def provenance(self, hashed: bool = True) -> dict[str, Any]:
         """What a saved result records about this input; the hash is of the bytes on disk."""
+        judge = {"judge": dict(self.judge)} if self.judge else {}
         if self.stat is None:
-            judge = {"judge": dict(self.judge)} if self.judge else {}
-            return {"name": self.name, "kind": self.kind, **judge}
-        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0]}
-        if hashed and stat_of(self.name) == self.stat:  # else the file has changed since
-            facts["sha256"] = sha256_of(self.name)
+            return {"name": self.name, "kind": self.kind, **(self.facts or {}), **judge}
+        facts: dict[str, Any] = {"name": self.name, "kind": "file", "bytes": self.stat[0], **judge}
+        unchanged = hashed and not is_url(self.name) and stat_of(self.name) == self.stat
+        if unchanged and (digest := sha256_of(self.name)):
+            facts["sha256"] = digest
         return facts
 
     def require_unchanged(self) -> None:
         """Raise an error unless the source can be read again and is unchanged."""
         if self.kind == "file" and self.stat is None:
             raise InputError("standard input can only be read once", where=self.name)
-        if self.kind == "file" and stat_of(self.name) != self.stat:
+        is_read_later = self.kind == "file" or hasattr(self.value, "read_judged")
+        if is_read_later and stat_of(self.name) != self.stat:
             raise InputError(
                 "the file is missing or has changed since it was read", where=self.name
             )
@@ -63,7 +77,7 @@ def resolve(
     if isinstance(value, Mapping):
         return _dictionary(value, table, columns, name or table)
     if hasattr(value, "__arrow_c_stream__"):
-        return Source("arrow", value, name or table, columns)
+        return _arrow(value, table, columns, name or table)
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return _listed(value, table, columns, name or table)
     raise InputError(
@@ -75,6 +89,8 @@ def resolve(
 def _file(
     path: str, table: TableKind, columns: Mapping[str, str] | None, name: str | None
 ) -> Source:
+    if is_place(path):
+        return _place(path, table, columns, name)
     stat = None if is_stream(path) else stat_of(path)
     if stat is None and not is_stream(path):
         raise file_not_found(path)
@@ -82,16 +98,84 @@ def _file(
         _claim_stdin(table)
     where = display_name(path)
     match format_of(path):
-        case "json":
+        case "json" if not _has_json_lines(path):
             content = read_json(path)
             if isinstance(content, dict):
                 return _dictionary(content, table, columns, where, stat)
             return _listed(content, table, columns, where, stat)
         case "parquet" | "arrow":
-            return Source("arrow", open_arrow(path), where, columns, stat)
+            return _arrow(open_arrow(path), table, columns, where, stat)
+    return _lines(path, table, columns, stat)
+
+
+def _lines(
+    path: str,
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    stat: tuple[int, int] | None,
+) -> Source:
+    where = display_name(path)
     if table == "run" and (rows := query_rows(path, columns)) is not None:
-        return _dictionary(rows_to_lists(rows, columns, where), table, columns, where, stat)
+        return _listed(rows, table, columns, where, stat)
     return Source("file", path, where, columns, stat)
+
+
+def _place(
+    path: str, table: TableKind, columns: Mapping[str, str] | None, name: str | None
+) -> Source:
+    """One table in the files of a folder, of a glob, or behind a URL."""
+    from goodgain.io.locations import files_of
+
+    files = files_of(path)
+    only = files.files[0].name
+    if len(files.files) == 1 and not is_place(only) and not files.files[0].keys:
+        return _file(only, table, columns, name)
+    form = format_of(only)
+    if form in ("parquet", "arrow"):
+        return _arrow(open_arrow(path), table, columns, path, files.stat)
+    if form == "json" and not _has_json_lines(path):
+        if len(files.files) > 1:
+            raise InputError(
+                f"the files of '{path}' are not JSON lines",
+                hint="convert them to .jsonl or Parquet",
+            )
+        content = read_json(path)
+        as_table = _dictionary if isinstance(content, dict) else _listed
+        return as_table(content, table, columns, path, files.stat)
+    return _lines(path, table, columns, files.stat)
+
+
+def _has_json_lines(path: str) -> bool:
+    """Whether a `.json` file has an object per line, as BigQuery and Spark write it, not one document."""
+    head = read_head(path).lstrip()
+    if not head.startswith("{"):
+        return False
+    import json
+
+    try:
+        first, end = json.JSONDecoder().raw_decode(head)
+    except ValueError:
+        return False
+    row = not any(isinstance(value, dict | list) for value in first.values())
+    return head[end:].lstrip().startswith("{") or (row and bool(first))
+
+
+def _arrow(
+    value: Any,
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    name: str,
+    stat: tuple[int, int] | None = None,
+) -> Source:
+    """Arrow data; in a run the results of a query may be a list."""
+    if table == "run":
+        from goodgain.io.result_columns import flat_rows, has_result_lists
+
+        if has_result_lists(names_of(value), columns):
+            flat = flat_rows(value, columns, name)
+            if flat is not None:
+                return Source("arrow", flat[0], name, None, stat, without_results=tuple(flat[1]))
+    return Source("arrow", value, name, columns, stat)
 
 
 _read_as: list[tuple[Any, TableKind]] = []  # standard input, and what was read from it
@@ -129,7 +213,30 @@ def _listed(
     stat: tuple[int, int] | None = None,
 ) -> Source:
     """Rows, or in a run rows that each hold a query and the list of its results."""
+    if not isinstance(content, Iterable) or isinstance(content, str | bytes):
+        raise InputError(
+            f"cannot read {'a run' if table == 'run' else 'judgments'} from {content!r:.80}",
+            where=name,
+            hint="expected {query: {document: number}} or a list of rows",
+        )
     listed = list(content)
+    if table == "run" and listed and isinstance(listed[0], Mapping):
+        layout = "result lists" if is_query_row(listed[0], columns) else "run"
+        groups = _by_run(listed, layout, columns, name)
+        if groups:
+            runs = {run: _of_rows(rows, table, columns, name, stat) for run, rows in groups.items()}
+            return Source("runs", runs, name, None, stat)
+    return _of_rows(listed, table, columns, name, stat)
+
+
+def _of_rows(
+    listed: list[Any],
+    table: TableKind,
+    columns: Mapping[str, str] | None,
+    name: str,
+    stat: tuple[int, int] | None,
+) -> Source:
+    """The rows of one run, or of judgments."""
     if table == "run" and listed and is_query_row(listed[0], columns):
         return _dictionary(rows_to_lists(listed, columns, name), table, columns, name, stat)
     ranking: Ranking = "score"
@@ -145,6 +252,23 @@ def _listed(
     if table == "run" and listed and len(listed[0]) == 2:
         listed, ranking = _by_order(listed, name), "order"
     return Source("rows", listed, name, None, stat, ranking)
+
+
+def _by_run(
+    rows: list[Any], layout: str, columns: Mapping[str, str] | None, name: str
+) -> dict[str, list[Any]]:
+    """The rows of each run; empty if no column names runs."""
+    chosen = {"run": columns["run"]} if columns and "run" in columns else None
+    run = (chosen or {}).get("run") or run_column(list(map(str, rows[0])), layout)
+    if run is None:
+        return {}
+    groups: dict[str, list[Any]] = {}
+    for number, row in enumerate(rows, 1):
+        value = row.get(run) if isinstance(row, Mapping) else None
+        if value is None:
+            raise InputError(f"the row has no {run}", where=f"{name} row {number}")
+        groups.setdefault(str(value), []).append(row)
+    return groups
 
 
 def _named_rows(
@@ -191,7 +315,14 @@ def _has(row: Any, keys: Sequence[str | None]) -> bool:
 
 
 def stat_of(path: str) -> tuple[int, int] | None:
-    """Size and modification time of a file; None if it does not exist."""
+    """Size and modification time of a file, or of all files of a folder; None if it does not exist."""
+    if is_place(path):
+        from goodgain.io.locations import files_of
+
+        try:
+            return files_of(path).stat
+        except InputError:
+            return None
     try:
         info = os.stat(path)
     except OSError:
@@ -203,10 +334,12 @@ def sha256_of(path: str) -> str | None:
     """The hash of a file's bytes, or of all files of a folder; None if it cannot be read."""
     import hashlib
 
-    if os.path.isdir(path):
-        names = sorted(
-            os.path.join(root, name) for root, _, files in os.walk(path) for name in files
-        )
+    if is_url(path):
+        return None  # reading it again may be dear
+    if is_place(path):
+        from goodgain.io.locations import files_of
+
+        names = [file.name for file in files_of(path).files]
         hashes = "".join(f"{name}\0{sha256_of(name)}\0" for name in names)
         return hashlib.sha256(hashes.encode("utf-8", "surrogateescape")).hexdigest()
     try:
@@ -214,3 +347,31 @@ def sha256_of(path: str) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def run_names(source: Source, arrow: Any = None) -> list[str]:
+    """The runs that a table names; empty if it has no column for that. `arrow` is what was read already."""
+    from goodgain import _core
+
+    if source.kind in ("dict", "rows"):
+        return []
+    if source.kind == "runs":
+        return list(source.value)
+    if source.kind == "file":
+        if not has_runs(source.value, source.columns):
+            return []
+        file = open_lines(source.value, "run", source.columns)
+        with core_errors():
+            return _core.run_names(file.fd, file.name, {**file.format, "target": file.run})
+    with core_errors():
+        value = source.value
+        in_files = hasattr(value, "read_judged")
+        if not in_files and arrow is None:
+            arrow = _core.ArrowTable.of(value, source.name)
+        names = value.column_names if in_files else arrow.columns()
+        run = find_columns(names, "run", source.name, source.columns).get("run")
+        if run is None:
+            return []
+        if in_files:  # one column will do
+            arrow = _core.ArrowTable.of(value.read([run]), source.name)
+        return list(arrow.distinct(run))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from goodgain.errors import InputError
+from goodgain.errors import GoodgainError
 from goodgain.io.columns import has_column
-from goodgain.io.naming import format_of
+from goodgain.io.naming import format_of, is_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +28,16 @@ def names_of(source: Any) -> list[str]:
         first = source[0] if source else None
         return [str(name) for name in first] if isinstance(first, dict) else []
     if isinstance(source, str | os.PathLike):
-        form = format_of(source)
         try:
+            form = format_at(os.fspath(source))
             if form in ("csv", "tsv", "jsonl", "json"):
                 return _names_in_head(os.fspath(source))
             return _names_in_parquet(os.fspath(source)) if form == "parquet" else []
-        except InputError:  # whoever reads the file reports it
+        except GoodgainError:  # whoever reads the file reports it
             return []
+    names = getattr(getattr(source, "schema", None), "names", None)  # of pyarrow
+    if isinstance(names, list):
+        return names
     columns = getattr(source, "columns", None)
     if columns is None or callable(columns):
         columns = getattr(source, "column_names", None)
@@ -53,16 +56,21 @@ def _names_in_head(path: str) -> list[str]:
 
     try:
         first, _ = json.JSONDecoder().raw_decode(head.lstrip("[ \n\r\t"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return list(first) if isinstance(first, dict) else []
 
 
 def _names_in_parquet(path: str) -> list[str]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    from goodgain.io.files import open_arrow
 
-        return list(pq.read_schema(path).names)
-    except (ImportError, OSError, pa.ArrowException):
-        return []
+    return list(open_arrow(path).column_names)
+
+
+def format_at(path: str) -> str | None:
+    """The format of a file, or of the files of a folder."""
+    if not is_place(path):
+        return format_of(path)
+    from goodgain.io.locations import files_of
+
+    return format_of(files_of(path).files[0].name)

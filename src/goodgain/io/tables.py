@@ -58,7 +58,10 @@ def _load_file(path: str) -> Table:
             content = read_json(path)
             if isinstance(content, list) and all(isinstance(row, dict) for row in content):
                 return Table(_by_column(content), name)
-            raise InputError("the JSON is not a list of objects", where=name)
+            raise InputError(
+                "the JSON is not a list of objects", where=name,
+                hint='expected rows such as [{"query": "q1", ...}, ...]',
+            )  # fmt: skip
     return _load_lines(path, name)
 
 
@@ -101,7 +104,7 @@ def load_headerless(
 
 
 def _text_of(path: str, name: str) -> str:
-    from goodgain.io.files import plain_descriptor
+    from goodgain.io.files import EMPTY, plain_descriptor
 
     with os.fdopen(plain_descriptor(path), "rb") as file:
         file.seek(0)
@@ -110,7 +113,13 @@ def _text_of(path: str, name: str) -> str:
         except UnicodeDecodeError:
             raise InputError("the file is not UTF-8 text", where=name) from None
     if not text.strip():
-        raise InputError("the file is empty", where=name)
+        raise InputError("the file is empty", where=name, hint=EMPTY)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(
+            "the file is not text: it holds a NUL byte", where=f"{name}:{line}",
+            hint="expected CSV, TSV, JSON or JSON lines in UTF-8",
+        )  # fmt: skip
     return text
 
 
@@ -127,17 +136,25 @@ def _load_lines(path: str, name: str) -> Table:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                raise InputError("the line is not a JSON object", where=f"{name}:{number}")
+                raise InputError(
+                    "the line is not a JSON object", where=f"{name}:{number}",
+                    hint="expected one complete object per line",
+                )  # fmt: skip
             rows.append(row)
             lines.append(number)
         return Table(_by_column(rows), name, lines)
     try:
         return _load_delimited(text, first, name)
     except csv.Error as error:
-        raise InputError(f"invalid table: {error}", where=name) from None
+        reason = (
+            "a line ends with a lone carriage return" if "new-line" in str(error) else str(error)
+        )
+        raise InputError(
+            f"invalid table: {reason}", where=name, hint="expected CSV, TSV, JSON or JSON lines"
+        ) from None
 
 
 def _load_delimited(text: str, first: str, name: str) -> Table:
@@ -149,7 +166,9 @@ def _load_delimited(text: str, first: str, name: str) -> Table:
     header = [h.strip() for h in next(reader)]
     if len(set(header)) != len(header):
         duplicate = next(h for h in header if header.count(h) > 1)
-        raise InputError(f"duplicate column '{duplicate}'", where=f"{name}:1")
+        raise InputError(
+            f"duplicate column '{duplicate:.80}'", where=f"{name}:1", hint="rename one of them"
+        )
     columns: list[list[str]] = [[] for _ in header]
     lines = []
     for fields in reader:
@@ -159,6 +178,7 @@ def _load_delimited(text: str, first: str, name: str) -> Table:
             raise InputError(
                 f"expected {len(header)} fields as in the header, got {len(fields)}",
                 where=f"{name}:{reader.line_num}",
+                hint="is a separator or a quotation mark missing?",
             )
         for column, value in zip(columns, fields, strict=True):
             column.append(value)

@@ -56,7 +56,7 @@ def read_texts(source: Any, kind: str) -> Texts:
         raise InputError(empty)
     table, notes = _load(source, plural)
     if not table.columns or not len(next(iter(table.columns.values()))):
-        raise InputError(empty, where=table.name)
+        raise InputError(empty, where=table.name, hint="expected a row for each, with id and text")
     read = _texts(table, kind, find_columns(table.columns, plural, table.name))
     return read._replace(notes=notes)
 
@@ -91,7 +91,9 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         zip(table.columns[roles["id"]], table.columns[roles["text"]], strict=True)
     ):
         if key is None or str(key) == "":
-            raise InputError(f"{kind} without an id", where=table.where(row))
+            raise InputError(
+                f"{kind} without an id", where=table.where(row), hint="give every row an id"
+            )
         if str(key) in texts:
             raise InputError(
                 f"duplicate {kind} id '{key}'", where=table.where(row), hint="ids must be unique"
@@ -99,7 +101,11 @@ def _texts(table: Table, kind: str, roles: Mapping[str, str]) -> Texts:
         title = str(titles[row] or "") if titles else ""
         body = "" if text is None else str(text)
         if kind == "query" and not body.strip():
-            raise InputError(f"query '{key}' has no text", where=table.where(row))
+            raise InputError(
+                f"query '{key}' has no text",
+                where=table.where(row),
+                hint="give it one, or remove it",
+            )
         texts[str(key)] = f"{title}\n{body}" if title else body
         ids.append(str(key))
     others = {

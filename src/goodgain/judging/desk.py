@@ -111,6 +111,11 @@ class Desk:
             self._shared = {key for key in self.items if self._is_drawn(key)}
         return len(self.items) > before
 
+    def reconnect(self) -> bool:
+        """Connect to the store again if its server has restarted; True if there is a new connection."""
+        with self.lock:
+            return self.store.db.reconnect()
+
     # --- people ---
 
     def names(self) -> list[str]:

@@ -149,6 +149,7 @@ def items_of(
         if not items:
             raise InputError(
                 f"none of the {missing:,} documents has a text",
+                where=documents if isinstance(documents, str) else "",
                 hint="--documents takes a table of documents: id, text, optional title and url",
             )
         warnings.append(f"{missing:,} documents have neither text nor URL and are left out")

@@ -68,7 +68,7 @@ def labels_desk(
     if not items and not order:
         raise InputError(
             "there is nothing to judge",
-            where=store.path,
+            where=store.path if pairs is None else str(pairs),
             hint="name a source: --pairs, --sample, --runs or --side-by-side",
         )
     if pairs is not None:

@@ -48,11 +48,22 @@ class JudgingServer(LocalServer):
         if request.path in SHELL:
             return Response(SHELL[request.path], _shell(request.path).encode())
         try:
-            return json_response(self._ask(request))
+            return json_response(self._ask_again(request))
         except RefusalError as refusal:
             return json_response({"error": str(refusal)}, refusal.status)
         except GoodgainError as error:  # the store cannot be read or written: the page tries again
             return json_response({"error": error.message}, 503)
+
+    def _ask_again(self, request: Request) -> dict[str, Any]:
+        """Ask once more over a new connection if the old one is lost: every request is stored once."""
+        try:
+            return self._ask(request)
+        except RefusalError:
+            raise
+        except GoodgainError:
+            if not self.desk.reconnect():
+                raise
+            return self._ask(request)
 
     def _ask(self, request: Request) -> dict[str, Any]:
         if request.posted is not None:

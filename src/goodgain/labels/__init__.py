@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from goodgain.labels.answers import answer_pairs
 from goodgain.labels.ensemble import Ensemble
+from goodgain.labels.imports import Imported, import_labels
 from goodgain.labels.judges import (
     AnthropicJudge,
     Fatal,
@@ -35,6 +36,7 @@ __all__ = [
     "Ensemble",
     "Estimate",
     "Fatal",
+    "Imported",
     "Judge",
     "Label",
     "Labels",
@@ -55,6 +57,7 @@ __all__ = [
     "create_judge",
     "draw_sample",
     "estimate",
+    "import_labels",
     "judge_for",
     "judge_names",
     "label",

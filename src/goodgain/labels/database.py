@@ -77,6 +77,9 @@ class Database(Protocol):
     def sync_commits(self) -> None:
         """From now on a commit returns when its rows are on disk, also if the power fails then."""
 
+    def reconnect(self) -> bool:
+        """Connect again if the connection is lost; True if there is a new one."""
+
     def close(self) -> None:
         """Close the connection."""
 
@@ -165,6 +168,10 @@ class Sqlite:
     def sync_commits(self) -> None:
         """Write-ahead logging alone survives kills, but may lose the last commits with the power."""
         self.execute("PRAGMA synchronous = FULL")
+
+    def reconnect(self) -> bool:
+        """A file has no connection to lose."""
+        return False
 
     def use_log(self) -> None:
         """Switch to write-ahead logging, so that readers and a writer do not wait for each other."""

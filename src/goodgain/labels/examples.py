@@ -39,13 +39,15 @@ def choose_examples(
     """Draw examples from people's labels: the grades in turn, at random within each, one per query.
 
     `human` is judgments in any form, or a store whose votes of people count. `pairs` have the texts. With
-    `sample`, only pairs of that stored sample are drawn. One more than `count` is drawn, so that a query
-    that is an example itself is still shown `count` others.
+    `sample`, only pairs of that sample are drawn, which is in `store`, or where the votes are. One more
+    than `count` is drawn, so that a query that is an example itself is still shown `count` others.
     """
     if count < 1:
         raise UsageError(f"the number of examples must be positive, got {count}")
     gains = human_gains(human)
-    allowed = None if sample is None or store is None else _sampled(store, sample)
+    allowed = None
+    if sample is not None:
+        allowed = _sampled(store if store is not None else human, sample)
     by_grade: dict[float, list[Example]] = {}
     for pair in sorted(pairs, key=lambda p: (p.query, p.doc)):
         gain = gains.get(pair.query, {}).get(pair.doc)
@@ -108,7 +110,10 @@ def normalised(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _sampled(store: Store, name: str) -> set[tuple[str, str]]:
+def _sampled(store: Any, name: str) -> set[tuple[str, str]]:
     from goodgain.labels.sampling import read_sample
+    from goodgain.labels.store import Store
 
+    if not isinstance(store, Store):
+        raise UsageError(f"sample '{name}' is in a label store", hint="pass it as store=")
     return set(read_sample(store, name).pairs())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, MissingExtraError
 from goodgain.labels.exports import WRITERS
 from goodgain.labels.people import Vote, annotators_of, read_votes
 from goodgain.labels.result import Labels, PeopleLabels, whole
@@ -29,6 +30,7 @@ _FIELDS = (
     "status", "gain", "detail", "raw", "tokens_in", "tokens_out", "cost", "seconds", "cut", "created",
     "document",
 )  # fmt: skip
+_REAL = ("gain", "low", "high", "cost", "seconds")
 
 
 def export(labels: Labels | PeopleLabels, format: str) -> str:  # noqa: A002
@@ -53,8 +55,32 @@ def export(labels: Labels | PeopleLabels, format: str) -> str:  # noqa: A002
         )
     if format == "csv":
         return labels.render("csv")
-    rows = _vote_rows(labels) if isinstance(labels, PeopleLabels) else _reply_rows(labels)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _all_rows(labels))
+
+
+def export_parquet(labels: Labels | PeopleLabels) -> bytes:
+    """All replies or votes as a Parquet file, which `import_labels` reads."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError.for_package("pyarrow", "arrow", "writing Parquet") from None
+    rows = list(_all_rows(labels))
+    names = list(rows[0]) if rows else ["query", "doc"]
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    if "parameters" in columns:
+        columns["parameters"] = [
+            json.dumps(value, sort_keys=True) for value in columns["parameters"]
+        ]
+    types = {name: pa.float64() for name in _REAL if name in columns}
+    out = io.BytesIO()
+    arrays = {name: pa.array(values, types.get(name)) for name, values in columns.items()}
+    pq.write_table(pa.table(arrays), out)
+    return out.getvalue()
+
+
+def _all_rows(labels: Labels | PeopleLabels) -> Iterator[dict[str, Any]]:
+    return _vote_rows(labels) if isinstance(labels, PeopleLabels) else _reply_rows(labels)
 
 
 def described(labels: Labels | PeopleLabels) -> str:

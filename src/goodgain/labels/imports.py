@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,7 +18,7 @@ from goodgain.io.naming import display_name, format_of
 from goodgain.io.tables import load_table
 from goodgain.labels.entries import Entry, Reading
 from goodgain.labels.judges.protocol import STATUSES
-from goodgain.labels.pairs import read_objects, table_rows
+from goodgain.labels.pairs import collected, read_objects, table_rows
 from goodgain.labels.people import Vote, read_votes
 from goodgain.labels.result import Labels, PeopleLabels, judgments_of
 from goodgain.labels.scale import Scale
@@ -25,7 +26,7 @@ from goodgain.labels.store import PairRow, ReplyRow, Setting, Store, digest, doc
 from goodgain.labels.tools import READERS, check_form, form_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _TABLES = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
 _BATCH = 1_000
@@ -69,11 +70,13 @@ def import_labels(
         gains=dict(gains or {}), name=name, annotator=annotator or "", model=model or ""
     )
     declared = Scale.of(scale)
+    source = collected(source)
     with store.transaction():
         before = _counts(store)
-        if form is None and _is_export(source):
+        rows = None if form else _exported(source)
+        if rows is not None:
             used = "export"
-            import_replies(store, os.fspath(source))
+            import_replies(store, rows)
         else:
             used, entries = _entries(source, form, reading)
             _add(store, (_scaled(entry, declared) for entry in entries), used, source, keep)
@@ -273,11 +276,14 @@ def _add_machine(store: Store, entries: list[Entry]) -> None:
                 store.add_replies(setting, [reply], e.created or None)
 
 
-def import_replies(store: Store, path: str, *, spending: bool = True) -> None:
-    """Add the replies of an export; without `spending` the caller records what they have cost."""
+def import_replies(
+    store: Store, rows: Iterable[tuple[str, dict[str, Any]]], *, spending: bool = True
+) -> None:
+    """Add the rows of an export with their places; without `spending` the caller records the costs."""
     stored = set(store.db.stream("SELECT key, created, status, seconds FROM replies"))
     spent: dict[str, tuple[Setting, _Spent]] = {}
-    for where, row in read_objects(path):
+    for where, written in rows:
+        row = _reply_fields(written, where)
         try:
             setting = Setting(**{field.name: row[field.name] for field in fields(Setting)})
             pair = PairRow(**{name: row[name] for name in PairRow._fields[:-1]})
@@ -299,6 +305,18 @@ def import_replies(store: Store, path: str, *, spending: bool = True) -> None:
                 _spend(spent.setdefault(setting.digest, (setting, _Spent())), reply)
     for setting, calls in spent.values() if spending else ():
         store.add_spending(setting, [asdict(calls)])
+
+
+def _reply_fields(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """A row of an export; a table has no objects, and a data frame has NaN for what is missing."""
+    fields_of_row = {name: None if value != value else value for name, value in row.items()}
+    parameters = row.get("parameters")
+    if isinstance(parameters, str):
+        try:
+            fields_of_row["parameters"] = json.loads(parameters)
+        except ValueError:
+            raise InputError(f"invalid parameters {parameters!r:.60}", where=where) from None
+    return fields_of_row
 
 
 @dataclass(slots=True)
@@ -329,12 +347,18 @@ def _counts(store: Store) -> tuple[int, int]:
     return replies, votes
 
 
-def _is_export(source: Any) -> bool:
-    """Whether this is the path of a JSONL file of replies."""
-    if not isinstance(source, str | os.PathLike):
-        return False
-    path = os.fspath(source)
-    if format_of(path) != "jsonl":
-        return False
-    _, first = next(read_objects(path), ("", {}))
-    return "key" in first and "status" in first
+def _exported(source: Any) -> Iterator[tuple[str, dict[str, Any]]] | None:
+    """The rows of an export of replies, in JSONL, Parquet or a data frame of it; None for anything else."""
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        if is_store(path) or format_of(path) not in ("jsonl", "parquet"):
+            return None
+        rows = read_objects(path) if format_of(path) == "jsonl" else table_rows(load_table(path))
+    elif hasattr(source, "__arrow_c_stream__"):
+        rows = table_rows(load_table(source, "labels"))
+    else:
+        return None
+    first = next(rows, None)
+    if first is None or not {"key", "status", "parameters"} <= first[1].keys():
+        return None
+    return chain([first], rows)

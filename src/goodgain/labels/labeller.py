@@ -22,7 +22,7 @@ from goodgain.labels.judges.processes import JudgeProcesses
 from goodgain.labels.judges.protocol import STATUSES
 from goodgain.labels.judges.registry import BUILT_IN, judge_of
 from goodgain.labels.limits import Limits
-from goodgain.labels.pairs import Pair, holds_pairs, read_pairs
+from goodgain.labels.pairs import Pair, collected, holds_pairs, read_pairs
 from goodgain.labels.plan import Plan
 from goodgain.labels.result import Labels
 from goodgain.labels.runner import Runner
@@ -288,6 +288,7 @@ def pairs_to_label(source: Any, identity: Any = None) -> Iterator[Pair]:
     """Pairs as they are, or those of traces; the first line or row tells which they are."""
     from goodgain.labels.traces import is_trace, trace_pairs
 
+    source = collected(source)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return read_pairs(path) if holds_pairs(path) else trace_pairs(path, identity)
@@ -329,6 +330,8 @@ def _check_processes(processes: int | None, judge: Any) -> None:
         return
     if processes < 1:
         raise UsageError(f"processes must be a positive integer, got {processes}")
+    if processes > 1 and os.name == "nt":
+        raise UsageError("processes=1 is all that Windows allows", hint="leave processes out")
     if processes > 1 and type(judge) not in BUILT_IN.values():
         raise UsageError(
             f"processes={processes} is only possible with a built-in judge",
@@ -338,7 +341,7 @@ def _check_processes(processes: int | None, judge: Any) -> None:
 
 def _distributed(judge: Any, processes: int | None, concurrency: int, calls: int) -> Judge:
     """The judge over this number of processes or, by default, over as many as pay off."""
-    if processes is None and type(judge) in BUILT_IN.values():
+    if processes is None and type(judge) in BUILT_IN.values() and os.name != "nt":
         processes = min(
             concurrency // CALLS_PER_PROCESS, calls // MIN_CALLS_PER_PROCESS, available_cores()
         )

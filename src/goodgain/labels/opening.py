@@ -6,15 +6,37 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodgain.errors import InputError
+from goodgain.errors import GoodgainError, InputError
 from goodgain.labels.database import APPLICATION, FORMAT, Sqlite, schema, store_error
 from goodgain.labels.upgrade import upgrade
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from goodgain.labels.database import Database
+    from goodgain.labels.store import Store
+
+_STORE = "name a store of `goodgain label`, or a new file"
+
+
+@contextmanager
+def new_store(path: str) -> Iterator[Store]:
+    """An open store, which may be new: if its input is refused, a new one is not left behind."""
+    from goodgain.labels.store import Store
+
+    existed = Store.exists(path)
+    try:
+        with Store(path) as store:
+            yield store
+    except GoodgainError:
+        if not existed:
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{path}{suffix}").unlink(missing_ok=True)
+        raise
 
 
 def is_url(path: str) -> bool:
@@ -103,7 +125,7 @@ def read_only_sqlite(path: str) -> Sqlite:
     except (InputError, sqlite3.Error):
         log = Path(f"{path}-wal")
         pending = log.exists() and log.stat().st_size > 0
-        if os.statvfs(path).f_flag & os.ST_RDONLY and not pending:
+        if _is_read_only(path) and not pending:
             return Sqlite(f"{uri}?mode=ro&immutable=1", uri=True, name=path)
         with tempfile.TemporaryDirectory(prefix="goodgain-") as folder:
             copy = Path(folder) / "store.db"
@@ -114,6 +136,11 @@ def read_only_sqlite(path: str) -> Sqlite:
             db.copy_from(copied)
             copied.close()
         return db
+
+
+def _is_read_only(path: str) -> bool:
+    """Whether a file lies in a file system that nobody can write to; Windows does not say."""
+    return hasattr(os, "statvfs") and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def store_format(path: str) -> int:
@@ -136,11 +163,11 @@ def store_format(path: str) -> int:
             db.close()
     except (sqlite3.Error, OSError, InputError) as error:
         reason = error.message if isinstance(error, InputError) else str(error)
-        raise InputError(f"not a label store: {reason}", where=path) from None
+        raise InputError(f"not a label store: {reason}", where=path, hint=_STORE) from None
     if application != APPLICATION and not (empty and application == 0):
-        raise InputError("not a label store, but another SQLite database", where=path)
+        raise InputError("not a label store, but another SQLite database", where=path, hint=_STORE)
     if version < (0 if empty else 1):
-        raise InputError("not a label store: its header is damaged", where=path)
+        raise InputError("not a label store: its header is damaged", where=path, hint=_STORE)
     if version > FORMAT:
         raise InputError(
             f"the label store has format {version}; this version supports up to {FORMAT}",

@@ -92,7 +92,7 @@ def read_pairs(source: Any) -> Iterator[Pair]:
     if isinstance(source, str | os.PathLike):
         rows = file_rows(os.fspath(source))
     elif hasattr(source, "__arrow_c_stream__"):
-        rows = table_rows(load_table(source))
+        rows = table_rows(load_table(source, "pairs"))
     elif isinstance(source, Iterable):
         rows = ((f"row {number}", row) for number, row in enumerate(source, 1))
     else:
@@ -102,9 +102,21 @@ def read_pairs(source: Any) -> Iterator[Pair]:
         (where, _checked(row, where) if isinstance(row, Pair) else pair_of(row, where))
         for where, row in rows
     )
+    some = False
     while batch := list(islice(places, _BATCH)):
+        some = True
         texts.check(batch)
         yield from (pair for _, pair in batch)
+    if not some and isinstance(source, str | os.PathLike):
+        raise InputError(
+            "there are no pairs", where=display_name(os.fspath(source)), hint=f"rows are {_FORMS}"
+        )
+
+
+def collected(source: Any) -> Any:
+    """The frame of a lazy frame (of polars), and anything else as it is."""
+    is_lazy = hasattr(source, "collect") and hasattr(source, "collect_schema")
+    return source.collect() if is_lazy else source
 
 
 def holds_pairs(path: str) -> bool:
@@ -121,7 +133,11 @@ def holds_pairs(path: str) -> bool:
 
 def row_fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
     """The values of a row by role, as text; missing ones are left out."""
-    names = [name for name, value in row.items() if value != "" and not _is_missing(value)]
+    names = [
+        name
+        for name, value in row.items()
+        if (value if type(value) is str else value != "" and not _is_missing(value))
+    ]
     return {role: str(row[column]) for role, column in find_columns(names, table, where).items()}
 
 
@@ -247,13 +263,19 @@ def read_objects(path: str, tabs: bool = False) -> Iterator[tuple[str, dict[str,
             if tabs and not line.lstrip().startswith(b"{"):
                 key, tab, text = line.decode("utf-8", "replace").rstrip("\r\n").partition("\t")
                 if not tab:
-                    raise InputError("expected a JSON object or id<TAB>text", where=where)
+                    raise InputError(
+                        "expected a JSON object or id<TAB>text", where=where,
+                        hint='{"id": "d1", "text": "..."}, or the id, a tab and the text',
+                    )  # fmt: skip
                 yield where, {"id": key, "text": text}
                 continue
             try:
                 row = json.loads(line.removeprefix(BOM_UTF8).decode("utf-8", "surrogatepass"))
-            except ValueError:
+            except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                raise InputError("the line is not a JSON object", where=where)
+                raise InputError(
+                    "the line is not a JSON object", where=where,
+                    hint="expected one complete object per line",
+                )  # fmt: skip
             yield where, row

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import BACKGROUND, find_columns
 from goodgain.io.files import read_head
+from goodgain.io.naming import display_name
 from goodgain.io.tables import load_table
 from goodgain.io.texts import read_texts
 from goodgain.labels.pairs import (
@@ -146,8 +147,18 @@ def rows_by_id(source: str | None, ids: set[str]) -> dict[str, dict[str, Any]]:
     for where, row in rows:
         key = row_fields(row, "texts", where).get("id")
         if key in ids and by_id.setdefault(key, row) != row:
-            raise InputError(f"id '{key}' has two texts", where=where)
+            raise InputError(f"id '{key}' has two texts", where=where, hint="remove one of them")
+    if not by_id:
+        raise _none_of(ids, source)
     return by_id
+
+
+def _none_of(ids: set[str], path: str) -> InputError:
+    return InputError(
+        f"none of the {len(ids):,} ids is in the file, for example '{min(ids)}'",
+        where=display_name(path),
+        hint="expected a table of id and text, with the ids of the runs",
+    )
 
 
 def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
@@ -161,6 +172,8 @@ def _stream_texts(path: str, ids: set[str]) -> dict[str, str]:
                 raise InputError(
                     f"id '{key}' has two different texts", where=where, hint="one id is one text"
                 )
+    if not texts:
+        raise _none_of(ids, path)
     return texts
 
 

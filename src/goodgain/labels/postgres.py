@@ -38,21 +38,26 @@ class Postgres:
             raise MissingExtraError.for_package(
                 "psycopg", "postgres", "a label store on a server"
             ) from None
+        self._connect, self._float_loader = psycopg.connect, FloatLoader
         self._errors = psycopg.Error
         self._own_errors = (psycopg.IntegrityError, psycopg.ProgrammingError)
-        address, self._schema, self.name = _split(url)
+        self._address, self._schema, self.name = _split(url)
         self._secrets = _secrets(url)
         self._numbers = count()
+        self._synced = False
+        self._open(create and not read_only)
+
+    def _open(self, create: bool) -> None:
         try:
-            self._db = psycopg.connect(address, autocommit=True, application_name="goodgain")
-        except psycopg.Error as error:
+            self._db = self._connect(self._address, autocommit=True, application_name="goodgain")
+        except self._errors as error:
             raise InputError(
                 f"cannot connect to the label store: {self._first_line(error)}", where=self.name
             ) from None
         try:
-            self._db.adapters.register_loader("numeric", FloatLoader)
+            self._db.adapters.register_loader("numeric", self._float_loader)
             self.execute(f"SET lock_timeout = {int(LOCK_TIMEOUT * 1000)}")
-            self._prepare(create and not read_only)
+            self._prepare(create)
         except BaseException:
             self._db.close()
             raise
@@ -172,6 +177,16 @@ class Postgres:
     def sync_commits(self) -> None:
         """Whatever the server's default is."""
         self.execute("SET synchronous_commit = on")
+        self._synced = True
+
+    def reconnect(self) -> bool:
+        """Connect again if the server has closed the connection; temporary tables are gone with it."""
+        if not self._db.closed:
+            return False
+        self._open(create=False)
+        if self._synced:
+            self.sync_commits()
+        return True
 
     def close(self) -> None:
         """Close the connection."""

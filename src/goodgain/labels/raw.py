@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.whole import read_document
 from goodgain.labels.judges.replies import Verdict, loads
 from goodgain.labels.scale import Scale
 from goodgain.labels.template import FIELDS, Prompt, tokens_of
@@ -48,12 +49,7 @@ class RawPrompt(Prompt):
         cls, path: str | os.PathLike[str], *, scale: str | tuple[float, float] | Scale, reply: str
     ) -> RawPrompt:
         """The prompt of a file, with its scale ("0..3") and the rule that reads a reply."""
-        try:
-            text = Path(path).read_bytes().decode("utf-8")
-        except FileNotFoundError:
-            raise InputError(f"file not found: '{path}'") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the prompt: {error}", where=str(path)) from None
+        text = read_document(path, exact=True)
         ends = Scale.of(scale)
         if ends is None or ends.low != int(ends.low) or ends.high != int(ends.high):
             raise UsageError(

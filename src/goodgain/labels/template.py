@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.whole import read_document
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from goodgain.labels.examples import Example
@@ -63,16 +64,12 @@ class Prompt:
     @classmethod
     def read(cls, path: Path) -> Prompt:
         """Read a prompt file."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             raise InputError(
                 f"prompt not found: '{path}'",
                 hint=f"pass a file or one of: {', '.join(BUILT_IN)}",
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the prompt: {error}", where=str(path)) from None
-        match = _FORM.fullmatch(text.replace("\r\n", "\n"))
+            )
+        match = _FORM.fullmatch(read_document(path))
         if not match:
             raise InputError(
                 "the file is not a prompt",
@@ -85,11 +82,15 @@ class Prompt:
         for field in ("{question}", "{document}"):
             if field not in user:
                 raise InputError(
-                    f"{field} is missing after '--- user' in the prompt", where=str(path)
+                    f"{field} is missing after '--- user' in the prompt",
+                    where=str(path),
+                    hint="the prompt must show both the question and the document",
                 )
         if low >= high:
             raise InputError(
-                f"the scale {low}-{high} must have at least two gains", where=str(path)
+                f"the scale {low}-{high} must have at least two gains",
+                where=str(path),
+                hint="scale: 0-4",
             )
         return cls(name=path.stem, low=low, high=high, system=system.strip(), user=user.strip())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.files import read_errors
 from goodgain.labels.checksums import MODULUS, checksum, summand
 from goodgain.labels.claims import LOCK_ROW
 from goodgain.labels.database import FORMAT, checked_tables, columns, references, schema
@@ -49,7 +50,9 @@ def verify(path: str | os.PathLike[str]) -> Verification:
         finally:
             server.close()
     if not Path(name).exists():
-        raise InputError(f"label store not found: '{name}'")
+        raise InputError(f"label store not found: '{name}'", hint="`goodgain label` creates one")
+    with read_errors(name), Path(name).open("rb") as file:
+        file.read(1)
     damages = [Damage("write-ahead log", what) for what in damage_in_log(name)]
     try:
         version = store_format(name)

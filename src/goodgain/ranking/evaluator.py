@@ -7,13 +7,13 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from goodgain._core import CoreError, Prepared
-from goodgain.cores import thread_count
+from goodgain._core import CoreError, Prepared, score_mean, score_total
+from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
-from goodgain.io.naming import unique_names
+from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
@@ -21,15 +21,17 @@ from goodgain.measures.grammar import parse_all
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory
+from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory, aggregate
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from collections.abc import Sequence
+    from typing import Any, TypeVar, Unpack
 
     from goodgain._core import Plan, Scores
     from goodgain.io.sources import Source
+    from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
 
@@ -43,15 +45,16 @@ def evaluate(
     measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
-    preset: str = "default",
+    preset: Preset = "default",
     threads: int | None = None,
+    memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
     identity: Any = None,
     skip_bad: bool = False,
     documents: Any = None,
     cover: float = 0.5,
     tokenizer: Any = None,
-    **policies: str,
+    **policies: Unpack[PolicyChoices],
 ) -> Evaluation:
     """Measure one or several runs against judgments.
 
@@ -62,6 +65,9 @@ def evaluate(
     document of each identity represents it in judgments and runs. `columns` names the columns of
     judgments and runs ({"query": "topic"}). With `skip_bad`, unusable rows of a run are skipped and
     counted; a bad row of the judgments is always an error.
+
+    `memory` ("2GB") bounds what the rows of a run take in memory, 1 GB by default; what does not fit goes to
+    the temporary folder. Numbers do not depend on it. The judgments are always in memory.
 
     Judgments with columns start and end, or quote, are spans of text, and runs are chunks with start and
     end, or text, or ids `doc#start-end`: a span is met once chunks `cover` this share of it. `documents`
@@ -91,7 +97,7 @@ def evaluate(
             raise UsageError("identity does not apply to judgments of spans", hint="leave it out")
         return evaluate_spans(
             qrels, runs, measures, documents=documents, cover=cover, tokenizer=tokenizer,
-            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads,
+            columns=columns, skip_bad=skip_bad, policy=policy, preset=preset, threads=threads, memory=memory,
             **policies,
         )  # fmt: skip
     _refuse_swapped(qrels, runs)
@@ -106,6 +112,7 @@ def evaluate(
             "policy": policy,
             "preset": preset,
             "threads": threads,
+            "memory": memory,
         }
         score = partial(evaluate, columns=columns, identity=identity, skip_bad=skip_bad, **options)
         return evaluate_budgets(
@@ -129,6 +136,7 @@ def evaluate(
         policy=policy,
         preset=preset,
         threads=threads,
+        memory=memory,
         skip_bad=skip_bad,
         **policies,
     )
@@ -208,7 +216,17 @@ class Evaluator:
     1 1.0
     """
 
-    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = (
+        "_measure_dict",
+        "core",
+        "measures",
+        "missing",
+        "places",
+        "policy",
+        "prepared",
+        "preset",
+        "qrels",
+    )
 
     def __init__(
         self,
@@ -216,10 +234,11 @@ class Evaluator:
         measures: Measures = DEFAULT_MEASURES,
         *,
         policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
+        preset: Preset = "default",
         threads: int | None = None,
+        memory: int | str | None = None,
         skip_bad: bool = False,
-        **policies: str,
+        **policies: Unpack[PolicyChoices],
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
@@ -233,13 +252,22 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads))
+        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self._measure_dict = self.prepared.dict
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
-        if type(runs) is dict and _is_plain_run(runs):  # the fast path of training loops
+        plain = False
+        if type(runs) is dict:  # {query: {document: score}}, judging by the first score
+            for docs in runs.values():
+                if type(docs) is dict:
+                    for score in docs.values():
+                        plain = type(score) is float
+                        break
+                break
+        if plain:  # the fast path of training loops
             try:
-                scores = self.prepared.dict(runs, "run", True)
+                scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
@@ -287,12 +315,49 @@ class _CoreValues(ValuesInMemory):
     def queries(self) -> list[str]:
         return self._present(self._evaluator.qrels.queries)
 
-    def column(self, label: str, bound: str) -> list[float]:
+    def size(self) -> int:
+        if self._evaluator.missing != "skip":
+            return len(self._scores)
+        return int(self._scores.totals()[0])
+
+    def _place(self, label: str, bound: str) -> int | str:
         place = self._evaluator.places[label]
+        if bound and isinstance(place, int):
+            return self._scores.width // 3 + 2 * place + (bound == "upper")
+        return place
+
+    def native(self, label: str, bounds: Sequence[str]) -> tuple[Scores, list[int], bool] | None:
+        places = [place for b in ("", *bounds) if isinstance(place := self._place(label, b), int)]
+        skips = self._evaluator.missing == "skip"
+        return (self._scores, places, skips) if len(places) == 1 + len(bounds) else None
+
+    def total(self, measure: Measure, bound: str) -> float:
+        evaluator, kind = self._evaluator, measure.definition.aggregate
+        place = self._place(measure.label, bound) if bound else evaluator.places[measure.label]
+        if type(place) is int:
+            if kind == "mean":
+                mean = score_mean(self._scores, place, evaluator.missing == "skip")
+                if mean is not None:
+                    return mean
+            elif kind == "sum" and (
+                facts := score_total(self._scores, place, evaluator.missing == "skip")
+            ):
+                return facts[0]
+        return aggregate(measure, self.column(measure.label, bound))
+
+    def defined(self, label: str) -> int:
+        place = self._place(label, "")
+        facts = (
+            None
+            if isinstance(place, str)
+            else score_total(self._scores, place, self._evaluator.missing == "skip")
+        )
+        return super().defined(label) if facts is None else facts[1]
+
+    def column(self, label: str, bound: str) -> list[float]:
+        place = self._place(label, bound)
         if isinstance(place, str):
             return self._run_column(place)
-        if bound:
-            place = self._scores.width // 3 + 2 * place + (bound == "upper")
         values = self._scores.column(place)
         return values if self._evaluator.missing != "skip" else self._present(values)
 
@@ -430,7 +495,7 @@ def recipe(
     policy: Policy | Mapping[str, str] | None,
     preset: str,
     skip_bad: bool,
-    **policies: str,
+    **policies: Any,
 ) -> tuple[Policy, Recipe]:
     """The validated policies and measures."""
     chosen = Policy.of(policy, preset, **policies)
@@ -466,17 +531,36 @@ def several_runs(runs: Any, columns: Mapping[str, str] | None = None) -> list[Ru
                     f"two runs are called '{name}'",
                     hint=f"{names[str(name)]!r} and {name!r} are the same name: rename one",
                 )
-        return [Run.of(run, str(name), columns) for name, run in runs.items()]
+        return [
+            part for name, run in runs.items() for part in Run.of(run, str(name), columns).split()
+        ]
     if isinstance(runs, list | tuple) and runs and not _is_row(runs[0]):
         return named_runs(runs, columns)
-    return [Run.of(runs, columns=columns)]
+    return named_runs([runs], columns)
 
 
 def named_runs(runs: Iterable[Any], columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Several runs with unique names: equal names are numbered."""
-    tables = [Run.of(run, columns=columns) for run in runs]
+    """Several runs with unique names: equal names are numbered.
+
+    A path may lead to several of them, and so may a table with a column that names them.
+    """
+    tables = [
+        part
+        for run in runs
+        for each in _paths(run)
+        for part in Run.of(each, columns=columns).split()
+    ]
     names = unique_names(run.name for run in tables)
     return [run.renamed(name) for run, name in zip(tables, names, strict=True)]
+
+
+def _paths(run: Any) -> list[Any]:
+    """The run itself, or the paths of all runs of a folder, a glob or a URL."""
+    if not isinstance(run, str | os.PathLike) or not is_place(os.fspath(run)):
+        return [run]
+    from goodgain.io.locations import runs_of
+
+    return list(runs_of(os.fspath(run)))
 
 
 def _maps_names_to_runs(value: Mapping[Any, Any]) -> bool:
@@ -507,13 +591,3 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and not all(
         isinstance(v, Mapping | list | tuple) for v in item.values()
     )
-
-
-def _is_plain_run(value: dict[Any, Any]) -> bool:
-    """{query: {document: score}}, judging by the first score."""
-    for docs in value.values():
-        if type(docs) is not dict:
-            return False
-        for score in docs.values():
-            return type(score) is float
-    return False

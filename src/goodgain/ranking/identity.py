@@ -93,7 +93,8 @@ def with_identity(
     rows = [
         (query, doc, gain, target, aspect) for (query, doc, target, aspect), gain in best.items()
     ]
-    return Qrels(rows, name=qrels.name), [_mapped(run, canonical) for run in runs]
+    merged = Qrels(rows, name=qrels.name).judged_by(qrels.source.judge)
+    return merged, [_mapped(run, canonical) for run in runs]
 
 
 def _judged_rows(

@@ -9,7 +9,6 @@ from math import fsum
 from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
 from goodgain.records import dataclass
-from goodgain.stats.quantiles import percentile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain._core import Scores
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
+
+    Native = tuple[
+        Scores, list[int], bool
+    ]  # with columns, and whether queries without results are left out
 
     class Values(Protocol):
         """Where a run's values are: in the core, in a saved file, or on other machines."""
@@ -52,6 +56,9 @@ if TYPE_CHECKING:
 
         def coverage(self) -> Coverage:
             """How well judgments and run match."""
+
+        def native(self, label: str, bounds: Sequence[str]) -> Native | None:
+            """Where the core holds the values of a measure and its bounds, if it does."""
 
         def tables(self) -> tuple[Evaluator, Run]:
             """The evaluator of the judgments, and the run; InputError if they are gone."""
@@ -109,6 +116,10 @@ class ValuesInMemory:
     def column(self, label: str, bound: str) -> list[float]:
         """The values of a measure, in the order of the queries."""
         raise NotImplementedError
+
+    def native(self, label: str, bounds: Sequence[str]) -> Native | None:
+        """Not in the core."""
+        return None
 
     def total(self, measure: Measure, bound: str) -> float:
         """The mean over queries, or the sum of counts."""
@@ -202,6 +213,10 @@ class RunScores:
     def column(self, measure: str | Measure, bound: str = "") -> list[float]:
         """The values of a measure, in the order of `queries`; `bound` is "", "lower" or "upper"."""
         return self._values.column(self.measure(measure).label, bound)
+
+    def native(self, measure: Measure, bounds: Sequence[str] = ()) -> Native | None:
+        """Where the core holds the values of a measure and its bounds, if it does."""
+        return self._values.native(measure.label, bounds)
 
     def values(self, measure: str | Measure) -> NDArray[np.float64]:
         """The values of a measure as an array, in the order of `queries`."""
@@ -313,5 +328,7 @@ def aggregate(measure: Measure, values: Sequence[float]) -> float:
         return math.exp(fsum(math.log(max(v, 0.00001)) for v in defined) / len(defined))
     stat = measure.get("stat") if kind == "stat" else "mean"
     if stat != "mean":
+        from goodgain.stats.quantiles import percentile
+
         return percentile(defined, int(str(stat).removeprefix("p")))
     return fsum(defined) / len(defined)

@@ -53,7 +53,7 @@ def evaluate_spans(
     """Measure runs of chunks against judged spans; see `evaluate`."""
     if isinstance(cover, bool) or not isinstance(cover, int | float) or not 0 < cover <= 1:
         raise UsageError(f"cover must be above 0 and at most 1, got {cover}")
-    policies = {k: v for k, v in options.items() if k not in ("policy", "threads")}
+    policies = {k: v for k, v in options.items() if k not in ("policy", "threads", "memory")}
     policy = Policy.of(options.get("policy"), preset, **policies)
     if policy.ties in ("average", "bounds"):
         raise UsageError(
@@ -184,7 +184,7 @@ class _Judged:
         self, name: str, lists: Mapping[str, list[str]], measures: Any, source: Any = None
     ) -> Evaluation:
         """Measures of lists of spans; time and cost are those of `source`, if it is a run."""
-        evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)
+        evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)  # type: ignore[arg-type]
         own = source if isinstance(source, Run) else None
         latency, cost = (None, None) if own is None else (own.latency, own.cost)
         return evaluator.evaluate(Run(dict(lists), name=name, latency=latency, cost=cost))

@@ -49,7 +49,11 @@ class SavedAsJson:
         name = os.fspath(path)
         data = read_json(name)
         if not isinstance(data, dict) or data.get("goodgain") != cls.KIND:
-            raise InputError(f"not a saved {cls.KIND}", where=name)
+            raise InputError(
+                f"not a saved {cls.KIND}",
+                where=name,
+                hint="expected what goodgain has saved as JSON",
+            )
         if data.get("format", 0) > cls.FORMAT:
             raise InputError(
                 f"the file has format {data['format']}, but this version reads formats up to {cls.FORMAT}",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.compression import decompress_zstandard
-from goodgain.io.files import BYTE_ORDER_MARK, parse_json
+from goodgain.io.descriptors import read_at
+from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
@@ -40,20 +41,20 @@ class Layout:
 
 def detect_layout(fd: int, name: str) -> Layout:
     """The layout of a file, by its first bytes."""
-    head = os.pread(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
+    head = read_at(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
     if not head.strip():
-        raise InputError("the file is empty", where=name)
+        raise InputError("the file is empty", where=name, hint=EMPTY)
     if head.startswith(_ARCHIVE):
         return Layout("archive", next(_archive(fd, name))[1], _archived)
     if is_recording(head):
         return Layout("recording", parse_line(_first_line(fd)), _recorded)
     if _SERVER_EVENT.match(head.lstrip()):
-        text = os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace")
+        text = read_at(fd, 4 * HEAD, 0).decode("utf-8", "replace")
         events = ((name, event) for event in server_events(text))
         sample = next((d for _, d in replies(events) if d is not None), text)
         return Layout("stream", sample, _streamed)
     if head.lstrip()[:1] not in (b"{", b"["):
-        return Layout("text", os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
+        return Layout("text", read_at(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
     document = parse_line(_first_line(fd))
     if document is not None:
         if stream_of(document) is None and _messages_of_line(document) is not None:
@@ -172,11 +173,19 @@ def _objects(data: bytes, name: str) -> Iterator[Any]:
         try:
             value, position = decoder.raw_decode(text, position)
         except RecursionError:
-            raise InputError("the JSON is nested too deeply", where=name) from None
+            raise InputError(
+                "the JSON is nested too deeply", where=name, hint="traces have a few levels only"
+            ) from None
         except ValueError as error:
             line = getattr(error, "lineno", 1)
             reason = getattr(error, "msg", str(error))
-            raise InputError(f"invalid JSON: {reason}", where=f"{name}:{line}") from None
+            if reason.startswith("Exceeds the limit"):
+                reason = "a number has too many digits"
+            raise InputError(
+                f"invalid JSON: {reason}",
+                where=f"{name}:{line}",
+                hint="is the file complete, and JSON?",
+            ) from None
         yield value
 
 

@@ -268,14 +268,15 @@ def _built_in() -> tuple[Rule, ...]:
 
 def _read(path: Path) -> tuple[tuple[Rule, ...], dict[str, Account]]:
     """The rules and the lists of tools in a TOML file, checked."""
-    import tomllib
+    from goodgain.io.whole import read_toml
 
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"file not found: '{path}'") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read the search rules: {error}", where=str(path)) from None
+    data = read_toml(path, "search rules")
+    if not data:
+        raise InputError(
+            "there are no search rules",
+            where=str(path),
+            hint=f"keys are [[rule]], {', '.join(_LISTS)}",
+        )
     if unknown := sorted(set(data) - {"rule", *_LISTS}):
         raise InputError(
             f"unknown key '{unknown[0]}' in search rules",
@@ -321,5 +322,7 @@ def _texts(value: Any, key: str, where: str) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
-        raise InputError(f"'{key}' must be a list of texts", where=where)
+        raise InputError(
+            f"'{key}' must be a list of texts", where=where, hint=f'for example {key} = ["search"]'
+        )
     return value

@@ -178,15 +178,10 @@ class Prices:
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Prices:
         """The prices of a TOML file, or the built-in ones, which are few and of a stated date."""
-        import tomllib
+        from goodgain.io.whole import read_toml
 
         file = Path(path) if path is not None else _BUILT_IN
-        try:
-            table = tomllib.loads(file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"file not found: '{file}'") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"invalid table of prices: {error}", where=str(file)) from None
+        table = read_toml(file, "a table of prices")
         models = table.get("models")
         if not isinstance(models, dict):
             raise InputError("a table of prices needs [models]", where=str(file), hint=_HINT)

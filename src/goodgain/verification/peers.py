@@ -68,7 +68,19 @@ def _integer_gains(sample: Sample, queries: Iterable[str]) -> dict[str, dict[str
 
 
 def unusable(sample: Sample) -> str:
-    """Why other tools cannot read the judgments; empty if they can."""
+    """Why other tools cannot read the judgments; empty if they can.
+
+    Some are C behind Python, and end the process at a text that is not UTF-8.
+    """
+    ids = {*sample.judged, *sample.retrieved}
+    for documents in (
+        *(j.gains for j in sample.judged.values()),
+        *map(dict, sample.retrieved.values()),
+    ):
+        ids.update(documents)
+    for name in ids:
+        if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+            return f"ids must be UTF-8 text, got {name!r:.60}"
     for judged in sample.judged.values():
         for gain in judged.gains.values():
             if gain != int(gain):

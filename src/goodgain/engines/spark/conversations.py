@@ -243,7 +243,7 @@ def conversations(
             data, name = spark.read.text(traces, lineSep="\n"), traces
         default = system_name(traces)
     elif isinstance(traces, str) and ":" in traces:
-        data, name, default = read(spark, traces), traces, "agent"
+        data, name, default = read(spark, traces)[0], traces, "agent"
     else:
         return _from_driver(spark, traces, **reading)
     text = _json_column(data, column, name)

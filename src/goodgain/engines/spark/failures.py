@@ -52,6 +52,17 @@ def cluster_errors(name: str = "") -> Iterator[None]:
         raise sentence(str(error), name) from None
 
 
+@contextmanager
+def reading_errors(says: str, *, where: str = "", hint: str = "") -> Iterator[None]:
+    """One sentence for what Spark raises of a table that it cannot open: `says`, and the reason."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_sparks(error):
+            raise
+        raise InputError(f"{says}: {_reason(str(error))}", where=where, hint=hint) from None
+
+
 def _is_sparks(error: Exception) -> bool:
     return type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc")
 

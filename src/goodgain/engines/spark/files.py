@@ -157,6 +157,20 @@ def files_of(data: Any, types: Mapping[str, str], query: str) -> Files | None:
     return Files(tuple(_tasks(sizes, most)), columns, version)
 
 
+def size_of(data: Any) -> dict[str, int]:
+    """The number of files behind a DataFrame and their bytes, if it only reads files."""
+    if not hasattr(data, "_jdf"):
+        return {}
+    leaves = _each(data._jdf.queryExecution().analyzed().collectLeaves())
+    if not leaves or not all(_is(x, _RELATION) and _is(x.relation(), _FILES) for x in leaves):
+        return {}
+    places = [leaf.relation().location() for leaf in leaves]
+    return {
+        "files": sum(len(place.inputFiles()) for place in places),
+        "bytes": sum(int(place.sizeInBytes()) for place in places),
+    }
+
+
 def _plan(data: Any) -> Any:
     """Spark's plan for a DataFrame; None if it is cached or comes from Spark Connect."""
     if not hasattr(data, "_jdf") or data.storageLevel.useMemory or data.storageLevel.useDisk:

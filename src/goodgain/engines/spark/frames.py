@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.failures import same_version
-from goodgain.engines.spark.files import Files, files_of
+from goodgain.engines.spark.failures import reading_errors, same_version
+from goodgain.engines.spark.files import Files, files_of, size_of
+from goodgain.engines.spark.lakes import lake_frame
+from goodgain.engines.spark.places import local_path, place_of
 from goodgain.engines.spark.session import arrow_only, is_frame
 from goodgain.engines.spark.texts import (
     TEXTS,
@@ -22,10 +23,12 @@ from goodgain.engines.spark.worker import PACKED, PackTask, packed
 from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
 from goodgain.io.files import query_rows
+from goodgain.io.lakes import LAKES, lake_form
 from goodgain.io.naming import format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from goodgain.engines.spark.worker import Job
     from goodgain.io.columns import TableKind
@@ -48,6 +51,7 @@ class Frame:
     kinds: Mapping[str, str] | None = None  # of ids, by role, if column types do not tell
     by_rank: bool = False  # a run without scores
     lines: Lines | None = None  # set if the rows are lines of text, which the core reads
+    facts: Mapping[str, Any] | None = None  # what saved results record besides the name
 
     def kind(self, role: str) -> str | None:
         """Whether the ids of a role are text or integers; None for untyped files."""
@@ -77,9 +81,10 @@ def frame_of(
     kinds: Mapping[str, str] | None = None,
 ) -> Frame:
     """Turn a source into a frame: a DataFrame, a path or URL that Spark reads, or local data."""
+    facts: dict[str, Any] = {}
     if is_frame(source):
         data, name = current(source, name or table), name or table
-    elif isinstance(source, str | os.PathLike) and format_of(source) not in _DRIVER_FORMATS:
+    elif isinstance(source, str | os.PathLike) and _named_format(source) not in _DRIVER_FORMATS:
         path = os.fspath(source)
         name = name or path
         form, _ = format_and_place(path)
@@ -88,7 +93,7 @@ def frame_of(
         elif form is None or form in TEXTS:
             return _text_frame(spark, path, table, columns, name)
         else:
-            data = read(spark, path)
+            data, facts = read(spark, path)
     else:
         data, name = _from_driver(spark, source, table, columns), name or table
         columns = None
@@ -97,7 +102,8 @@ def frame_of(
     roles, by_rank = core_columns(find_columns(data.columns, table, name, columns))
     types = {column: kind for column, kind in data.dtypes if column in roles.values()}
     files = files_of(data, types, roles["query"]) if types[roles["value"]] != "string" else None
-    return Frame(_select(data, roles), roles, name, files, kinds, by_rank)
+    facts |= size_of(data)
+    return Frame(_select(data, roles), roles, name, files, kinds, by_rank, facts=facts)
 
 
 def current(data: Any, name: str) -> Any:
@@ -120,7 +126,8 @@ def _text_frame(
     _require_path(spark, path, place)
     lines, by_rank = lines_of(spark, path, form, place, table, columns)
     roles = {"query": "query", "doc": "doc", "value": "score"}
-    return Frame(lines.data(spark), roles, name, None, {}, by_rank, lines)
+    data = lines.data(spark)
+    return Frame(data, roles, name, None, {}, by_rank, lines, size_of(data))
 
 
 def _require_path(spark: Any, path: str, place: str) -> None:
@@ -177,28 +184,21 @@ def same_kinds(qrels: Frame, run: Frame) -> None:
             )
 
 
-def read(spark: Any, path: str) -> Any:
-    """Read a path or URL; `FORMAT:PATH` and `table:NAME` override the suffix."""
+def read(spark: Any, path: str) -> tuple[Any, dict[str, Any]]:
+    """Read a path or URL; `FORMAT:PATH` and `table:NAME` override the suffix. With facts about it."""
     form, place = format_and_place(path)
     with _spark_errors(path):
         if form == "table":
             spark.catalog.refreshTable(place)  # its files may have been rewritten since
-            return spark.table(place)
-        return spark.read.format("json" if form == "jsonl" else form or "text").load(place)
+            return spark.table(place), {}
+        if form in LAKES:
+            return lake_frame(spark, form, place)
+        return spark.read.format("json" if form == "jsonl" else form or "text").load(place), {}
 
 
-@contextmanager
-def _spark_errors(path: str) -> Iterator[None]:
-    """One sentence for what Spark says of a path that it cannot read."""
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except PySparkException as error:
-        raise InputError(
-            f"Spark cannot read '{path}': {str(error).splitlines()[0]}",
-            hint=f"to name the format, write FORMAT:PATH with one of: {', '.join(_FORMATS)}",
-        ) from None
+def _spark_errors(path: str) -> AbstractContextManager[None]:
+    hint = f"to name the format, write FORMAT:PATH with one of: {', '.join(_FORMATS)}"
+    return reading_errors(f"Spark cannot read '{path}'", hint=hint)
 
 
 def is_text(path: str) -> bool:
@@ -209,13 +209,22 @@ def is_text(path: str) -> bool:
 
 def format_and_place(path: str) -> tuple[str | None, str]:
     """The format of a path (None for text of any kind), and the path without its prefix, as a URL."""
-    prefix, colon, rest = path.partition(":")
-    form, place = (prefix, rest) if colon and prefix in _FORMATS else (format_of(path), path)
+    form, place = _named_format(path), path
+    if path.startswith(f"{form}:"):
+        place = path.removeprefix(f"{form}:")
     if form != "table" and Path(place).exists():  # Spark may have started in another folder
-        place = Path(place).absolute().as_uri()
+        place = place_of(place)
     if form is None:
         form = form_by_content(place)
+    elif form == "parquet" and (local := local_path(place)):
+        form = lake_form(local) or form  # whose folder also holds files that are no longer its own
     return {"json": "jsonl"}.get(form or "", form), place
+
+
+def _named_format(path: str | os.PathLike[str]) -> str | None:
+    """The format that the prefix of a path names, or its suffix."""
+    prefix, colon, _ = os.fspath(path).partition(":")
+    return prefix if colon and prefix in _FORMATS else format_of(path)
 
 
 def from_rows(spark: Any, rows: Rows, table: TableKind) -> Any:
@@ -251,7 +260,7 @@ def provenance(frame: Frame) -> Source:
     """The source that saved results record for a table on the cluster."""
     from goodgain.io.sources import Source
 
-    return Source("arrow", None, frame.name)
+    return Source("arrow", None, frame.name, facts=frame.facts)
 
 
 def _select(data: Any, columns: Mapping[str, str]) -> Any:

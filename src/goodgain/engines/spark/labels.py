@@ -25,7 +25,7 @@ from goodgain.labels.judges.registry import judge_of
 from goodgain.labels.labeller import RETRIED, TEXT_LIMIT, retry_statuses, setting_of
 from goodgain.labels.labeller import label as label_here
 from goodgain.labels.opening import is_url
-from goodgain.labels.pairs import Excerpt, Pair, read_pairs
+from goodgain.labels.pairs import Excerpt, Pair, read_objects, read_pairs
 from goodgain.labels.progress import Progress
 from goodgain.labels.store import PairRow
 from goodgain.labels.template import cut
@@ -427,7 +427,7 @@ def _merge(
         store.add_pairs(setting, (PairRow(*json.loads(line)) for line in lines))
     if paths["reply"].stat().st_size:
         with store.transaction():
-            import_replies(store, os.fspath(paths["reply"]), spending=False)
+            import_replies(store, read_objects(os.fspath(paths["reply"])), spending=False)
     with paths["spending"].open(encoding="utf-8") as lines:
         _add_spending(store, setting, (tuple(json.loads(line)) for line in lines))
     return problem, summaries

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import ArrowTable, require_text
 from goodgain.engines.spark.failures import cluster_errors
+from goodgain.engines.spark.places import local_path
 from goodgain.errors import InputError, core_errors
 from goodgain.io.files import BYTE_ORDER_MARK, HEAD, decompressed, line_format
+from goodgain.io.lakes import lake_form
 from goodgain.io.naming import FORMATS, compression_of, format_of
 
 if TYPE_CHECKING:
@@ -155,15 +157,6 @@ def _first_file(path: Path) -> Path:
     return files[0]
 
 
-def local_path(place: str) -> Path | None:
-    """The path of a file or folder that this process sees; None for other places."""
-    from urllib.parse import unquote, urlsplit
-
-    url = urlsplit(place)
-    path = Path(unquote(url.path) if url.scheme == "file" else place)
-    return path if url.scheme in ("", "file") and path.exists() else None
-
-
 def fetched(spark: Any, place: str, form: str | None, folder: str) -> str:
     """A local copy of text files, all in one: judgments are read on the driver, like a local file."""
     with cluster_errors(place):
@@ -185,6 +178,8 @@ def form_by_content(place: str) -> str | None:
     if local is None:
         return None if Path(place.rstrip("/")).suffix else "parquet"
     if local.is_dir():
+        if lake := lake_form(local):
+            return lake
         first = _first_file(local)
         return format_of(first) or form_by_content(str(first))
     with local.open("rb") as file:

@@ -10,7 +10,7 @@ from goodgain.errors import InputError
 from goodgain.ranking.scores import RANK_FACTS, Coverage, aggregate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from goodgain.engines.spark.worker import Report
     from goodgain.io.sources import Source
@@ -49,6 +49,9 @@ class SparkValues:
         self._fetched: Any = None
         self.has_bounds = has_bounds
         self.source: Source | None = source
+
+    def native(self, label: str, bounds: Sequence[str]) -> None:
+        """Not in the core of this process."""
 
     def tables(self) -> NoReturn:
         """Not available: reports on runs on a cluster have no ranked lists."""

@@ -39,18 +39,21 @@ def option_parameters(
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def check_extra_body(extra_body: Mapping[str, Any]) -> None:
+def check_extra_body(extra_body: Mapping[str, Any], where: str = "") -> None:
     """Refuse fields that would replace the prompt, and values that are not JSON."""
     for name in _OWN:
         if name in extra_body:
             raise UsageError(
                 f"extra_body must not set '{name}', which goodgain sets itself",
+                where=where,
                 hint="see --model, --prompt, --template and --max-tokens",
             )
     try:
         json.dumps(extra_body, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"extra_body is not JSON: {error}") from None
+        raise UsageError(
+            f"extra_body is not JSON: {error}", where=where, hint="JSON has no NaN or infinity"
+        ) from None
 
 
 def secret_values(headers: Mapping[str, str]) -> list[str]:
@@ -68,6 +71,8 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
         from goodgain.io.files import read_json
 
         data = read_json(text[1:])
+        if isinstance(data, dict):
+            check_extra_body(data, text[1:])
     else:
         try:
             data = json.loads(source)
@@ -77,7 +82,10 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
                 hint="for example --extra-body '{\"top_p\": 0.9}', or @FILE",
             ) from None
     if not isinstance(data, dict):
-        raise UsageError(f"--extra-body must be a JSON object, got {text!r:.60}")
+        raise UsageError(
+            f"--extra-body must be a JSON object, got '{text:.60}'",
+            hint="for example --extra-body '{\"top_p\": 0.9}', or @FILE",
+        )
     return data
 
 

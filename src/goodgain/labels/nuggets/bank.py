@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
+from goodgain.io.naming import display_name
 from goodgain.labels.pairs import read_objects
 from goodgain.labels.store import digest, now
 
@@ -101,6 +102,7 @@ def import_nuggets(store: Store, rows: Any, source: str) -> tuple[int, int]:
         raise UsageError(
             "imported nuggets need the name of their source", hint="source= (--source)"
         )
+    name = display_name(os.fspath(rows)) if isinstance(rows, str | os.PathLike) else ""
     nuggets: list[Nugget] = []
     assigned: list[dict[str, Any]] = []
     for where, row in _rows(rows):
@@ -128,9 +130,21 @@ def import_nuggets(store: Store, rows: Any, source: str) -> tuple[int, int]:
     }
     if conflicting:
         query, text = sorted(conflicting)[0]
-        raise InputError(f"nugget '{text:.60}' of query '{query}' is both vital and okay")
+        raise InputError(
+            f"nugget '{text:.60}' of query '{query}' is both vital and okay",
+            where=name,
+            hint="decide for one",
+        )
     if twice and not assigned:
-        raise InputError(f"duplicate nugget '{twice[0][1]:.60}' of query '{twice[0][0]}'")
+        raise InputError(
+            f"duplicate nugget '{twice[0][1]:.60}' of query '{twice[0][0]}'",
+            where=name,
+            hint="remove one of them",
+        )
+    if not nuggets:
+        raise InputError(
+            "there are no nuggets", where=name, hint='expected {"query", "text", "vital"} per line'
+        )
     unique = list(dict.fromkeys(nuggets))
     with store.transaction():
         return add_nuggets(store, unique, source), store.insert("assignments", assigned)

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
-from goodgain.results.loading import saved_kinds
+from goodgain.results.loading import load, saved_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +54,8 @@ class Library:
             raise InputError(
                 f"path not found: '{path}'", hint="pass a saved result or a folder of them"
             )
+        if not Path(path).is_dir():
+            load(path)  # a file that is no saved result is refused
         self.root = Path(path).resolve()
         self.folder = self.root if self.root.is_dir() else self.root.parent
         self.kinds = saved_kinds()

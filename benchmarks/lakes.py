@@ -1,0 +1,85 @@
+"""Parquet as it lies in a lake: parts of a folder, and judgments of one query in a hundred."""
+
+import json
+import sys
+from pathlib import Path
+
+import data
+import peers
+import table
+from check import Means, disagreements
+from measure import command, worker
+from subject import Context, Section, Subject, at_least, ratio
+
+REPEATS = 3
+ROW_GROUP = 100_000
+PARTS = 8
+SHARE = 100  # one query in so many is judged
+ALL, FEW = "one file, all judged", f"one file, 1 query in {SHARE} judged"
+TEXT = f"text, 1 query in {SHARE} judged"
+BAR = 2.0
+
+
+def run(context: Context) -> Section:
+    """Time `goodgain evaluate` on each; forms with the same judgments must agree."""
+    if peers.version("goodgain") is None or peers.version("pyarrow") is None:
+        return Section(["input"], [], notes=["needs goodgain and pyarrow"])
+    places = {name: Path(path) for name, path in worker("lakes", context.queries).items()}
+    plain = data.path("qrels", context.queries)
+    cases = {
+        ALL: (plain, places["file"]),
+        f"a folder of {PARTS} parts, all judged": (plain, places["folder"]),
+        FEW: (places["few"], places["file"]),
+        f"a folder of {PARTS} parts, 1 in {SHARE} judged": (places["few"], places["folder"]),
+        TEXT: (places["few"], data.path("run", context.queries)),
+    }
+    timings, means = {}, {}
+    for name, (qrels, ranked) in cases.items():
+        argv = [*(peers.goodgain_command(qrels, ranked) or []), "-q"]
+        means[name] = Means(name, peers.goodgain_means(command([*argv, "--format", "tsv"]).output))
+        timings[name] = command(argv, context.repeats(REPEATS))
+    whole, few = [[means[n] for n in cases if ("all" in n) == is_all] for is_all in (True, False)]
+    return Section(
+        columns=["input", "best", "median", "peak", "times all judged"],
+        rows=[
+            [
+                name,
+                table.seconds(timing.best),
+                table.seconds(timing.median),
+                table.megabytes(timing.peak_mb),
+                table.times(ratio(timing.best, timings[ALL].best)),
+            ]
+            for name, timing in timings.items()
+        ],
+        text=f"Parquet with row groups of {ROW_GROUP:,} rows, sorted by query; judged queries lie together.",
+        bars=[
+            at_least(f"lakes: {ALL} over {FEW}", BAR, ratio(timings[ALL].best, timings[FEW].best))
+        ],
+        problems=disagreements(whole[0], *whole[1:]) + disagreements(few[0], *few[1:]),
+    )
+
+
+def _work(queries: int) -> dict[str, str]:
+    import pyarrow.parquet as pq
+
+    folder = data.FOLDER / f"lake-{queries}"
+    file, few = data.FOLDER / f"lake-{queries}.parquet", data.FOLDER / f"few-{queries}.txt"
+    if not few.exists():
+        ranked = pq.read_table(data.path("parquet", queries))
+        pq.write_table(ranked, file, row_group_size=ROW_GROUP)
+        folder.mkdir(exist_ok=True)
+        (folder / "_SUCCESS").touch()
+        size = -(-len(ranked) // PARTS)
+        for part in range(PARTS):
+            piece = ranked.slice(part * size, size)
+            pq.write_table(piece, folder / f"part-{part:05}.parquet", row_group_size=ROW_GROUP)
+        lines = data.path("qrels", queries).read_text().splitlines(keepends=True)
+        chosen = list(dict.fromkeys(line.split()[0] for line in lines))[: max(queries // SHARE, 1)]
+        few.write_text("".join(line for line in lines if line.split()[0] in set(chosen)))
+    return {"file": str(file), "folder": str(folder), "few": str(few)}
+
+
+SUBJECT = Subject("lakes", "Parquet in folders, and few judgments", 61, run)
+
+if __name__ == "__main__":
+    print(json.dumps(_work(int(sys.argv[1]))))

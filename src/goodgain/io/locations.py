@@ -1,0 +1,426 @@
+"""Where tables lie: files, folders, globs and object stores, and which files of a folder are one table.
+
+A folder is one table if it is an export: it has a marker such as `_SUCCESS`, folders named `key=value`, only
+files named as parts (`part-00000`, `export-000000000000`, `data_0_0_0`), or a name that ends like a table
+(`run.parquet/`). A folder of other files holds one run in each. Files whose names differ only in a number
+could be either, so the caller has to say.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from goodgain.errors import InputError, MissingExtraError
+from goodgain.io.naming import FORMATS, format_of, is_glob, is_url, system_name
+from goodgain.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import IO, Any, Literal
+
+    Meaning = Literal["table", "runs", "either"]
+
+_MAGIC = re.compile(r"[*?\[]")
+_MARKERS = re.compile(
+    r"_(SUCCESS|committed_.*|started_.*|(common_)?metadata|symlink_format_manifest)$"
+)
+_TABLE_LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
+_PART = re.compile(
+    r"""part[-._] .*                      # Spark, Hadoop, Dask, pyarrow
+    | .* \d{12}                           # BigQuery
+    | .* _\d+_\d+_\d+ (\.\w+)?            # Snowflake
+    | data_\d+ | \d{6,} | \d{6}_\d+       # DuckDB, polars, Hive
+    | \d{8}_\d{6}_\d{5}_\w+ (_.*)?        # Athena, Trino
+    | (.*[-_])? [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} .*""",  # names made of UUIDs
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file: a path or a URL, what is known of its content, and the `key=value` folders above it."""
+
+    name: str
+    size: int
+    modified: int  # nanoseconds
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of one table, or of a folder of runs."""
+
+    name: str  # as the caller wrote it
+    files: tuple[File, ...]
+
+    @property
+    def stat(self) -> tuple[int, int]:
+        """The sum of sizes and the time of the last change."""
+        return sum(f.size for f in self.files), max((f.modified for f in self.files), default=0)
+
+
+def files_of(path: str) -> Files:
+    """All files behind a URL, a glob or a folder as one table, if they can be one."""
+    place = _entries(path)
+    if isinstance(place, File):
+        return Files(path, (place,))
+    if not is_glob_of(path) and place.meaning == "runs" and len(place.files) > 1:
+        raise InputError(
+            f"'{path}' has {len(place.files):,} files that are not parts of one table, such as "
+            f"{_examples(place.files)}",
+            hint=f"name one of them, or all as one table with the glob '{path.rstrip('/')}/*'",
+        )
+    return Files(path, place.files)
+
+
+def runs_of(path: str) -> list[str]:
+    """The path of each run behind a URL, a glob or a folder; `files_of` gives its files."""
+    place = _entries(path)
+    if isinstance(place, File):
+        return [path]
+    if place.meaning == "table":
+        return _by_run_folder(path, place.files)
+    if place.meaning == "either":
+        raise InputError(
+            f"'{path}' could be one run in {len(place.files):,} files or as many runs: "
+            f"{_examples(place.files)}",
+            hint=f"several runs: '{path.rstrip('/')}/*'; one run: NAME={path}, in Python "
+            f"{{'NAME': '{path}'}}",
+        )
+    return list(place.names)
+
+
+def _by_run_folder(path: str, files: tuple[File, ...]) -> list[str]:
+    """Text has no column for the folders `run=NAME` above it: each of them is a run. Parquet has one."""
+    from goodgain.io.columns import has_column
+
+    if format_of(files[0].name) in ("parquet", "arrow"):
+        return [path]
+    for key in dict.fromkeys(key for file in files for key, _ in file.keys):
+        if has_column([key], "run", "run"):
+            return list(dict.fromkeys(_folder_above(file.name, key) for file in files))
+        for role in ("query", "doc", "value", "rank"):
+            if has_column([key], "run", role):
+                raise InputError(
+                    f"the folders '{key}=...' of '{path}' are a column that its files do not have",
+                    hint="text is read without the columns of its folders: write Parquet",
+                )
+    return [path]
+
+
+def _folder_above(name: str, key: str) -> str:
+    """The path up to and with the folder `key=value`."""
+    levels = name.split("/")
+    place = next(
+        (i for i, level in enumerate(levels) if level.partition("=")[:2] == (key, "=")), None
+    )
+    if place is None:
+        raise InputError(f"'{name}' is not in a folder '{key}=...'", hint="others of the table are")
+    return "/".join(levels[: place + 1])
+
+
+def run_name(path: str) -> str:
+    """The name of the system whose output a place holds."""
+    if is_glob_of(path):  # the folder before the first wildcard
+        path = path[: _MAGIC.search(path).start()].rpartition("/")[0] or path  # type: ignore[union-attr]
+    stem = system_name(path.partition("?")[0] if is_url(path) else path)
+    return stem.partition("=")[2] or stem if "=" in stem else stem  # the folder run=bm25
+
+
+def open_file(name: str) -> IO[bytes]:
+    """A stream of the bytes of a file or URL."""
+    if not is_url(name):
+        return open(name, "rb")
+    system, path = _file_system(name)
+    with store_errors(name):
+        return system.open_input_stream(path, compression=None)  # type: ignore[no-any-return]
+
+
+def open_random(name: str) -> Any:
+    """The same for readers that jump: the path itself where that will do."""
+    if not is_url(name):
+        return name
+    system, path = _file_system(name)
+    with store_errors(name):
+        return system.open_input_file(path)
+
+
+class store_errors:  # noqa: N801 - used like contextlib.suppress
+    """Turn what a file system raises into an error that names the place."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, FileNotFoundError):
+            raise InputError(
+                f"file not found: '{self._name}'", hint="check the spelling and the folder"
+            ) from None
+        if isinstance(error, OSError) and not isinstance(error, InputError):
+            reason = str(error).split("\n")[0][:200]
+            raise InputError(f"cannot read '{self._name}'", hint=reason) from None
+
+
+# --- what lies in a folder ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """The files below a folder or of a glob, the names at its top, and what they look like."""
+
+    files: tuple[File, ...]
+    names: tuple[str, ...]
+    meaning: Meaning
+
+
+def is_glob_of(path: str) -> bool:
+    """Whether a path or URL has wildcards."""
+    return bool(_MAGIC.search(_split_url(path)[1])) if is_url(path) else is_glob(path)
+
+
+def _entries(path: str) -> File | _Folder:
+    """One file, or the content of a folder or glob."""
+    if is_glob_of(path):
+        return _glob(path)
+    top = _look(path)
+    if isinstance(top, File):
+        return top
+    folder = path.rstrip("/") or "/"
+    hidden = [name for name in top if _is_hidden(name)]
+    visible = [name for name in top if not _is_hidden(name)]
+    _refuse_table_logs(path, hidden, visible)
+    files = tuple(_walk(folder, visible))
+    if not files:
+        raise InputError(
+            f"'{path}' is a directory without files", hint="name a file, or another directory"
+        )
+    names = tuple(sorted({f.name[len(folder.rstrip("/")) + 1 :].partition("/")[0] for f in files}))
+    is_table = (
+        any(_MARKERS.match(name) for name in hidden)
+        or os.path.splitext(folder)[1].lower() in FORMATS
+        or all("=" in name and not is_file for name, is_file in _kinds(folder, names, files))
+    )
+    meaning = "table" if is_table else _meaning(names, _kinds(folder, names, files))
+    return _Folder(files, tuple(f"{folder.rstrip('/')}/{name}" for name in names), meaning)
+
+
+def _kinds(folder: str, names: Iterable[str], files: Iterable[File]) -> list[tuple[str, bool]]:
+    """The names at the top of a folder, and whether each is a file."""
+    plain = {f.name for f in files}
+    return [(name, f"{folder.rstrip('/')}/{name}" in plain) for name in names]
+
+
+def _meaning(names: tuple[str, ...], kinds: list[tuple[str, bool]]) -> Meaning:
+    """One table in parts, a run in each file, or either: by the names of the files."""
+    if not all(is_file for _, is_file in kinds):
+        return "runs"
+    stems = [system_name(name) for name in names]
+    suffixes = {name[len(stem) :] for name, stem in zip(names, stems, strict=True)}
+    if all(_PART.fullmatch(stem) for stem in stems):
+        return "table" if len(suffixes) == 1 else "either"
+    if any(_PART.fullmatch(stem) for stem in stems) and len(names) > 1:
+        return "either"
+    shapes = {re.sub(r"\d+", "0", stem) for stem in stems}
+    return "either" if len(names) > 1 and len(shapes) == 1 else "runs"
+
+
+def _glob(path: str) -> _Folder:
+    """The files that match; folders that match are entered. Parts are one table, all else are runs."""
+    matches = _matches(path)
+    files = []
+    for match in matches:
+        top = _look(match)
+        files += (
+            [top] if isinstance(top, File) else _walk(match, [n for n in top if not _is_hidden(n)])
+        )
+    if not files:
+        raise InputError(f"no file matches '{path}'", hint="check the spelling and the folder")
+    names = tuple(match.rpartition("/")[2] for match in matches)
+    plain = {f.name for f in files}
+    kinds = [(name, match in plain) for name, match in zip(names, matches, strict=True)]
+    meaning = _meaning(names, kinds)
+    return _Folder(tuple(files), tuple(matches), "table" if meaning == "table" else "runs")
+
+
+def _refuse_table_logs(path: str, hidden: Iterable[str], visible: Iterable[str]) -> None:
+    """Refuse tables whose files hold deleted rows too: only their own log says which count."""
+    kind = next((_TABLE_LOGS[name] for name in hidden if name in _TABLE_LOGS), None)
+    if kind is None and {"metadata", "data"} <= set(visible):
+        listed = _look(f"{path.rstrip('/')}/metadata")
+        if not isinstance(listed, File) and any(n.endswith(".metadata.json") for n in listed):
+            kind = "Iceberg"
+    if kind:
+        raise InputError(
+            f"'{path}' is a {kind} table, whose files may hold deleted rows",
+            hint="read it with its own library and pass the data frame, or use --engine spark",
+        )
+    if "_temporary" in hidden:
+        raise InputError(
+            f"the job that writes '{path}' has not finished: '_temporary' is still there",
+            hint="wait until it has, or write it again",
+        )
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(("_", "."))
+
+
+def _examples(files: tuple[File, ...]) -> str:
+    names = [f"'{file.name.rpartition('/')[2]}'" for file in files[:2]]
+    return ", ".join(names) + (", ..." if len(files) > 2 else "")
+
+
+def _keys(relative: str) -> tuple[tuple[str, str], ...]:
+    """The `key=value` folders of a path."""
+    from urllib.parse import unquote
+
+    pairs = [part.partition("=") for part in relative.split("/")[:-1]]
+    return tuple((key, unquote(value)) for key, equals, value in pairs if equals and key)
+
+
+# --- looking: on disk, or through pyarrow ---
+
+
+def _look(path: str) -> File | list[str]:
+    """A file, or the names in a folder; an error if there is neither."""
+    if is_url(path):
+        return _look_in_store(path)
+    try:
+        if os.path.isdir(path):
+            return sorted(os.listdir(path))
+        info = os.stat(path)
+    except PermissionError:
+        raise InputError(f"permission denied: '{path}'") from None
+    except OSError:
+        raise InputError(
+            f"file not found: '{path}'", hint="check the spelling and the folder"
+        ) from None
+    return File(path, info.st_size, info.st_mtime_ns)
+
+
+def _walk(folder: str, names: Iterable[str]) -> list[File]:
+    """The files below some names of a folder, sorted; hidden ones are left out."""
+    if is_url(folder):
+        return _walk_store(folder, set(names))
+    files = []
+    for name in names:
+        top = f"{folder.rstrip('/')}/{name}"
+        if not os.path.isdir(top):
+            files.append((name, top))
+        for root, folders, inner in os.walk(top):
+            folders[:] = [f for f in folders if not _is_hidden(f)]
+            files += [
+                (os.path.relpath(os.path.join(root, f), folder), os.path.join(root, f))
+                for f in inner
+                if not _is_hidden(f)
+            ]
+    listed = []
+    for relative, path in sorted(files):
+        info = os.stat(path)
+        listed.append(File(path, info.st_size, info.st_mtime_ns, _keys(relative)))
+    return listed
+
+
+def _matches(path: str) -> list[str]:
+    if not is_url(path):
+        from glob import glob
+
+        return sorted(m.rstrip("/") for m in glob(path, recursive=True) if not _is_hidden(_last(m)))
+    import fnmatch
+
+    start, pattern, end = _split_url(path)
+    base = pattern[: _MAGIC.search(pattern).start()].rpartition("/")[0]  # type: ignore[union-attr]
+    depth = pattern.count("/")
+    names = set()
+    for file in _walk_store(f"{start}{base}{end}", None):
+        key = _split_url(file.name)[1]
+        for size in {depth, key.count("/")}:  # a folder that matches, or below `**` a file
+            candidate = "/".join(key.split("/")[: size + 1])
+            if fnmatch.fnmatchcase(candidate, pattern) and (
+                "**" in pattern or candidate.count("/") == depth
+            ):
+                names.add(f"{start}{candidate}{end}")
+    return sorted(names)
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _look_in_store(url: str) -> File | list[str]:
+    system, path = _file_system(url)
+    from pyarrow.fs import FileSelector, FileType
+
+    with store_errors(url):
+        info = system.get_file_info(path)
+        if info.type == FileType.File and not url.endswith("/"):
+            return File(url, info.size, info.mtime_ns or 0)
+        if info.type == FileType.NotFound:
+            raise FileNotFoundError
+        return sorted({_last(i.path) for i in system.get_file_info(FileSelector(path))})
+
+
+def _walk_store(url: str, names: set[str] | None) -> list[File]:
+    """The files below a URL, of some names at its top."""
+    system, path = _file_system(url)
+    from pyarrow.fs import FileSelector, FileType
+
+    start, key, end = _split_url(url)
+    with store_errors(url):
+        listed = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
+    files = []
+    for info in listed:
+        relative = info.path[len(path.rstrip("/")) + 1 :]
+        levels = relative.split("/")
+        if info.type != FileType.File or any(map(_is_hidden, levels)):
+            continue
+        if names is None or levels[0] in names:
+            name = (
+                f"{start}{key.rstrip('/')}/{relative}{end}"
+                if key.strip("/")
+                else f"{start}{relative}{end}"
+            )
+            files.append(File(name, info.size, info.mtime_ns or 0, _keys(relative)))
+    return sorted(files, key=lambda f: f.name)
+
+
+def _split_url(url: str) -> tuple[str, str, str]:
+    """`s3://bucket/`, the key, and options such as `?region=eu-west-1`."""
+    scheme, _, rest = url.partition("://")
+    options = ""
+    before, mark, after = rest.rpartition("?")
+    if mark and "=" in after and "/" not in after.partition("=")[0]:
+        rest, options = before, f"?{after}"
+    authority, _, key = rest.partition("/")
+    return f"{scheme}://{authority}/", key, options
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    """Pyarrow's file system behind a URL, and the path in it."""
+    start, key, options = _split_url(url)
+    system, root = _root_of(start, options)
+    return system, f"{root.rstrip('/')}/{key}".rstrip("/")
+
+
+@lru_cache(maxsize=64)
+def _root_of(start: str, options: str) -> tuple[Any, str]:
+    try:
+        import pyarrow as pa
+        from pyarrow.fs import FileSystem
+    except ImportError:
+        raise MissingExtraError.for_package("pyarrow", "arrow", f"reading from '{start}'") from None
+    try:
+        system, root = FileSystem.from_uri(start + options)
+    except (pa.ArrowException, OSError, ValueError, ImportError) as error:
+        reason = str(error).split("\n")[0][:160]
+        raise InputError(
+            f"pyarrow {pa.__version__} cannot open '{start}'",
+            hint=f"{reason}; s3://, gs:// and abfs:// can be read, and files that are mounted",
+        ) from None
+    return system, root

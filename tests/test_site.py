@@ -1,0 +1,207 @@
+"""The documentation site: its pages, navigation, links and language, and that it needs no other host."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+from load_script import SCRIPTS, load_script
+from prose import grade, prose, sentences
+
+import goodgain
+from goodgain.cli import COMMANDS
+from goodgain.measures import definitions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOT = SCRIPTS.parent
+SITE = SCRIPTS / "site"
+links = load_script("links")
+PAGES = [page for page in links.pages() if page.name != "CHANGELOG.md"]
+
+
+def page_id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+# --- links and language of the sources ---
+
+
+@pytest.mark.parametrize("page", links.pages(), ids=page_id)
+def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+    assert links.broken(page) == []
+
+
+def test_the_check_of_links_sees_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text(
+        "# A `b`, c!\n\n## Twice\n\n## Twice\n\n(named)=\n\n```text\n# code\n```\n"
+    )
+    page = tmp_path / "page.md"
+    good = "[a](other.md#a-b-c) [b](other.md#twice-1) [c](other.md#named) [d](https://x.example/#y)"
+    page.write_text(
+        f"# Page\n\n{good} `[e](no.md)`\n\n[f](missing.md) [g](other.md#code) [h](#pages)\n"
+    )
+    assert links.broken(page) == [
+        "missing.md: no such file", "other.md#code: no such heading", "#pages: no such heading",
+    ]  # fmt: skip
+
+
+# What the glossary says not to call a query, a conversation, a judgment, a measure.
+FORBIDDEN = {
+    *("topic", "topics", "episode", "episodes", "trajectory", "trajectories", "metric", "metrics"),
+    *("assessment", "assessments", "judgement", "judgements"),
+}
+OTHERS = {  # of what other programs call so
+    "docs/glossary.md": FORBIDDEN,
+    "docs/retrievers.md": {"metric"},
+    "docs/measures.md": {"metric", "metrics"},  # titles of papers
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_the_words_are_those_of_the_glossary(page: Path) -> None:
+    words = {
+        word.lower() for words in sentences(page.read_text(encoding="utf-8")) for word in words
+    }
+    assert words & FORBIDDEN - OTHERS.get(page_id(page), set()) == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_the_text_reads_easily(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    long = [" ".join(words) for words in sentences(text) if len(words) > 50]
+    assert long == []
+    assert grade(text) <= 10, "Flesch-Kincaid grade"
+
+
+def test_prose_is_without_code_and_tables() -> None:
+    code = "    metric\n\n| metric |\n\n```\nmetric\n```\n"
+    text = f"# Topic\n\nOne `metric` [two](metric.md).\nThree.\n\n{code}- four\n- five\n"
+    assert prose(text) == "One Code [two]. Three.\nfour\nfive"
+    assert (
+        grade("The cat sat. The dog ran.")
+        < 2
+        < 12
+        < grade("Institutional considerations necessitate reevaluation")
+    )
+
+
+# --- pages from the code ---
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The staged sources of the whole site."""
+    folder = tmp_path_factory.mktemp("site") / "source"
+    sys.path.insert(0, str(SITE))
+    try:
+        load_script("site/build").stage(folder)
+    finally:
+        sys.path.remove(str(SITE))
+    return folder
+
+
+def test_every_public_name_is_on_a_page(site: Path) -> None:
+    texts = [
+        page.read_text(encoding="utf-8") for page in (site / "reference" / "python").glob("*.md")
+    ]
+    entries = [line for text in texts for line in text.split("\n") if line.startswith(".. ")]
+    names = [entry.partition(":: goodgain.")[2].removesuffix("()") for entry in entries]
+    assert sorted(names) == sorted(goodgain.__all__)
+
+
+def test_every_measure_has_a_formula_and_a_chart(site: Path) -> None:
+    text = "\n".join(
+        p.read_text(encoding="utf-8") for p in (site / "reference" / "measures").rglob("*.md")
+    )
+    headings = {line.lstrip("# ") for line in text.split("\n") if line.startswith("#")}
+    measures = list(definitions("ranked", "cost", "spans", "agentic", "answers"))
+    assert [d.name for d in measures if d.name not in headings] == []
+    assert text.count("```{math}") == text.count('<svg role="img"') == len(measures)
+    # The value of each worked example is the definition's: the build fails otherwise.
+    ranked = [d for d in measures if d.namespace == "ranked"]
+    assert text.count("the definition in plain Python gives the same value") == len(ranked)
+
+
+def test_every_formula_is_of_the_registry() -> None:
+    formulas = tomllib.loads((SITE / "formulas.toml").read_text(encoding="utf-8"))
+    texts = {d.formula for d in definitions("ranked", "cost", "spans", "agentic", "answers")}
+    assert set(formulas) == texts
+
+
+def test_every_command_and_option_has_its_page(site: Path) -> None:
+    for command in COMMANDS:
+        text = (site / "reference" / "commands" / f"{command}.md").read_text(encoding="utf-8")
+        parser = load_script("site/command_pages").parser_of(command)
+        actions = [action for action in parser._actions if action.help != argparse.SUPPRESS]
+        options = {name for action in actions for name in action.option_strings}
+        assert [name for name in sorted(options) if f"`{name}" not in text] == [], command
+
+
+def test_every_page_is_in_the_navigation_once(site: Path) -> None:
+    entries: list[str] = ["index"]
+    for page in site.rglob("*.md"):
+        inside = False
+        for line in page.read_text(encoding="utf-8").split("\n"):
+            if line.startswith("```"):
+                inside = line == "```{toctree}"
+            elif inside and line and not line.startswith(":"):
+                folder = site if line.startswith("/") else page.parent
+                entries.append((folder / line.lstrip("/")).relative_to(site).as_posix())
+    pages = [page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.md")]
+    assert sorted(entries) == sorted(pages)
+
+
+def test_links_of_generated_pages_lead_somewhere(site: Path) -> None:
+    """Names of Python objects are resolved by Sphinx, all other links here."""
+    problems = [
+        f"{page.relative_to(site)}: {problem}"
+        for page in sorted(site.rglob("*.md"))
+        for problem in links.broken(page)
+        if not problem.startswith("#goodgain.")
+    ]
+    assert problems == []
+
+
+# --- the built site ---
+
+HAS_SPHINX = all(
+    map(
+        find_spec, ("sphinx", "myst_parser", "pydata_sphinx_theme", "latex2mathml", "sphinx_design")
+    )
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_SPHINX, reason="needs the dependency group `site`")
+@pytest.mark.filterwarnings("default")  # theirs
+def test_the_whole_site_is_built_without_a_warning(site: Path, tmp_path: Path) -> None:
+    from sphinx.cmd.build import main as sphinx
+
+    options = ["-q", "-b", "dummy", "-W", "--keep-going", "-c", str(SITE)]
+    assert sphinx([*options, "-d", str(tmp_path / "trees"), str(site), str(tmp_path / "html")]) == 0
+
+
+def test_the_check_of_the_built_site_sees_what_is_wrong(tmp_path: Path) -> None:
+    check = load_script("site/check")
+    (tmp_path / "good.html").write_text(
+        '<a href="https://x.example/">x</a><p id="here"></p><link rel="canonical" href="https://y.example/">'
+    )
+    assert check.problems(tmp_path) == []
+    (tmp_path / "bad.html").write_text(
+        '<script src="https://cdn.example/x.js"></script><img src="gone.png"><a href="good.html#there">x</a>'
+        '<a href="good.html#here">x</a><style>@import "//fonts.example/a.css";</style>'
+    )
+    (tmp_path / "style.css").write_text("a { background: url(https://cdn.example/a.png) }")
+    assert sorted(check.problems(tmp_path)) == [
+        "bad.html: gone.png: no such file",
+        "bad.html: good.html#there: no such anchor",
+        "bad.html: loads //fonts.example/a.css",
+        "bad.html: loads https://cdn.example/x.js",
+        "style.css: loads https://cdn.example/a.png",
+    ]
