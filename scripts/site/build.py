@@ -132,14 +132,15 @@ def navigate(source: Path) -> None:
         name = section["name"]
         page = source / name / "index.md"
         head = f"# {section['title']}\n\n{section['text']}\n"
-        text = page.read_text(encoding="utf-8") if page.exists() else head
+        written = page.exists()  # by hand, with links of its own
+        text = page.read_text(encoding="utf-8") if written else head
         for group in section["groups"]:
             entries = group_pages(source, page, group)
             if entries:
-                text += toctree(entries, group["caption"])
+                text += toctree(entries, group["caption"], hidden=written)
         write(page, text)
     index = source / "index.md"
-    entries = [f"/{section['name']}/index" for section in sections]
+    entries = [f"{section['title']} </{section['name']}/index>" for section in sections]
     text = index.read_text(encoding="utf-8").replace("<!-- sections -->", cards(sections))
     write(index, text + toctree(entries, hidden=True))
 
