@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
+from goodgain.io.descriptors import READ_FLAGS, read_at
 from goodgain.io.naming import (
     STDIN,
     compression_of,
@@ -76,7 +77,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     else:
         fd = plain_descriptor(path)
     try:
-        head = os.pread(fd, HEAD, 0)
+        head = read_at(fd, HEAD, 0)
         lines, run = _format_of_lines(path, head, table, columns, form)
         by_rank = lines.pop("by_rank", False)
         return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, starts=starts)
@@ -99,7 +100,7 @@ def read_head(path: str) -> str:
     if is_stream(path):
         fd = plain_descriptor(path)
         try:
-            head = os.pread(fd, HEAD, 0)
+            head = read_at(fd, HEAD, 0)
         finally:
             os.close(fd)
         return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -113,7 +114,11 @@ def read_head(path: str) -> str:
 
 def is_text(path: str) -> bool:
     """Whether a file is read line by line: not JSON, Parquet or Arrow by its suffix."""
-    return path == STDIN or format_of(path) not in ("json", "parquet", "arrow")
+    if path == STDIN:
+        return True
+    from goodgain.io.span_tables import format_at
+
+    return format_at(path) not in ("json", "parquet", "arrow")
 
 
 def file_not_found(path: str) -> InputError:
@@ -135,9 +140,9 @@ def plain_descriptor(path: str) -> int:
 
             return joined_files(path)[0]
         if compression_of(path) is None:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, READ_FLAGS)
             try:
-                os.pread(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+                read_at(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
             except BaseException:
                 os.close(fd)
                 raise
