@@ -25,8 +25,6 @@ SITE = Path(__file__).resolve().parent
 ROOT = SITE.parent.parent
 DOCS = ROOT / "docs"
 OUTPUT = ROOT / "build" / "site"
-# Pages outside docs/ that belong on the site; they are staged in project/ (examples/ keeps its place).
-PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/RESULTS.md")
 FENCE = re.compile(r"^(?: {0,3}|\s*[-*] )(```+|~~~+)")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 CODE = re.compile(r"(`+).+?\1")
@@ -39,7 +37,7 @@ def staged_path(path: Path) -> PurePosixPath | None:
     name = path.relative_to(ROOT)
     if name.parts[0] == "docs":
         return PurePosixPath(*name.parts[1:])
-    if name.parts[0] == "examples":
+    if name.parts[0] in ("benchmarks", "examples"):
         return PurePosixPath(name.as_posix())
     if name.as_posix() == "README.md":
         return PurePosixPath("index.md")
@@ -98,11 +96,10 @@ def stage(source: Path) -> None:
     """Write all sources of the site into a folder."""
     shutil.rmtree(source, ignore_errors=True)
     files: set[Path] = set()
-    pages = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in PROJECT)]
-    pages += sorted((ROOT / "examples").glob("*/README.md"))
-    for page in pages:
-        if page.exists():
-            write(source / str(staged_path(page)), staged_text(page, files))
+    pages = [*DOCS.rglob("*.md"), *(page for page in ROOT.glob("*.md") if page.name != "README.md")]
+    pages += [*(ROOT / "examples").glob("*/README.md"), ROOT / "benchmarks" / "RESULTS.md"]
+    for page in sorted(pages):
+        write(source / str(staged_path(page)), staged_text(page, files))
     for path in files:
         copy = source / str(staged_path(path))
         copy.parent.mkdir(parents=True, exist_ok=True)
