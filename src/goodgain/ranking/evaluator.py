@@ -26,9 +26,10 @@ from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any, TypeVar, Unpack
 
-    from goodgain._core import Plan
+    from goodgain._core import Plan, Scores
+    from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
 
@@ -42,7 +43,7 @@ def evaluate(
     measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
-    preset: str = "default",
+    preset: Preset = "default",
     threads: int | None = None,
     memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -51,7 +52,7 @@ def evaluate(
     documents: Any = None,
     cover: float = 0.5,
     tokenizer: Any = None,
-    **policies: str,
+    **policies: Unpack[PolicyChoices],
 ) -> Evaluation:
     """Measure one or several runs against judgments.
 
@@ -224,7 +225,10 @@ class Evaluator:
         "prepared",
         "preset",
         "qrels",
+        "resources",
+        "skip_bad",
         "skips",
+        "threads",
     )
 
     def __init__(
@@ -233,14 +237,15 @@ class Evaluator:
         measures: Measures = DEFAULT_MEASURES,
         *,
         policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
+        preset: Preset = "default",
         threads: int | None = None,
         memory: int | str | None = None,
         skip_bad: bool = False,
-        **policies: str,
+        **policies: Unpack[PolicyChoices],
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -251,7 +256,8 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self.threads = thread_count(threads)
+        self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
         self._measure_dict = self.prepared.dict
         self.skips = self.missing == "skip"
         self.mean_places = {
@@ -277,15 +283,46 @@ class Evaluator:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, CoreValues(self, scores, runs))}
         else:
+            listed = several_runs(runs)
             scored = {
-                run.name: RunScores(
-                    run.name, self.measures, CoreValues(self, run.scores(self.prepared), run)
-                )
-                for run in several_runs(runs)
+                run.name: RunScores(run.name, self.measures, CoreValues(self, scores, run))
+                for run, scores in zip(listed, self._scores(listed), strict=True)
             }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
+    def _scores(self, runs: list[Run]) -> Iterable[Scores]:
+        """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
+        if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
+            return (run.scores(self.prepared) for run in runs)
+        from concurrent.futures import ThreadPoolExecutor
+        from contextvars import copy_context
+
+        contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
+        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
+
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "skip_bad")
+        return {name: getattr(self, name) for name in names} | self.resources
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+_SMALL_FILE = 4 << 20
+
+
+def _is_small_file(run: Run) -> bool:
+    source = run.source
+    return (
+        source.kind == "file"
+        and run.only is None
+        and source.stat is not None
+        and source.stat[0] < _SMALL_FILE
+    )
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:
@@ -400,7 +437,7 @@ def recipe(
     policy: Policy | Mapping[str, str] | None,
     preset: str,
     skip_bad: bool,
-    **policies: str,
+    **policies: Any,
 ) -> tuple[Policy, Recipe]:
     """The validated policies and measures."""
     chosen = Policy.of(policy, preset, **policies)

@@ -17,11 +17,12 @@ from goodgain.results.views import Reportable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self
+    from typing import Any, Self, overload
 
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
+    from goodgain.names import MeasureName
     from goodgain.ranking.evaluator import Evaluator
     from goodgain.ranking.saved_inputs import SavedInputs
 
@@ -122,14 +123,25 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     def __contains__(self, key: object) -> bool:
         return key in self._runs or (len(self._runs) == 1 and key in self._only())
 
-    def __getitem__(self, key: str | Measure) -> Any:
-        runs = self._runs
-        if key in runs:
-            return runs[key]  # type: ignore[index]
-        if len(runs) == 1:
-            for run in runs.values():
-                return run[key]
-        raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: MeasureName | Measure) -> float: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: str) -> RunScores: ...
+        def __getitem__(self, key: str | Measure) -> Any:
+            """The value of a measure if there is one run; the scores of a run by its name."""
+
+    else:
+
+        def __getitem__(self, key: str | Measure) -> Any:
+            runs = self._runs
+            if key in runs:
+                return runs[key]  # type: ignore[index]
+            if len(runs) == 1:
+                for run in runs.values():
+                    return run[key]
+            raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
 
     def _only(self) -> RunScores:
         (run,) = self._runs.values()
