@@ -34,6 +34,19 @@ class Limits:
 
     `bytes` of an input after decompression, `rows` of a table, `nesting` of JSON, `seconds` for everything
     inside the block, and `memory` of the process in bytes.
+
+    >>> import goodgain as gg
+    >>> run = {"q1": {f"d{n}": 1 / n for n in range(1, 101)}}
+    >>> gg.convert(run, "large.run", to="trec").rows
+    100
+    >>> try:
+    ...     with gg.Limits(bytes=1000, seconds=60):
+    ...         gg.evaluate({"q1": {"d1": 1}}, "large.run", "RR")
+    ... except gg.GoodgainError as error:
+    ...     print(error)
+    ...
+    the input has more than 1,000 bytes (large.run)
+    hint: the limit is on decompressed bytes
     """
 
     bytes: int | str | None = None
