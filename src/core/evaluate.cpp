@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cpu_time.hpp"
 #include "error.hpp"
 #include "kernels.hpp"
 
@@ -199,6 +200,7 @@ void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& 
   std::exception_ptr error;
   size_t error_at = n;
   const auto loop = [&] {
+    const uint64_t before = thread_cpu_time();
     for (size_t i; (i = next.fetch_add(1)) < n;) {
       try {
         work(i);
@@ -208,6 +210,7 @@ void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& 
         next.store(n);
       }
     }
+    shared_cpu_time += thread_cpu_time() - before;
   };
   std::vector<std::thread> pool;
   pool.reserve(threads - 1);
