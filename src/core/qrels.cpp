@@ -8,6 +8,7 @@
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "lines.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -176,6 +177,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     LocalLabels target_numbers, aspect_numbers;
 
     for (size_t r = begin[i]; r < begin[i + 1]; ++r) {
+      pause_point(r);
       const QrelsRow& row = rows_[order[r]];
       const uint64_t hash = hash_bytes(row.doc);
       const auto tag = static_cast<uint32_t>(hash >> 32);
@@ -229,6 +231,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
   q.gains_sorted_ = q.gains_;
   const auto by_judgment = [](const Link& a, const Link& b) { return a.judgment < b.judgment; };
   for (size_t i = 0; i < n_queries; ++i) {
+    pause_point(i);
     const Extent& e = extents[i];
     QueryJudgments& query = q.queries_[i];
     query.id = q.ids_[i];

@@ -87,6 +87,10 @@ class Qrels {
   /// The judgments without aspects, with the first gain of every document or its highest.
   std::unique_ptr<Qrels> merged(bool first) const;
 
+  /// All of it as bytes, for pickles; and back.
+  std::string state() const;
+  static std::unique_ptr<Qrels> from_state(Bytes bytes);
+
   std::string name;  // the file, for messages
   IdKind query_kind = IdKind::untyped;
   IdKind doc_kind = IdKind::untyped;

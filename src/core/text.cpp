@@ -49,6 +49,7 @@ class TextRows {
     explicit Cursor(TextRows& rows) : rows_(rows), reader_(rows.make_reader_()) {}
 
     bool take() {
+      pause_point();
       reader_.forget();
       return rows_.pass_->take(block_);
     }
@@ -148,6 +149,7 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
     Line line{};
     uint64_t number = 1 + static_cast<uint64_t>(std::count(head.data(), head.data() + format.skip, '\n'));
     for (TextBlock block; pass->take(block);) {
+      pause_point();
       for (const char *p = block.text.data(), *end = p + block.text.size(); p < end;) {
         const char* start = p;
         const bool has_line = reader.next(p, end, line);
@@ -234,6 +236,7 @@ void each_line_in_parallel(const TextSource& text, const LineFormat& format, Tab
     std::atomic<bool> failed{false};
     in_parallel(threads, threads, [&](size_t) {
       while (!failed) {
+        pause_point();
         Parsed parsed;
         if (!pass->take(parsed.block)) return;
         parse(parsed);

@@ -9,6 +9,7 @@ from goodgain.cores import available_cores
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_store
+from goodgain.io.limits import check_rows
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
@@ -47,6 +48,21 @@ class Qrels(metaclass=ConstructorHints):
         object.__setattr__(self, "source", resolved)
         with core_errors():
             object.__setattr__(self, "table", _read(resolved))
+        check_rows(self.table.judgments, resolved.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The judgments themselves, so that a copy needs neither the file nor the frame they came from."""
+        from dataclasses import replace
+
+        source = self.source if self.source.stat else replace(self.source, value=None)
+        return {"table": self.table.state(), "source": source}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from goodgain import _core
+
+        with core_errors():
+            object.__setattr__(self, "table", _core.Qrels.from_state(state["table"]))
+        object.__setattr__(self, "source", state["source"])
 
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:

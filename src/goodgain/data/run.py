@@ -7,6 +7,7 @@ import os
 from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
+from goodgain.io.limits import check_rows
 from goodgain.io.naming import is_place, system_name
 from goodgain.io.sources import Source, resolve, run_names
 from goodgain.records import dataclass
@@ -133,6 +134,11 @@ class Run(metaclass=ConstructorHints):
 
     def scores(self, prepared: Prepared) -> Scores:
         """The core's scores of this run."""
+        scores = self._scores(prepared)
+        check_rows(scores.documents, self.name)
+        return scores
+
+    def _scores(self, prepared: Prepared) -> Scores:
         self.require_one_run()
         source = self.source
         where = source.name if source.stat else self.name

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 def open_decompressed(path: str, data: IO[bytes] | None = None) -> IO[bytes]:
     """A stream of a file's bytes, decompressed if its suffix says so; `data` is the file if it is open."""
+    from goodgain.io.limits import limited
+
+    return limited(_decompressed(path, data), path)
+
+
+def _decompressed(path: str, data: IO[bytes] | None) -> IO[bytes]:
     file = data or path
     match compression_of(path):
         case "gzip":
@@ -40,13 +46,13 @@ _BLOCK = 1 << 20
 
 def decompressed_pieces(path: str, fd: int) -> Iterator[bytes]:
     """The plain bytes of a compressed file that is open, from its beginning."""
-    if compression_of(path) == "gzip":
-        return _gzip_pieces(fd)
-    return _pieces(path, fd)
+    from goodgain.io.limits import counted
+
+    return counted(_gzip_pieces(fd) if compression_of(path) == "gzip" else _pieces(path, fd), path)
 
 
 def _pieces(path: str, fd: int) -> Iterator[bytes]:
-    with open_decompressed(path, _OwnPlace(fd)) as stream:  # type: ignore[arg-type]
+    with _decompressed(path, _OwnPlace(fd)) as stream:  # type: ignore[arg-type]
         while piece := stream.read(_BLOCK):
             yield piece
 
@@ -83,9 +89,9 @@ def _gzip_pieces(fd: int) -> Iterator[bytes]:
             if not packed:
                 continue
             decompressor = _inflate()
-        if piece := decompressor.decompress(packed):
+        if piece := decompressor.decompress(packed, _BLOCK):
             yield piece
-        packed = decompressor.unused_data
+        packed = decompressor.unused_data if decompressor.eof else decompressor.unconsumed_tail
 
 
 def _inflate() -> Any:

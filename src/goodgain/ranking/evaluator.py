@@ -226,6 +226,8 @@ class Evaluator:
         "prepared",
         "preset",
         "qrels",
+        "resources",
+        "skip_bad",
         "threads",
     )
 
@@ -243,6 +245,7 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -286,11 +289,21 @@ class Evaluator:
         if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
             return (run.scores(self.prepared) for run in runs)
         from concurrent.futures import ThreadPoolExecutor
+        from contextvars import copy_context
 
+        contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
         with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
-            return list(pool.map(lambda run: run.scores(self.prepared), runs))
+            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
 
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "skip_bad")
+        return {name: getattr(self, name) for name in names} | self.resources
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
 
 _SMALL_FILE = 4 << 20
