@@ -7,7 +7,7 @@ block with a title is a file of that name. "..." in an output stands for anythin
 blocks and fail if the output differs.
 
 --check changes nothing and fails if a page would change; --fresh also runs what sets up an environment (pip,
-make), as scripts/paths.py does in new ones.
+make) and blocks below <!-- fresh -->, as scripts/paths.py does in new ones.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import importlib
 import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,12 +35,13 @@ FOLDERS = ("", "cookbook", "guidance", "tutorials")
 PAGES = sorted(
     [
         ROOT / "README.md",
+        *(ROOT / "examples").glob("*/README.md"),
         *(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md")),
     ]
 )
 BLOCK = re.compile(
-    r'^(?:<!-- exit (?P<status>\d+) -->\n)?```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n'
-    r"(?P<text>.*?)^```$",
+    r"^(?P<fresh><!-- fresh -->\n)?(?:<!-- exit (?P<status>\d+) -->\n)?"
+    r'```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -51,6 +53,15 @@ pytest() { "$GOODGAIN_PYTHON" -m pytest -p no:cacheprovider "$@"; }
 pip() { :; }
 make() { :; }
 """
+
+
+def enter(page: Path, folder: Path) -> None:
+    """Go to the folder in which the blocks of a page run: an empty one, or a copy of its example."""
+    os.chdir(folder)
+    if page.is_relative_to(ROOT / "examples"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
+        os.chdir(folder / "examples" / page.parent.name)
 
 
 def has_blocks(page: Path) -> bool:
@@ -80,6 +91,9 @@ class Shell:
 
     def run(self, command: str, status: int = 0) -> str:
         """What a command prints; a command that is expected to fail also prints its errors."""
+        if move := re.fullmatch(r"cd (\S+)", command):
+            os.chdir(move[1])  # every other command runs in a shell of its own
+            return ""
         folder = Path(sys.executable).parent
         with subprocess.Popen(
             ["bash", "-c", f"{self.programs}\n{command}"],
@@ -125,6 +139,8 @@ def run_page(page: Path, output: Callable[[str, str, str], str], fresh: bool = F
     def run_block(match: re.Match[str]) -> str:
         nonlocal last
         text = match["text"]
+        if match["fresh"] and not fresh:
+            return match[0]
         if match["title"]:
             path = Path(match["title"])
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +188,7 @@ def main() -> int:
         if not has_blocks(page):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
+            enter(page, Path(folder))
             text = run_page(
                 page,
                 lambda _, actual, expected: expected if matches(expected, actual) else actual,

@@ -60,6 +60,7 @@ def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         return expected
 
     monkeypatch.chdir(tmp_path)
+    examples.enter(page, tmp_path)
     monkeypatch.setenv("QUERIES", "20")  # of the recipe for Spark
     with elasticsearch() as url:
         monkeypatch.setenv("ES_URL", url)

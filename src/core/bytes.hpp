@@ -23,6 +23,12 @@ inline uint64_t load_8(const char* p) {
   return word;
 }
 
+inline uint64_t swap_bytes(uint64_t word) {
+  word = (word & 0x00ff00ff00ff00ffULL) << 8 | (word >> 8 & 0x00ff00ff00ff00ffULL);
+  word = (word & 0x0000ffff0000ffffULL) << 16 | (word >> 16 & 0x0000ffff0000ffffULL);
+  return word << 32 | word >> 32;
+}
+
 inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading past the end
   if (n >= 4) {
     uint32_t first, last;

@@ -210,11 +210,12 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
             "a run is {query: {document: score}}, {query: [(document, score), ...]} or {query: [document, ...]}");
 }
 
-/// Joins the rows of a query with its judgments and measures them.
+/// Joins the rows of a query with its judgments and measures them. Their hashes were computed where the text of an id
+/// was at hand: it is needed again only if it may be judged, or tied.
 template <class Where>
 void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat, Where&& where) {
   const QueryJudgments& query = (*scores.qrels)[q];
-  find_judgments(query, rows);
+  for (Row& row : rows) row.judgment = query.find(row.doc, row.hash);
   scores.in_run[q] = 1;
   scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width, where);
 }
@@ -428,8 +429,9 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
         },
         [&](PyObject* doc, PyObject* score) {
           const auto add = [&] {
-            const Bytes doc_bytes = ids.keep(doc_id(doc));
-            rows.push_back({0, doc_bytes, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+            const Bytes text = ids.keep(doc_id(doc));
+            rows.push_back(
+                {hash_bytes(text), text, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
           };
           if (skip_bad) or_skipped(scores.bad, add);
           else add();
@@ -502,7 +504,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       unjudged.add(id);
       return;
     }
-    by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
+    by_query[q].push_back({hash_bytes(doc_bytes), doc_bytes, value, QueryJudgments::unjudged});
     numbers[q].push_back(row_number);
   };
   Breather breathe;

@@ -156,8 +156,8 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
         if (has_line) row(line, number);
         ++number;
         if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
-        reader.forget();
       }
+      reader.forget();
     }
   });
 }
@@ -192,7 +192,6 @@ bool for_each_line(Bytes text, const std::string& name, const LineFormat& format
         const void* feed = std::memchr(start, '\n', static_cast<size_t>(p - start));
         if (feed != nullptr && feed != p - 1) complete = false;
       }
-      reader.forget();
     }
   });
   return complete;

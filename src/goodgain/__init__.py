@@ -167,25 +167,29 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # or a misspelt name would be Any
 
-    if name in _PUBLIC:
-        value = getattr(import_module(_PUBLIC[name]), name)
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'goodgain' has no attribute '{name}'")
-    else:
-        try:
-            return import_module(f"goodgain.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"goodgain.{name}":
-                raise
-        try:
-            value = getattr(import_module("goodgain.measures"), name)  # a measure: goodgain.nDCG
-        except AttributeError:
-            raise AttributeError(_unknown_name(name)) from None
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name in _PUBLIC:
+            value = getattr(import_module(_PUBLIC[name]), name)
+        elif name.startswith("_"):
+            raise AttributeError(f"module 'goodgain' has no attribute '{name}'")
+        else:
+            try:
+                return import_module(f"goodgain.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"goodgain.{name}":
+                    raise
+            try:
+                value = getattr(
+                    import_module("goodgain.measures"), name
+                )  # a measure: goodgain.nDCG
+            except AttributeError:
+                raise AttributeError(_unknown_name(name)) from None
+        globals()[name] = value
+        return value
 
 
 # What other tools call a thing, and what it is called here.

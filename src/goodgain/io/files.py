@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
 from goodgain.io.compression import open_decompressed
+from goodgain.io.descriptors import READ_FLAGS, read_at
 from goodgain.io.limits import check_bytes, check_nesting
 from goodgain.io.naming import (
     STDIN,
@@ -120,7 +121,7 @@ def _first_bytes(fd: int) -> bytes:
 
     def read(size: int) -> bytes:
         nonlocal offset
-        block = os.pread(fd, size, offset)
+        block = read_at(fd, size, offset)
         offset += len(block)
         return block
 
@@ -139,7 +140,11 @@ def _with_first_line(read: Callable[[int], bytes]) -> bytes:
 
 def is_text(path: str) -> bool:
     """Whether a file is read line by line: not JSON, Parquet or Arrow by its suffix."""
-    return path == STDIN or format_of(path) not in ("json", "parquet", "arrow")
+    if path == STDIN:
+        return True
+    from goodgain.io.span_tables import format_at
+
+    return format_at(path) not in ("json", "parquet", "arrow")
 
 
 def file_not_found(path: str) -> InputError:
@@ -161,10 +166,10 @@ def plain_descriptor(path: str) -> int:
 
             return joined_files(path)[0]
         if compression_of(path) is None:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, READ_FLAGS)
             try:
                 check_bytes(os.fstat(fd).st_size, path)
-                os.pread(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+                read_at(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
             except BaseException:
                 os.close(fd)
                 raise

@@ -80,6 +80,7 @@ class Limits:
 
 
 _current: ContextVar[Limits | None] = ContextVar("goodgain_limits", default=None)
+current_limits = _current.get
 _undo: ContextVar[tuple[list[Callable[[], None]], ...]] = ContextVar("goodgain_undo", default=())
 
 

@@ -28,7 +28,9 @@ def file_bytes(evaluation: Evaluation, form: str, per_query: bool = True) -> Ite
     if form in ("parquet", "arrow"):
         return _arrow_bytes(evaluation, form, per_query)
     if form not in _DELIMITERS:
-        raise UsageError(f"cannot write '{form}'", hint=f"one of: {', '.join(FILES)}")
+        raise UsageError(
+            f"cannot write '{form}': its suffix names no table", hint=f"one of: {', '.join(FILES)}"
+        )
     if not per_query:
         return [_encoded(render(form, *evaluation.rows()))]
     return _lines(evaluation, form)

@@ -9,7 +9,6 @@ from math import fsum
 from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
 from goodgain.records import dataclass
-from goodgain.stats.quantiles import percentile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,7 +278,7 @@ class RunScores:
         value = self[measure]
         if n < 2 or low != low or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
             return None
-        return low, high
+        return self.measure(measure).definition.range.within(low, high)
 
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that computes bounds."""
@@ -362,5 +361,7 @@ def aggregate(measure: Measure, values: Sequence[float]) -> float:
         return math.exp(fsum(math.log(max(v, 0.00001)) for v in defined) / len(defined))
     stat = measure.get("stat") if kind == "stat" else "mean"
     if stat != "mean":
+        from goodgain.stats.quantiles import percentile
+
         return percentile(defined, int(str(stat).removeprefix("p")))
     return fsum(defined) / len(defined)
