@@ -167,7 +167,8 @@ def _start_timer(seconds: float) -> Callable[[], None]:
         raise UsageError("limits on seconds need a system with timers", hint="leave them out")
     if threading.current_thread() is not threading.main_thread():
         raise UsageError(
-            "limits on seconds work in the main thread only", hint="use goodgain.sandbox instead"
+            "limits on seconds work in the main thread only",
+            hint="use goodgain.ranking.sandbox instead",
         )
 
     def stop(_: int, __: object) -> None:

@@ -1,7 +1,7 @@
 """Read files of strangers in a process of their own.
 
     import goodgain as gg
-    from goodgain import sandbox
+    from goodgain.ranking import sandbox
 
     result = sandbox.evaluate("qrels.txt", "submitted.gz", "AP", limits=gg.Limits(seconds=60))
 
