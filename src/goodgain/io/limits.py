@@ -93,6 +93,7 @@ class Limits:
 
 
 _current: ContextVar[Limits | None] = ContextVar("goodgain_limits", default=None)
+current_limits = _current.get
 _undo: ContextVar[tuple[list[Callable[[], None]], ...]] = ContextVar("goodgain_undo", default=())
 
 
@@ -197,7 +198,8 @@ def _start_timer(seconds: float) -> Callable[[], None]:
         raise UsageError("limits on seconds need a system with timers", hint="leave them out")
     if threading.current_thread() is not threading.main_thread():
         raise UsageError(
-            "limits on seconds work in the main thread only", hint="use goodgain.sandbox instead"
+            "limits on seconds work in the main thread only",
+            hint="use goodgain.ranking.sandbox instead",
         )
 
     def stop(_: int, __: object) -> None:

@@ -220,6 +220,7 @@ class Evaluator:
         "core",
         "mean_places",
         "measures",
+        "memory",
         "missing",
         "places",
         "policy",
@@ -277,7 +278,7 @@ class Evaluator:
                         plain = type(score) is float
                         break
                 break
-        if plain:  # the fast path of training loops
+        if plain and current_limits() is None:  # the fast path of training loops
             try:
                 scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
