@@ -220,7 +220,6 @@ class Evaluator:
         "core",
         "mean_places",
         "measures",
-        "memory",
         "missing",
         "places",
         "policy",
@@ -283,7 +282,6 @@ class Evaluator:
                 scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
-            check_rows(scores.documents, "run")
             scored = {"run": RunScores("run", self.measures, CoreValues(self, scores, runs))}
         else:
             listed = several_runs(runs)
