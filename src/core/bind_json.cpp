@@ -25,6 +25,8 @@
 #include <string>
 #include <string_view>
 
+#include "python_values.hpp"
+
 namespace nb = nanobind;
 
 namespace gg {
@@ -212,7 +214,9 @@ int64_t append_line(int fd, std::string_view line, int64_t known) {
 /// Keeps other processes from writing to a file meanwhile, where the system has such locks.
 class FileLock {
  public:
-  explicit FileLock(int fd) : fd_(fd) { is_locked_ = flock(fd, LOCK_EX) == 0; }
+  explicit FileLock(int fd) : fd_(fd) {
+    while (!(is_locked_ = flock(fd, LOCK_EX) == 0) && errno == EINTR) handle_signals();
+  }
   ~FileLock() {
     if (is_locked_) flock(fd_, LOCK_UN);
   }
@@ -274,7 +278,7 @@ void bind_json(nb::module_& m) {
       "append_line",
       [](int fd, nb::bytes line, int64_t known) {
         const std::string_view text(line.c_str(), line.size());
-        const nb::gil_scoped_release release;
+        const Unlocked release;
         return append_line(fd, text, known);
       },
       nb::arg("fd"), nb::arg("line"), nb::arg("known"));

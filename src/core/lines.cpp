@@ -20,8 +20,7 @@ namespace gg {
 
 namespace {
 
-constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                             1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+constexpr double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 constexpr int most_digits = 15;  // a number of so many and a power of ten are exact: one division rounds once
 
 inline uint64_t load_first_lowest(const char* p) {

@@ -42,7 +42,8 @@ void mark_by_sse2(const char* text, size_t words, Marks* marks) {
   for (size_t w = 0; w < words; ++w) {
     Marks m{0, 0};
     for (int i = 0; i < 4; ++i) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 64 * w + 16 * static_cast<size_t>(i)));
+      const __m128i bytes =
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 64 * w + 16 * static_cast<size_t>(i)));
       const auto blanks = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes)));
       const auto feeds = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, feed)));
       m.blank |= static_cast<uint64_t>(blanks) << (16 * i);

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goodgain.fusion import fuse, tune
     from goodgain.identity import Identity
     from goodgain.io.convert import convert
+    from goodgain.io.limits import Limits
     from goodgain.labels import Judge, Labels, Store, label, pool
     from goodgain.labels.calibration import Calibration, calibrate
     from goodgain.live import search_tool
@@ -78,6 +79,7 @@ _MODULES = {
     "goodgain.fusion": ("fuse", "tune"),
     "goodgain.identity": ("Identity",),
     "goodgain.io.convert": ("convert",),
+    "goodgain.io.limits": ("Limits",),
     "goodgain.labels": ("Judge", "Labels", "Store", "label", "pool"),
     "goodgain.labels.calibration": ("Calibration", "calibrate"),
     "goodgain.live": ("search_tool",),
@@ -117,6 +119,7 @@ __all__ = [
     "Identity",
     "Judge",
     "Labels",
+    "Limits",
     "Measure",
     "Policy",
     "Power",

@@ -7,6 +7,7 @@ import os
 from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
+from goodgain.io.limits import check_rows
 from goodgain.io.naming import is_place, system_name
 from goodgain.io.sources import Source, resolve, run_names
 from goodgain.records import dataclass
@@ -133,6 +134,11 @@ class Run(metaclass=ConstructorHints):
 
     def scores(self, prepared: Prepared) -> Scores:
         """The core's scores of this run."""
+        scores = self._scores(prepared)
+        check_rows(scores.documents, self.name)
+        return scores
+
+    def _scores(self, prepared: Prepared) -> Scores:
         self.require_one_run()
         source = self.source
         where = source.name if source.stat else self.name
@@ -142,12 +148,10 @@ class Run(metaclass=ConstructorHints):
             if source.kind == "dict":
                 return prepared.dict(source.value, where, source.stat is None)
             if source.kind == "file":
-                from goodgain.io.files import open_lines
+                from goodgain.io.files import open_run
 
-                file = open_lines(source.value, "run", source.columns)
-                prepared = prepared.by_rank() if file.by_rank else prepared
-                with file.places():
-                    return prepared.file(file.fd, file.name, file.of_run(self.only))
+                file = open_run(source.value, source.columns)
+                return file.scores(prepared.by_rank() if file.by_rank else prepared, self.only)
             if source.kind == "arrow":
                 columns, by_rank = self._arrow_columns()
                 prepared = prepared.by_rank() if by_rank else prepared

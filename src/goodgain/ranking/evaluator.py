@@ -226,6 +226,9 @@ class Evaluator:
         "prepared",
         "preset",
         "qrels",
+        "resources",
+        "skip_bad",
+        "threads",
     )
 
     def __init__(
@@ -242,6 +245,7 @@ class Evaluator:
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -252,7 +256,8 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self.threads = thread_count(threads)
+        self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
         self._measure_dict = self.prepared.dict
 
     def evaluate(self, runs: Any) -> Evaluation:
@@ -272,15 +277,46 @@ class Evaluator:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
         else:
+            listed = several_runs(runs)
             scored = {
-                run.name: RunScores(
-                    run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
-                )
-                for run in several_runs(runs)
+                run.name: RunScores(run.name, self.measures, _CoreValues(self, scores, run))
+                for run, scores in zip(listed, self._scores(listed), strict=True)
             }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
+    def _scores(self, runs: list[Run]) -> Iterable[Scores]:
+        """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
+        if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
+            return (run.scores(self.prepared) for run in runs)
+        from concurrent.futures import ThreadPoolExecutor
+        from contextvars import copy_context
+
+        contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
+        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
+
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "skip_bad")
+        return {name: getattr(self, name) for name in names} | self.resources
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+_SMALL_FILE = 4 << 20
+
+
+def _is_small_file(run: Run) -> bool:
+    source = run.source
+    return (
+        source.kind == "file"
+        and run.only is None
+        and source.stat is not None
+        and source.stat[0] < _SMALL_FILE
+    )
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:

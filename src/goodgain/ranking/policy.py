@@ -52,6 +52,7 @@ _PARAMETERS = (
     "policy",
     "preset",
     "threads",
+    "memory",
     "columns",
     "identity",
     "skip_bad",

@@ -134,6 +134,35 @@ class ValuesInMemory:
         return len(self.queries())
 
 
+class CopiedValues(ValuesInMemory):
+    """The values of a pickled run, which has left its tables behind."""
+
+    __slots__ = ("_columns", "_coverage", "_queries", "has_bounds")
+    source = None
+
+    def __init__(self, values: Values, measures: Sequence[Measure]) -> None:
+        self.has_bounds = values.has_bounds
+        self._queries, self._coverage = values.queries(), values.coverage()
+        bounds = ("", "lower", "upper") if values.has_bounds else ("",)
+        self._columns = {(m.label, b): values.column(m.label, b) for m in measures for b in bounds}
+
+    def queries(self) -> list[str]:
+        """The queries behind the values."""
+        return self._queries
+
+    def column(self, label: str, bound: str) -> list[float]:
+        """The values of a measure, in the order of the queries."""
+        return self._columns[label, bound]
+
+    def coverage(self) -> Coverage:
+        """How well judgments and run match."""
+        return self._coverage
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        """There are none."""
+        raise UsageError("the tables behind a pickled result are not in it", hint="evaluate again")
+
+
 class RunScores:
     """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean.
 
@@ -162,6 +191,10 @@ class RunScores:
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in the order of the call."""
         return self._measures
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        copied = CopiedValues(self._values, self._measures)
+        return RunScores, (self._name, self._measures, copied)
 
     def renamed(self, name: str) -> RunScores:
         """The same values under another name."""
