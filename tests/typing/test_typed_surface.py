@@ -31,6 +31,7 @@ def errors(command: list[str], folder: Path) -> dict[str, set[int]]:
     return lines
 
 
+@pytest.mark.slow
 def test_mypy(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental"]
     found_lines = errors([*command, "user_program.py", "mistakes.py"], tmp_path)

@@ -11,7 +11,8 @@ qrels = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}}
 run = {"q1": {"a": 1.5, "b": 0.5}, "q2": {"c": 1.0}}
 other = {"q1": {"b": 1.5, "a": 0.5}, "q2": {"c": 1.0}}
 
-result = gg.evaluate(qrels, run, "nDCG@10 AP", ties="average", missing="skip", threads=1)
+MEASURES = "nDCG@10 AP nDCG@7 nDCG(gain=exp)@5"
+result = gg.evaluate(qrels, run, MEASURES, ties="average", missing="skip", threads=1)
 assert_type(result["AP"], float)
 assert_type(result["nDCG@10"], float)
 assert_type(result[nDCG @ 7], float)
