@@ -7,7 +7,7 @@ SOURCES := $(shell find src third_party -type f \( -name '*.py' -o -name '*.cpp'
 CORE := $(shell find src/core tests/native -name '*.cpp' -o -name '*.hpp')
 QUICK := -n 2 -m "not slow and not spark and not browser"
 
-.PHONY: demo quick test check check-native coverage hooks bench fuzz soak paths docs site clean
+.PHONY: demo quick test check check-native coverage hooks bench fuzz soak paths release-check docs site clean
 
 demo: $(VENV)/installed
 	$(BIN)/goodgain demo
@@ -42,6 +42,8 @@ check: $(VENV)/tested-with
 	$(BIN)/mypy
 	$(BIN)/python scripts/duplicates.py
 	$(BIN)/python scripts/reference.py --check
+	$(BIN)/python scripts/vendor.py check
+	$(BIN)/python scripts/typed_names.py --check
 	$(BIN)/cmake -S . -B build/check -DGOODGAIN_PYTHON=OFF -DGOODGAIN_WERROR=ON -DGOODGAIN_TESTS=ON
 	$(BIN)/cmake --build build/check --parallel 2
 
@@ -91,6 +93,11 @@ soak: $(VENV)/tested-with
 # The tutorials, each followed literally in a new environment with the package built from this tree.
 paths: $(BIN)/python
 	$(BIN)/python scripts/paths.py
+
+# Build sdist and wheels, install them in new environments without the tree, and test them there.
+release-check: $(VENV)/tested-with
+	$(BIN)/pip install --quiet build
+	$(BIN)/python scripts/release_check.py
 
 # Generate the reference pages (from the registry of measures and --help), the output of examples, and the pictures.
 docs: $(VENV)/tested-with

@@ -56,9 +56,7 @@ def run(context: Context) -> Section:
             for name, timing in timings.items()
         ],
         text=f"{queries:,} queries with two results and one judgment each, five measures.",
-        bars=[
-            at_most(f"export: {name} over {MEANS}", BAR, over_means(name)) for name in FORMATS
-        ],
+        bars=[at_most(f"export: {name} over {MEANS}", BAR, over_means(name)) for name in FORMATS],
         notes=notes,
     )
 

@@ -21,11 +21,8 @@ TARGET = re.compile(r"^\(([\w.-]+)\)=$", re.MULTILINE)
 
 def pages() -> list[Path]:
     """Every page of the repository that people read."""
-    single = [
-        ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-    ]
     folders = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
-    return sorted(page for page in (*single, *folders) if page.exists())
+    return sorted([*ROOT.glob("*.md"), *folders])
 
 
 def slug(heading: str) -> str:

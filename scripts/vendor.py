@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "third_party"
 TABLE = FOLDER / "vendored.toml"
 _VERSION = re.compile(r'#define \w+_VERSION "([\d.]+)"')
+_PARTS = re.compile(r"#define \w+_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)")
 
 
 def table() -> dict[str, Any]:
@@ -62,8 +63,11 @@ def problems() -> list[str]:
 def version_of(folder: Path) -> str:
     """The version that a header states."""
     for header in sorted(folder.glob("*.h")):
-        if match := _VERSION.search(header.read_text(encoding="utf-8", errors="replace")):
+        text = header.read_text(encoding="utf-8", errors="replace")
+        if match := _VERSION.search(text):
             return match[1]
+        if len(numbers := _PARTS.findall(text)) >= 3:
+            return ".".join(numbers[:3])
     return "unknown"
 
 
@@ -106,6 +110,9 @@ def fetch() -> list[str]:
     """Download every archive and compare its files with those of the tree."""
     wrong = []
     for name, library in table().items():
+        if "archive" not in library:
+            print(f"{name}: no archive recorded, only the hashes of its files")
+            continue
         data = read_archive(library["archive"])
         if digest(data) != library["sha256"]:
             wrong.append(f"{library['archive']}: another hash than in vendored.toml")

@@ -100,7 +100,8 @@ def test_blocks_write_files_and_show_what_is_printed(
 ) -> None:
     page = (
         '```text title="notes/a.txt"\nhello\n```\n\n```console\n$ cd notes\n$ cat a.txt\n```\n\n'
-        "```python\nfrom pathlib import Path\nprint(Path('a.txt').read_text() * 2)\n```\n\n```output\nwrong\n```\n"
+        "```python\nfrom pathlib import Path\nprint(Path('a.txt').read_text() * 2)\n```\n\n"
+        "```output\nwrong\n```\n"
     )
     text = run_text(page, tmp_path, monkeypatch)
     assert "$ cat a.txt\nhello\n```" in text

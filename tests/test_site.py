@@ -151,8 +151,9 @@ def test_every_page_is_in_the_navigation_once(site: Path) -> None:
             if line.startswith("```"):
                 inside = line == "```{toctree}"
             elif inside and line and not line.startswith(":"):
-                folder = site if line.startswith("/") else page.parent
-                entries.append((folder / line.lstrip("/")).relative_to(site).as_posix())
+                entry = line.rpartition("<")[2].removesuffix(">")
+                folder = site if entry.startswith("/") else page.parent
+                entries.append((folder / entry.lstrip("/")).relative_to(site).as_posix())
     pages = [page.relative_to(site).with_suffix("").as_posix() for page in site.rglob("*.md")]
     assert sorted(entries) == sorted(pages)
 

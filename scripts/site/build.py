@@ -25,8 +25,6 @@ SITE = Path(__file__).resolve().parent
 ROOT = SITE.parent.parent
 DOCS = ROOT / "docs"
 OUTPUT = ROOT / "build" / "site"
-# Pages outside docs/ that belong on the site; they are staged in project/ (examples/ keeps its place).
-PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/RESULTS.md")
 FENCE = re.compile(r"^(?: {0,3}|\s*[-*] )(```+|~~~+)")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 CODE = re.compile(r"(`+).+?\1")
@@ -39,7 +37,7 @@ def staged_path(path: Path) -> PurePosixPath | None:
     name = path.relative_to(ROOT)
     if name.parts[0] == "docs":
         return PurePosixPath(*name.parts[1:])
-    if name.parts[0] == "examples":
+    if name.parts[0] in ("benchmarks", "examples"):
         return PurePosixPath(name.as_posix())
     if name.as_posix() == "README.md":
         return PurePosixPath("index.md")
@@ -98,11 +96,10 @@ def stage(source: Path) -> None:
     """Write all sources of the site into a folder."""
     shutil.rmtree(source, ignore_errors=True)
     files: set[Path] = set()
-    pages = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in PROJECT)]
-    pages += sorted((ROOT / "examples").glob("*/README.md"))
-    for page in pages:
-        if page.exists():
-            write(source / str(staged_path(page)), staged_text(page, files))
+    pages = [*DOCS.rglob("*.md"), *(page for page in ROOT.glob("*.md") if page.name != "README.md")]
+    pages += [*(ROOT / "examples").glob("*/README.md"), ROOT / "benchmarks" / "RESULTS.md"]
+    for page in sorted(pages):
+        write(source / str(staged_path(page)), staged_text(page, files))
     for path in files:
         copy = source / str(staged_path(path))
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -132,14 +129,15 @@ def navigate(source: Path) -> None:
         name = section["name"]
         page = source / name / "index.md"
         head = f"# {section['title']}\n\n{section['text']}\n"
-        text = page.read_text(encoding="utf-8") if page.exists() else head
+        written = page.exists()  # by hand, with links of its own
+        text = page.read_text(encoding="utf-8") if written else head
         for group in section["groups"]:
             entries = group_pages(source, page, group)
             if entries:
-                text += toctree(entries, group["caption"])
+                text += toctree(entries, group["caption"], hidden=written)
         write(page, text)
     index = source / "index.md"
-    entries = [f"/{section['name']}/index" for section in sections]
+    entries = [f"{section['title']} </{section['name']}/index>" for section in sections]
     text = index.read_text(encoding="utf-8").replace("<!-- sections -->", cards(sections))
     write(index, text + toctree(entries, hidden=True))
 

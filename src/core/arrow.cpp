@@ -260,6 +260,7 @@ ArrowTable::ArrowTable(ArrowArrayStream& stream, std::string name) : name_(std::
   try {
     check(stream.get_schema(&stream, &schema_));
     while (true) {
+      pause_point();
       ArrowArray batch{};
       check(stream.get_next(&stream, &batch));
       if (!batch.release) break;
@@ -348,7 +349,7 @@ void ArrowTable::for_each(const ColumnNames& names, Table table, const std::func
     const Numbers values{*schema_.children[value], *batch.children[value], place_of(value), table};
     for (int64_t i = 0; i < batch.length; ++i) {
       const int64_t r = i + batch.offset;
-      ++number;
+      pause_point(static_cast<uint64_t>(++number));
       arena.clear();
       Line line{};
       if (!names.run.empty() && runs.get(r, number, arena) != names.only) continue;
@@ -510,6 +511,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
         follows = false;
         continue;
       }
+      pause_point(static_cast<uint64_t>(number));
       if (plan.skip_bad && !valid(*batch.children[query], i + batch.offset)) {
         scores.bad.add("missing id (" + queries.place + ", row " + std::to_string(number + 1) + ")");
         follows = false;
@@ -562,6 +564,7 @@ Scores ArrowTable::evaluate(std::shared_ptr<const Qrels> qrels, const ColumnName
     std::vector<Row> rows;
     Arena texts;
     for (size_t f = task * per_task; f < std::min(first.size(), (task + 1) * per_task); ++f) {
+      pause_point();
       rows.clear();
       texts.clear();
       const size_t end = f + 1 < first.size() ? first[f + 1] : segments.size();

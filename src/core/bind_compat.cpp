@@ -34,7 +34,10 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
   const size_t width = nb::len(names);
   PyObject *query, *docs;
   Py_ssize_t place = 0;
+  Breather breathe;
   while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
+    const nb::object key = nb::borrow(query);
+    breathe();
     const uint32_t q = query_number(*scores.qrels, query);
     if (q == IdTable::none) continue;
     const nb::object values = owned(PyDict_New());
@@ -50,15 +53,16 @@ nb::dict nested(const Scores& scores, const nb::dict& run, const nb::list& names
 
 /// The value of one measure for one query, the value if nothing is judged, and for every rank (document, score, gain,
 /// value so far), where the value so far treats everything below as unjudged.
-nb::tuple explain(const Plan& plan, const Qrels& qrels, const std::string& query, const std::vector<std::string>& docs,
+nb::tuple explain(const Plan& plan, const Qrels& qrels, const Text& query, const std::vector<Text>& docs,
                   const std::vector<double>& scores, size_t measure) {
-  const uint32_t q = qrels.find(query);
-  if (q == IdTable::none) throw nb::key_error(query.c_str());
+  const uint32_t q = qrels.find(query.bytes);
+  if (q == IdTable::none) throw nb::key_error(query.bytes.c_str());
   const QueryJudgments& judged = qrels[q];
   std::vector<Row> rows;
   for (size_t i = 0; i < docs.size(); ++i) {
-    const uint64_t hash = hash_bytes(docs[i]);
-    rows.push_back({hash, docs[i], scores.at(i), judged.find(docs[i], hash)});
+    const Bytes doc = docs[i].bytes;
+    const uint64_t hash = hash_bytes(doc);
+    rows.push_back({hash, doc, scores.at(i), judged.find(doc, hash)});
   }
   const auto group = std::find_if(plan.groups.begin(), plan.groups.end(), [&](const Plan::Group& g) {
     return std::find(g.measures.begin(), g.measures.end(), measure) != g.measures.end();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "evaluate.hpp"
 #include "exact_sum.hpp"
@@ -108,7 +109,7 @@ nb::bytes lines(const Scores& scores, const std::vector<size_t>& places, const L
     }
     out.append(layout.after);
   }
-  return {out.data(), out.size()};
+  return nb::bytes(out.data(), out.size());
 }
 
 /// The exact sum of the defined values of a column and their number; None if one is infinite.
@@ -124,6 +125,17 @@ nb::object score_total(const Scores& scores, size_t place, bool only_present) {
     ++defined;
   }
   return nb::make_tuple(sum.round(), defined);
+}
+
+/// The mean of the defined values of a column, NaN if there is none; None if one is infinite.
+nb::object score_mean(const Scores& scores, size_t place, bool only_present) {
+  if (scores.in_run.size() == 1 && !only_present && !std::isinf(scores.values.at(place)))
+    return nb::float_(scores.values[place]);
+  const nb::object facts = score_total(scores, place, only_present);
+  if (facts.is_none()) return facts;
+  const auto defined = nb::cast<size_t>(facts[1]);
+  return nb::float_(defined ? nb::cast<double>(facts[0]) / static_cast<double>(defined)
+                            : std::numeric_limits<double>::quiet_NaN());
 }
 
 /// The queries as the offsets and the bytes of an Arrow array of long texts.
@@ -144,7 +156,7 @@ nb::bytes column_bytes(const Scores& scores, size_t place, bool only_present) {
   values.reserve(scores.in_run.size());
   for (size_t q = 0; q < scores.in_run.size(); ++q)
     if (!only_present || scores.in_run[q]) values.push_back(scores.values.at(q * scores.width + place));
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
 }
 
 }  // namespace
@@ -161,6 +173,7 @@ void bind_export(nb::module_& m) {
     for (const nb::bytes& text : between) layout.between.emplace_back(text.c_str(), text.size());
     return lines(scores, places, layout, only_present, begin, end);
   });
+  m.def("score_mean", &score_mean);
   m.def("score_total", &score_total);
   m.def("query_texts", &query_texts);
   m.def("column_bytes", &column_bytes);

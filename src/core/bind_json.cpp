@@ -5,10 +5,15 @@
 #include "bind_json.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#ifdef _WIN32
+#include <io.h>
+#include <windows.h>
+#else
+#include <sys/file.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -19,6 +24,8 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "python_values.hpp"
 
 namespace nb = nanobind;
 
@@ -173,10 +180,43 @@ class Encoder {
   nb::handle fallback_;
 };
 
+#ifdef _WIN32
+/// Append a line; see below. The lock is on a byte that no file reaches, so that reading stays possible.
+int64_t append_line(int fd, std::string_view line, int64_t known) {
+  const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(fd));
+  OVERLAPPED place{};
+  place.Offset = place.OffsetHigh = 0x7FFFFFFF;
+  const bool is_locked = LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &place);
+  const int64_t size = _lseeki64(fd, 0, SEEK_END);
+  int64_t result = size < 0 ? -1 - errno : size;
+  if (size >= 0) {
+    char last = '\n';
+    if (size != known && size > 0 && (_lseeki64(fd, -1, SEEK_END) < 0 || _read(fd, &last, 1) != 1)) last = '\n';
+    std::string whole(last == '\n' ? "" : "\n");
+    whole += line;
+    whole += '\n';
+    _lseeki64(fd, 0, SEEK_END);
+    for (size_t done = 0; done < whole.size();) {
+      const auto most = static_cast<unsigned>(std::min<size_t>(whole.size() - done, 1 << 30));
+      const int written = _write(fd, whole.data() + done, most);
+      if (written <= 0) {
+        result = -1 - errno;
+        break;
+      }
+      done += static_cast<size_t>(written);
+      result += written;
+    }
+  }
+  if (is_locked) UnlockFileEx(handle, 0, 1, 0, &place);
+  return result;
+}
+#else
 /// Keeps other processes from writing to a file meanwhile, where the system has such locks.
 class FileLock {
  public:
-  explicit FileLock(int fd) : fd_(fd) { is_locked_ = flock(fd, LOCK_EX) == 0; }
+  explicit FileLock(int fd) : fd_(fd) {
+    while (!(is_locked_ = flock(fd, LOCK_EX) == 0) && errno == EINTR) handle_signals();
+  }
   ~FileLock() {
     if (is_locked_) flock(fd_, LOCK_UN);
   }
@@ -221,6 +261,7 @@ int64_t append_line(int fd, std::string_view line, int64_t known) {
   }
   return size;
 }
+#endif
 
 }  // namespace
 
@@ -237,7 +278,7 @@ void bind_json(nb::module_& m) {
       "append_line",
       [](int fd, nb::bytes line, int64_t known) {
         const std::string_view text(line.c_str(), line.size());
-        const nb::gil_scoped_release release;
+        const Unlocked release;
         return append_line(fd, text, known);
       },
       nb::arg("fd"), nb::arg("line"), nb::arg("known"));

@@ -15,12 +15,14 @@ using namespace nb::literals;
 namespace gg {
 namespace {
 
-/// The bytes of a list of Python strings, which live as long as the list.
+/// The bytes of a list of Python strings, which live as long as this.
 class Texts {
  public:
-  explicit Texts(const nb::list& texts) : list_(texts) {
-    views.reserve(nb::len(texts));
-    for (const nb::handle text : texts) {
+  explicit Texts(const nb::list& texts) : texts_(nb::steal<nb::tuple>(PyList_AsTuple(texts.ptr()))) {
+    views.reserve(nb::len(texts_));
+    Breather breathe;
+    for (const nb::handle text : texts_) {
+      breathe();
       Py_ssize_t size;
       if (const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) {
         views.emplace_back(utf8, static_cast<size_t>(size));
@@ -36,7 +38,7 @@ class Texts {
   std::vector<Bytes> views;
 
  private:
-  nb::list list_;
+  nb::tuple texts_;                 // another thread may change the list
   std::deque<std::string> copies_;  // of strings that UTF-8 cannot encode
 };
 
@@ -54,7 +56,7 @@ nb::list hits_of(const KeywordIndex& index, const nb::list& query, size_t depth,
   const Texts words(query);
   std::vector<KeywordHit> hits;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     hits = index.search(words.views, depth);
   }
   nb::list results;
@@ -76,7 +78,7 @@ void bind_keywords(nb::module_& m) {
           "add",
           [](KeywordIndex& index, const nb::list& list, unsigned threads) {
             const Texts texts(list);
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             index.add(texts.views, threads);
           },
           "texts"_a, "threads"_a)
@@ -85,14 +87,16 @@ void bind_keywords(nb::module_& m) {
           "rename",
           [](KeywordIndex& index, const nb::list& replacements) {
             if (nb::len(replacements) != index.words().size()) throw nb::value_error("one replacement for each word");
-            index.rename(Texts(replacements).views);
+            const Texts texts(replacements);
+            const Unlocked release;
+            index.rename(texts.views);
           },
           "replacements"_a)
       .def(
           "finish",
           [](KeywordIndex& index, const std::string& method, double k1, double b, double delta) {
             const Bm25Options options = options_of(method, k1, b, delta);
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             index.finish(options);
           },
           "method"_a, "k1"_a, "b"_a, "delta"_a)

@@ -77,7 +77,7 @@ struct RelevantColumns {
 nb::dict relevant_of(const TopLists& lists, const Qrels& qrels, IdTable& ids, size_t most) {
   std::unique_ptr<RelevantColumns> columns;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     columns = std::make_unique<RelevantColumns>(lists, qrels, ids, most);
   }
   nb::dict arrays;
@@ -92,7 +92,7 @@ nb::dict relevant_of(const TopLists& lists, const Qrels& qrels, IdTable& ids, si
 nb::dict columns_of(const TopLists& lists, IdTable& ids) {
   std::unique_ptr<ListColumns> columns;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     columns = std::make_unique<ListColumns>(lists, ids);
   }
   nb::dict arrays;
@@ -116,6 +116,7 @@ nb::dict columns_of(const TopLists& lists, IdTable& ids) {
 }  // namespace
 
 void bind_lists(nb::module_& m) {
+  m.def("hash_of", [](const Text& id) { return hash_bytes(id.bytes); });  // of this process
   nb::class_<IdTable>(m, "IdTable")
       .def(nb::init<>())
       .def("__len__", &IdTable::size)

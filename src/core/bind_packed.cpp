@@ -30,13 +30,13 @@ void bind_packed(nb::module_& m) {
            })
       .def("add",
            [](Packer& p, const ArrowTable& rows) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              p.add(rows);
            })
       .def("add_lines",
            [](Packer& p, const ArrowTable& lines, nb::dict format) {
              const LineFormat how = read_line_format(format);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              p.add_lines(lines, how);
            })
       .def_prop_ro("broken", &Packer::broken)
@@ -48,7 +48,7 @@ void bind_packed(nb::module_& m) {
           [](Packer& p, PackedEvaluation* here) {
             Pieces pieces;
             {
-              const nb::gil_scoped_release release;
+              const Unlocked release;
               pieces = p.take(here);
             }
             return nb::make_tuple(arrow_buffers(std::move(pieces.queries)), numpy_array(std::move(pieces.kinds)),
@@ -67,12 +67,12 @@ void bind_packed(nb::module_& m) {
           nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
       .def("add",
            [](PackedEvaluation& e, const ArrowTable& pieces) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              e.add(pieces);
            })
       .def("finish",
            [](PackedEvaluation& e) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              e.finish();
            })
       .def("take",

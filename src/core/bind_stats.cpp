@@ -29,10 +29,14 @@ nb::tuple tuple_of(const FlipCounts& c) { return nb::make_tuple(c.at_least, c.at
 
 std::shared_ptr<RankedRun> ranked_run(nb::list queries, nb::list docs, nb::list scores, std::string name) {
   auto run = std::make_shared<RankedRun>(std::move(name));
-  for (size_t i = 0; i < queries.size(); ++i)
+  Breather breathe;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    breathe();
     with_bytes(queries[i], [&](Bytes query) {
       with_bytes(docs[i], [&](Bytes doc) { run->add(query, doc, nb::cast<double>(scores[i])); });
     });
+  }
+  const Unlocked release;
   run->finish();
   return run;
 }
@@ -42,11 +46,13 @@ nb::dict fused_dict(const std::vector<std::shared_ptr<const RankedRun>>& runs, n
   const Fusion how = read_fusion(options);
   std::vector<Fused> fused;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     fused = fuse(runs, how, threads);
   }
   nb::dict table;
+  Breather breathe;
   for (const Fused& f : fused) {
+    breathe();
     nb::dict docs;
     const size_t n = depth ? std::min(depth, f.ranking.size()) : f.ranking.size();
     for (size_t i = 0; i < n; ++i) docs[to_python(f.ranking[i].doc)] = f.ranking[i].score;
@@ -61,7 +67,7 @@ void bind_stats(nb::module_& m) {
   m.def("random_flips", [](Rows rows, uint64_t replicates, uint64_t seed, unsigned threads) {
     FlipCounts counts;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked release;
       counts = random_flips(differences_of(rows), replicates, seed, threads);
     }
     return tuple_of(counts);
@@ -69,7 +75,7 @@ void bind_stats(nb::module_& m) {
   m.def("all_flips", [](Values values, unsigned threads) {
     FlipCounts counts;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked release;
       counts = all_flips(span_of(values), threads);
     }
     return tuple_of(counts);
@@ -77,7 +83,7 @@ void bind_stats(nb::module_& m) {
   m.def("bootstrap_means", [](Rows rows, uint64_t replicates, uint64_t seed, unsigned threads) {
     std::vector<double> means;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked release;
       means = bootstrap_means(differences_of(rows), replicates, seed, threads);
     }
     return numpy_array(std::move(means));
@@ -86,7 +92,7 @@ void bind_stats(nb::module_& m) {
         [](Values a, Values b, double percent, bool swap, uint64_t replicates, uint64_t seed, unsigned threads) {
           std::vector<double> differences;
           {
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             differences = percentile_differences(span_of(a), span_of(b), percent, swap, replicates, seed, threads);
           }
           return numpy_array(std::move(differences));
@@ -95,7 +101,10 @@ void bind_stats(nb::module_& m) {
   nb::class_<RankedRun>(m, "RankedRun")
       .def_static("of", &ranked_run)
       .def("queries", [](const RankedRun& r) { return string_list(r.queries()); })
-      .def("hits", &RankedRun::hits);
+      .def("hits", [](const RankedRun& r, std::shared_ptr<const Qrels> qrels, double rel) {
+        const Unlocked release;
+        return r.hits(*qrels, rel);
+      });
   m.def("fuse", &fused_dict);
 }
 

@@ -104,19 +104,32 @@ nb::object cluster(const Rules& rules, Bytes list, double max_gain) {
   TraceParser parser(max_gain);
   Clusters clusters(rules);
   clusters.keep_audit(true);
+  std::vector<uint32_t> numbers;
+  {
+    const UnlockedIf release(list.size() > 100'000);
+    for (const Result& r : parser.parse_results(list)) numbers.push_back(clusters.add(r));
+  }
   nb::list first;
-  for (const Result& r : parser.parse_results(list)) first.append(clusters.add(r));
+  for (const uint32_t number : numbers) first.append(number);
   return nb::make_tuple(first, audit_list(clusters.decisions(), rules));
 }
 
 nb::list counted(const Rules& rules, nb::list lines, const Qrels* labels, const TraceOptions& options) {
   std::vector<Bytes> texts;
+  std::vector<nb::bytes> owned;  // another thread may change the list
+  size_t size = 0;
   for (nb::handle line : lines) {
-    const auto bytes = nb::cast<nb::bytes>(line);
-    texts.emplace_back(bytes.c_str(), bytes.size());  // the list keeps it alive
+    const nb::bytes& bytes = owned.emplace_back(nb::cast<nb::bytes>(line));
+    texts.emplace_back(bytes.c_str(), bytes.size());
+    size += bytes.size();
+  }
+  std::vector<CountedConversation> conversations;
+  {
+    const UnlockedIf release(size > 100'000);
+    conversations = count_conversation(texts, rules, labels, options);
   }
   nb::list all;
-  for (const CountedConversation& conversation : count_conversation(texts, rules, labels, options)) {
+  for (const CountedConversation& conversation : conversations) {
     nb::list first, gains, repeats;
     for (const auto& seen : conversation.results) {
       first.append(seen.first);
@@ -133,11 +146,12 @@ nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::di
   const TraceOptions how = read_traces(options);
   std::deque<InputFile> files;
   std::vector<TraceText> texts;
+  std::vector<nb::bytes> owned;  // another thread may change the list
   for (nb::handle item : sources) {
     const auto source = nb::cast<nb::tuple>(item);
     const auto name = nb::cast<std::string>(source[1]);
     if (nb::isinstance<nb::bytes>(source[0])) {
-      const auto bytes = nb::cast<nb::bytes>(source[0]);
+      const nb::bytes& bytes = owned.emplace_back(nb::cast<nb::bytes>(source[0]));
       texts.push_back({{bytes.c_str(), bytes.size()}, name});
     } else {
       texts.push_back({{}, name, &files.emplace_back(nb::cast<int>(source[0]), name)});
@@ -145,7 +159,7 @@ nb::list score(const Rules& rules, nb::list sources, const Qrels* labels, nb::di
   }
   std::vector<TraceScores> scores;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     scores = score_traces(texts, rules, labels, how, threads);
     for (const InputFile& file : files) file.require_unchanged();
   }
@@ -194,7 +208,11 @@ nb::dict totals_dict(const TraceTotals& t) {
 template <typename Get>
 nb::list texts_of(const TraceScores& s, Get get) {
   nb::list all;
-  for (const ScoredConversation& c : s.conversations) all.append(to_python(Bytes(get(c))));
+  Breather breathe;
+  for (const ScoredConversation& c : s.conversations) {
+    all.append(to_python(Bytes(get(c))));
+    breathe();
+  }
   return all;
 }
 
@@ -243,10 +261,17 @@ void bind_traces(nb::module_& m) {
     for (const char* name : gain_columns()) names.append(name);
     return names;
   });
-  m.def("normal_form", [](const std::string& text) { return to_python(normal_form(text)); });
-  m.def("without_markup", [](const std::string& text) {
+  m.def("normal_form", [](const Text& text) {
+    std::string normal;
+    {
+      const UnlockedIf release(text.bytes.size() > 100'000);
+      normal = normal_form(text.bytes);
+    }
+    return to_python(normal);
+  });
+  m.def("without_markup", [](const Text& text) {
     std::string scratch;
-    return to_python(without_markup(text, scratch));
+    return to_python(without_markup(text.bytes, scratch));
   });
   m.def("text_citations", [](nb::bytes text, nb::set names) {
     nb::list all;
@@ -262,6 +287,7 @@ void bind_traces(nb::module_& m) {
   m.def("marker_name", [](nb::bytes marker) { return to_python(marker_name({marker.c_str(), marker.size()})); });
   m.def("check_trace", [](nb::bytes line, double max_gain) {
     TraceParser parser(max_gain);
+    const UnlockedIf release(line.size() > 100'000);
     parser.parse({line.c_str(), line.size()});
   });
 
@@ -271,15 +297,15 @@ void bind_traces(nb::module_& m) {
                          double max_gain) { return cluster(rules, {list.c_str(), list.size()}, max_gain); })
       .def("compare", [](const Rules& rules, nb::bytes pair) { return compare(rules, {pair.c_str(), pair.size()}); })
       .def("reduce_url",
-           [](const Rules& rules, const std::string& url) {
-             const ReducedUrl reduced = rules.urls.reduce(url);
+           [](const Rules& rules, const Text& url) {
+             const ReducedUrl reduced = rules.urls.reduce(url.bytes);
              nb::list parameters;
              for (const ReducedUrl::Parameter& p : reduced.parameters)
                parameters.append(nb::make_tuple(to_python(p.name), to_python(p.value)));
              return nb::make_tuple(to_python(reduced.page), parameters, to_python(rules.urls.names(reduced.aliases)));
            })
       .def("label_keys",
-           [](const Rules& rules, const std::string& name) { return string_list(label_keys(name, rules.urls)); })
+           [](const Rules& rules, const Text& name) { return string_list(label_keys(name.bytes, rules.urls)); })
       .def(
           "counted",
           [](const Rules& rules, nb::list lines, std::shared_ptr<const Qrels> labels, nb::dict options) {
@@ -301,7 +327,9 @@ void bind_traces(nb::module_& m) {
   m.def("conversation_ids", [](nb::list lines) {
     TraceParser parser(1e300);
     nb::list ids;
-    for (nb::handle line : lines) {
+    Breather breathe;
+    for (nb::handle line : nb::steal<nb::tuple>(PyList_AsTuple(lines.ptr()))) {
+      breathe();
       const auto bytes = nb::cast<nb::bytes>(line);
       ids.append(to_python(parser.id_of({bytes.c_str(), bytes.size()})));
     }
@@ -337,7 +365,11 @@ void bind_traces(nb::module_& m) {
       .def_prop_ro("evidence",
                    [](const TraceScores& s) {
                      nb::list all;
-                     for (const ScoredConversation& c : s.conversations) all.append(evidence_list(c));
+                     Breather breathe;
+                     for (const ScoredConversation& c : s.conversations) {
+                       all.append(evidence_list(c));
+                       breathe();
+                     }
                      return all;
                    })
       .def_prop_ro("answers",

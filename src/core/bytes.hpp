@@ -23,6 +23,12 @@ inline uint64_t load_8(const char* p) {
   return word;
 }
 
+inline uint64_t swap_bytes(uint64_t word) {
+  word = (word & 0x00ff00ff00ff00ffULL) << 8 | (word >> 8 & 0x00ff00ff00ff00ffULL);
+  word = (word & 0x0000ffff0000ffffULL) << 16 | (word >> 16 & 0x0000ffff0000ffffULL);
+  return word << 32 | word >> 32;
+}
+
 inline uint64_t load_short(const char* p, size_t n) {  // n < 8, without reading past the end
   if (n >= 4) {
     uint32_t first, last;
@@ -45,9 +51,15 @@ inline bool same_bytes(Bytes a, Bytes b) {
   return std::memcmp(a.data(), b.data(), n) == 0;
 }
 
-/// A hash of bytes; equal hashes are always confirmed by comparing the bytes.
+/// Two random numbers of this process, so that nobody can choose ids that collide.
+struct HashSeeds {
+  uint64_t first, second;
+};
+extern const HashSeeds hash_seeds;
+
+/// A hash of bytes, for tables in memory: it differs from process to process.
 inline uint64_t hash_bytes(Bytes s) {
-  constexpr uint64_t k0 = 0xa0761d6478bd642fULL, k1 = 0xe7037ed1a0b428dbULL;
+  const auto [k0, k1] = hash_seeds;
   const char* p = s.data();
   size_t n = s.size();
   uint64_t h = k0 ^ n;
@@ -79,16 +91,18 @@ class Arena {
     return {place, s.size()};
   }
 
+  /// Forgets everything, but keeps one block for what comes next.
   void clear() {
-    blocks_.clear();
-    next_ = nullptr;
-    left_ = 0;
+    if (!blocks_.empty()) blocks_.resize(1);
+    next_ = blocks_.empty() ? nullptr : blocks_[0].get();
+    left_ = blocks_.empty() ? 0 : first_size_;
   }
 
  private:
   void grow(size_t needed) {
     const size_t size = needed > block_size ? needed : block_size;
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    if (blocks_.size() == 1) first_size_ = size;
     next_ = blocks_.back().get();
     left_ = size;
   }
@@ -96,7 +110,7 @@ class Arena {
   static constexpr size_t block_size = 1 << 16;
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* next_ = nullptr;
-  size_t left_ = 0;
+  size_t left_ = 0, first_size_ = 0;
 };
 
 /// Numbers ids 0, 1, 2, ... in order of first appearance.

@@ -8,9 +8,10 @@ namespace gg {
 
 /// Calls `use(key, value)` with members from `place` on while they are plain text and numbers, reading which runs no
 /// Python code, so that borrowed references stay valid as long as `use` keeps the GIL. Keys and values lie all over the
-/// memory: it is asked for before they are used. Returns the place of the first other member, or of the end.
-template <class Use>
-Py_ssize_t each_plain_member(PyObject* dict, Py_ssize_t place, Use&& use) {
+/// memory: it is asked for before they are used. `pause`, where the GIL may be given up, is called in between. Returns
+/// the place of the first other member, or of the end.
+template <class Use, class Pause>
+Py_ssize_t each_plain_member(PyObject* dict, Py_ssize_t place, Use&& use, Pause&& pause) {
   constexpr size_t ahead = 16;
   PyObject *keys[ahead], *values[ahead];
   Py_ssize_t places[ahead];
@@ -31,6 +32,7 @@ Py_ssize_t each_plain_member(PyObject* dict, Py_ssize_t place, Use&& use) {
       place = places[i];
     }
     if (n < ahead) return place;
+    pause();
   }
 }
 

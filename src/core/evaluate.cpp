@@ -1,13 +1,8 @@
 #include "evaluate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "error.hpp"
 #include "kernels.hpp"
@@ -133,7 +128,8 @@ void fill_missing(Scores& scores, const Plan& plan) {
   if (plan.policy.missing == Missing::skip) return;
   Worker worker(*scores.qrels, plan);
   for (size_t q = 0; q < scores.in_run.size(); ++q)
-    if (!scores.in_run[q]) worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
+    if (pause_point(q); !scores.in_run[q])
+      worker.measure_missing((*scores.qrels)[q], scores.values.data() + q * scores.width);
 }
 
 void require_common_queries(const Scores& scores, const Plan& plan, const std::string& run_name) {
@@ -179,45 +175,6 @@ void require_same_kinds(const Qrels& qrels, IdSample queries, IdSample docs, con
                   " in the run (" + theirs.example + ")",
               run_name, "1 and '1' are different ids: convert one side, for example with str()");
   }
-}
-
-// --- threads ---
-
-namespace {
-constexpr unsigned most_threads = 512;  // more only cost memory
-}
-
-void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work) {
-  threads = static_cast<unsigned>(std::min<size_t>(std::clamp(threads, 1u, most_threads), n));
-  if (threads <= 1) {
-    for (size_t i = 0; i < n; ++i) work(i);
-    return;
-  }
-  // The error of the first task is reported, whatever the timing.
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  size_t error_at = n;
-  const auto loop = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < n;) {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (i < error_at) error_at = i, error = std::current_exception();
-        next.store(n);
-      }
-    }
-  };
-  std::vector<std::thread> pool;
-  pool.reserve(threads - 1);
-  try {
-    for (unsigned t = 1; t < threads; ++t) pool.emplace_back(loop);
-  } catch (const std::system_error&) {  // no more threads can be started: those that were do the work
-  }
-  loop();
-  for (std::thread& thread : pool) thread.join();
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace gg

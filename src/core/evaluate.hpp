@@ -8,6 +8,7 @@
 
 #include "error.hpp"
 #include "lines.hpp"
+#include "parallel.hpp"
 #include "qrels.hpp"
 #include "ranking.hpp"
 #include "spec.hpp"
@@ -175,8 +176,5 @@ struct Resources {
   unsigned threads = 1;
   size_t memory = usual_memory;  // in bytes, for rows; judgments and values come on top
 };
-
-/// Runs `work(i)` for i in [0, n) on up to `threads` threads and rethrows the first exception.
-void in_parallel(size_t n, unsigned threads, const std::function<void(size_t)>& work);
 
 }  // namespace gg

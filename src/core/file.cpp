@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "error.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -200,6 +201,7 @@ uint64_t InputFile::line_of(size_t offset) const {
   std::string text(std::min<size_t>(offset, 1 << 20), '\0');
   uint64_t feeds = 0;
   for (size_t at = 0; at < offset; at += text.size()) {
+    pause_point();
     const size_t n = std::min(text.size(), offset - at);
     read(at, at + n, text.data());
     feeds += static_cast<uint64_t>(std::count(text.data(), text.data() + n, '\n'));

@@ -134,6 +134,7 @@ double combined(const Fusion& how, const std::vector<double>& run_points, std::v
 template <class Wins>
 void merge_sort(std::vector<uint32_t>& items, size_t from, size_t to, const Wins& wins) {
   if (to - from < 2) return;
+  pause_point(from);
   const size_t middle = from + (to - from) / 2;
   merge_sort(items, from, middle, wins);
   merge_sort(items, middle, to, wins);

@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "likeness.hpp"
 #include "normal_form.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -492,6 +493,7 @@ uint32_t Clusters::find(const Item& item) {
 }
 
 uint32_t Clusters::add(const Result& result) {
+  pause_point();
   const auto number = static_cast<uint32_t>(items_.size());
   Item item = prepare(result);
   std::vector<Key> item_keys = keys(item);

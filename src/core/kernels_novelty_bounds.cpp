@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels_labels.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 namespace {
@@ -185,6 +186,7 @@ class IdealSearch {
     std::vector<uint32_t> masks(documents.size(), 0);
     for (Document* d : documents) d->labels.clear();
     while (true) {
+      pause_point();
       use();
       size_t i = 0;
       while (i < masks.size() && masks[i] + 1 == sets_.size()) masks[i] = 0, documents[i++]->labels.clear();

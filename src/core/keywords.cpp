@@ -164,6 +164,7 @@ KeywordIndex::Chunk KeywordIndex::read(const std::vector<Bytes>& texts, size_t b
   std::vector<uint32_t> places;  // of each word: its place among the words of the last document with it
   std::string word;
   for (size_t d = begin; d < end; ++d) {
+    pause_point();
     const auto first = static_cast<uint32_t>(chunk.terms.size());
     uint32_t length = 0;
     for_each_word(texts[d], word, [&](Bytes w) {
@@ -220,6 +221,7 @@ void KeywordIndex::rename(const std::vector<Bytes>& replacements) {
   std::vector<uint64_t> places(renamed.size(), UINT64_MAX);
   uint64_t size = 0;
   for (size_t d = 0; d < lengths_.size(); ++d) {
+    pause_point(d);
     const uint64_t first = size;
     const uint64_t begin = starts_[d], end = starts_[d + 1];
     for (uint64_t i = begin; i < end; ++i) {
@@ -261,8 +263,10 @@ void KeywordIndex::finish(const Bm25Options& options) {
     return rarity[terms_[i]] * (saturation(options, counts_[i], length) - absent);
   };
   double most = 0;
-  for (size_t d = 0; d < documents; ++d)
+  for (size_t d = 0; d < documents; ++d) {
+    pause_point(d);
     for (uint64_t i = starts_[d]; i < starts_[d + 1]; ++i) most = std::max(most, weight(d, i));
+  }
   const int exponent = most > 0 ? 31 - std::ilogb(most) : 0;  // the largest weight has 32 bits
   const double scale = std::ldexp(1.0, exponent);
   unit_ = std::ldexp(1.0, -exponent);
@@ -270,6 +274,7 @@ void KeywordIndex::finish(const Bm25Options& options) {
   weights_.resize(terms_.size());
   std::vector<uint64_t> next(begins_.begin(), begins_.end() - 1);
   for (size_t d = 0; d < documents; ++d) {
+    pause_point(d);
     for (uint64_t i = starts_[d]; i < starts_[d + 1]; ++i) {
       const uint64_t place = next[terms_[i]]++;
       docs_[place] = static_cast<uint32_t>(d);

@@ -2,18 +2,74 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "error.hpp"
+#include "fast_float.h"
 #include "simdjson.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GOODGAIN_INLINE inline __attribute__((always_inline))
+#else
+#define GOODGAIN_INLINE inline
+#endif
 
 namespace gg {
 
 // --- numbers ---
+
+namespace {
+
+constexpr double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+constexpr int most_digits = 15;  // a number of so many and a power of ten are exact: one division rounds once
+
+inline uint64_t load_first_lowest(const char* p) {
+  uint64_t word = load_8(p);
+  if constexpr (std::endian::native == std::endian::big) word = swap_bytes(word);
+  return word;
+}
+
+constexpr uint64_t each_byte(uint64_t value) { return 0x0101010101010101ULL * value; }
+
+/// The number that eight digits make, the first one in the lowest byte; each byte is 0 to 9.
+inline uint64_t eight_digits(uint64_t word) {
+  word = word * 10 + (word >> 8);
+  constexpr uint64_t pairs = 0x000000ff000000ffULL;
+  return ((word & pairs) * 0x000f424000000064ULL + (word >> 16 & pairs) * 0x0000271000000001ULL) >> 32;
+}
+
+/// Digits with a point, at most seven before it and one to eight after it, or up to seven digits without one; false for
+/// any other text. Reads up to 17 characters.
+GOODGAIN_INLINE bool plain_number(const char* p, size_t size, double& value) {
+  const bool negative = *p == '-';
+  p += negative;
+  size -= negative;
+  const uint64_t first = load_first_lowest(p) ^ each_byte('0');  // digits are 0 to 9
+  const uint64_t other = first ^ each_byte('.' ^ '0');           // the point is 0
+  const uint64_t points = (other - each_byte(1)) & ~other & each_byte(0x80);
+  const size_t point = points ? static_cast<size_t>(std::countr_zero(points)) / 8 : 8;
+  size_t after = 0;
+  uint64_t decimals = 0, whole;
+  if (points != 0 && point < size) {
+    after = size - point - 1;
+    if (after - 1 > 7) return false;
+    decimals = (load_first_lowest(p + point + 1) ^ each_byte('0')) << (64 - 8 * after);
+    whole = first << (56 - 8 * point) << 8;
+    if (point + after == 0) return false;
+  } else {
+    if (size - 1 > 6) return false;
+    whole = first << (64 - 8 * size);
+  }
+  constexpr uint64_t above_nine = each_byte(0x80 - 10);
+  if ((((whole + above_nine) | whole | (decimals + above_nine) | decimals) & each_byte(0x80)) != 0) return false;
+  static constexpr uint64_t scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+  const auto digits = static_cast<int64_t>(eight_digits(whole) * scales[after] + eight_digits(decimals));
+  const double magnitude = static_cast<double>(digits) / powers[after];
+  value = negative ? -magnitude : magnitude;
+  return true;
+}
+
+}  // namespace
 
 bool parse_number(Bytes text, double& value) {
   const char* p = text.data();
@@ -22,7 +78,6 @@ bool parse_number(Bytes text, double& value) {
     ++p;
     if (p != end && *p == '-') return false;
   }
-  // Up to 15 digits and a small power of ten are exact in one division or multiplication.
   const char* q = p;
   const bool negative = q != end && *q == '-';
   q += negative;
@@ -37,20 +92,28 @@ bool parse_number(Bytes text, double& value) {
     after_point = static_cast<int>(q - point);
     count += after_point;
   }
-  if (q == end && count > 0 && count <= 15) {
-    static constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (q == end && count > 0 && count <= most_digits) {
     const double magnitude = static_cast<double>(digits) / powers[after_point];
     value = negative ? -magnitude : magnitude;
     return true;
   }
-  const auto [stop, error] = std::from_chars(p, end, value);
-  if (error == std::errc::result_out_of_range && stop == end) {  // an underflow is 0; an overflow is not a number
-    value = std::strtod(std::string(p, end).c_str(), nullptr);
-    return std::isfinite(value);
-  }
-  return error == std::errc() && stop == end && std::isfinite(value);
+  const auto [stop, error] = fast_float::from_chars(p, end, value);
+  // An underflow is 0; an overflow is not a number.
+  if (error != std::errc() && error != std::errc::result_out_of_range) return false;
+  return stop == end && std::isfinite(value);
 }
+
+namespace {
+
+GOODGAIN_INLINE bool number_in(Bytes text, const char* end, double& value) {
+  if (text.size() == 1 && static_cast<unsigned>(text[0] - '0') < 10) return value = text[0] - '0', true;
+  if (end - text.data() >= 24 && plain_number(text.data(), text.size(), value)) return true;
+  return parse_number(text, value);
+}
+
+}  // namespace
+
+bool parse_number_in(Bytes text, const char* end, double& value) { return number_in(text, end, value); }
 
 bool parse_boolean(Bytes text, double& value) {
   value = text.size() == 4;
@@ -62,8 +125,8 @@ bool parse_boolean(Bytes text, double& value) {
 LineProblem number_problem(Table table, Bytes text) {
   const std::string what = table == Table::run ? "score" : "gain";
   double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && stop == text.data() + text.size() && !std::isfinite(value))
+  const auto [stop, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc::invalid_argument && stop == text.data() + text.size() && !std::isfinite(value))
     return {"the " + what + " " + in_quotes(text) + " is not a finite number",
             "remove the line or use a finite number"};
   return {"the " + what + " " + in_quotes(text) + " is not a number",
@@ -79,26 +142,6 @@ const char* line_end(const char* p, const char* end) {
   const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
   return feed ? feed : end;
 }
-
-#if defined(__SSE2__)
-/// One bit per byte, for the 64 bytes from p: blanks (up to and including the space) and line feeds.
-struct Marks {
-  uint64_t blank, feed;
-};
-
-inline Marks marks_of(const char* p) {
-  Marks m{0, 0};
-  const __m128i space = _mm_set1_epi8(' '), feed = _mm_set1_epi8('\n');
-  for (int i = 0; i < 4; ++i) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
-    const auto blank = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes)));
-    const auto line = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, feed)));
-    m.blank |= static_cast<uint64_t>(blank) << (16 * i);
-    m.feed |= static_cast<uint64_t>(line) << (16 * i);
-  }
-  return m;
-}
-#endif
 
 constexpr size_t most_tokens = 8;
 
@@ -122,58 +165,56 @@ void TrecReader::tokens_of_line(const char*& p, const char* end, Bytes* tokens, 
   }
 }
 
-#if defined(__SSE2__)
 /// The common case without a branch per byte: a line of at most 64 bytes with the right number of tokens.
 /// Returns false and changes nothing for any other line.
+template <Table table>
 inline bool TrecReader::usual_line(const char*& p, const char* end, Line& line) {
-  if (end - p < 64 || *p == '#') return false;
-  const Marks m = marks_of(p);
-  if (!m.feed) return false;
-  const int length = std::countr_zero(m.feed);
-  const uint64_t text = ~m.blank & ((uint64_t{1} << length) - 1);
-  uint64_t starts = text & ~(text << 1);
-  uint64_t ends = ~text & (text << 1);
-  const char* const base = p;
+  if (!marks_.cover(p, end)) return false;
+  const Marks marks = marks_.at(p);
+  if (marks.feed == 0) return false;
+  const uint64_t token = ~marks.blank & (marks.feed - 1) & ~marks.feed;
+  // Where tokens begin and end, in turn; the lowest one is dropped by `next`.
+  uint64_t edges = token ^ token << 1;
+  const auto next = [&edges] { edges &= edges - 1; };
   const auto take = [&] {
-    const int from = std::countr_zero(starts), to = std::countr_zero(ends);
-    return Bytes(base + from, static_cast<size_t>(to - from));
+    const char* from = p + std::countr_zero(edges);
+    next();
+    const char* to = p + std::countr_zero(edges);
+    next();
+    return Bytes(from, static_cast<size_t>(to - from));
   };
-  const auto skip = [&] {
-    starts &= starts - 1;
-    ends &= ends - 1;
-  };
-  if (!starts) return false;
-  line.query = take();
-  if (as_trec_eval_ && line.query[0] == '#') return false;
-  skip();
-  if (!starts) return false;
-  if (table_ == Table::qrels && !as_trec_eval_) line.aspect = take();
-  skip();
-  if (!starts) return false;
-  line.doc = take();
-  skip();
-  if (table_ == Table::run) {
-    if (!starts) return false;
-    skip();
+  const auto skip = [&] { next(), next(); };
+  Bytes aspect;
+  const Bytes query = take();
+  if constexpr (table == Table::qrels) aspect = take();
+  else skip();
+  const Bytes doc = take();
+  if constexpr (table == Table::run) skip();
+  if (edges == 0) return false;  // too few tokens
+  const Bytes number = take();
+  if constexpr (table == Table::run) {
+    next();
+    if (edges == 0) return false;
+    next();
   }
-  if (!starts) return false;
-  if (!parse_number(take(), line.value)) return false;
-  skip();
-  if (table_ == Table::run) {
-    if (!starts) return false;
-    skip();
+  if (edges != 0 || *p == '#' || (as_trec_eval_ && query[0] == '#')) return false;
+  if (!number_in(number, end, line.value)) return false;
+  line.query = query;
+  line.doc = doc;
+  if constexpr (table == Table::qrels) {
+    if (!as_trec_eval_) line.aspect = aspect;
+    else line.value = std::trunc(line.value);
   }
-  if (starts) return false;
-  if (table_ == Table::qrels && as_trec_eval_) line.value = std::trunc(line.value);
-  p += length + 1;
+  p += std::countr_zero(marks.feed) + 1;
   return true;
 }
-#endif
 
 bool TrecReader::next(const char*& p, const char* end, Line& line) {
-#if defined(__SSE2__)
-  if (usual_line(p, end, line)) return true;
-#endif
+  if (table_ == Table::run ? usual_line<Table::run>(p, end, line) : usual_line<Table::qrels>(p, end, line)) return true;
+  return any_line(p, end, line);
+}
+
+bool TrecReader::any_line(const char*& p, const char* end, Line& line) {
   Bytes tokens[most_tokens];
   size_t count;
   const char* start = p;

@@ -1,7 +1,7 @@
 // Line readers: TREC, delimited text with named columns, and JSON objects.
 //
 // A reader starts at the beginning of a line and moves the pointer past it. The ids it returns point into the
-// file or into memory of its own that is valid until `forget`.
+// file or into memory of its own that is valid until `forget`, which must be called before the text changes.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "bytes.hpp"
 #include "file.hpp"
+#include "marks.hpp"
 
 namespace gg {
 
@@ -27,6 +28,8 @@ enum class Table { run, qrels };
 
 /// Parses a finite number; false if the text is not one.
 bool parse_number(Bytes text, double& value);
+/// The same for a text in a buffer that goes on until `end`, eight digits at a time.
+bool parse_number_in(Bytes text, const char* end, double& value);
 /// The same for `true` and `false` as exports write them: 1 and 0.
 bool parse_boolean(Bytes text, double& value);
 /// The problem with a text that is not a finite number.
@@ -56,14 +59,17 @@ class TrecReader : public LineReader {
   explicit TrecReader(Table table, bool as_trec_eval = false) : table_(table), as_trec_eval_(as_trec_eval) {}
   /// True for a line; false for an empty line, a comment or a problem.
   bool next(const char*& p, const char* end, Line& line);
-  void forget() {}
+  void forget() { marks_.forget(); }
 
  private:
+  template <Table table>
   bool usual_line(const char*& p, const char* end, Line& line);
+  bool any_line(const char*& p, const char* end, Line& line);
   void tokens_of_line(const char*& p, const char* end, Bytes* tokens, size_t& count);
 
   Table table_;
   bool as_trec_eval_;
+  MarkedText marks_;
 };
 
 /// The indices of the named columns; `none` for absent ones.

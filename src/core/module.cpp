@@ -78,6 +78,7 @@ std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
   const nb::object capsule = source.attr("__arrow_c_stream__")();
   auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (!stream) throw nb::python_error();
+  const Unlocked release;
   return std::make_unique<ArrowTable>(*stream, std::move(name));
 }
 
@@ -85,7 +86,9 @@ std::unique_ptr<ArrowTable> arrow_table(nb::object source, std::string name) {
 template <class ForEach>
 nb::tuple columns_of(ForEach&& for_each) {
   nb::list query, doc, value, target, aspect;
+  Breather breathe;
   for_each([&](const Line& line, uint64_t) {
+    breathe();
     query.append(to_python(line.query));
     doc.append(to_python(line.doc));
     value.append(line.value);
@@ -104,6 +107,37 @@ void collect_run_names(const InputFile& file, const LineFormat& format, IdTable&
     names.add(line.target);
   };
   for_each_line(file, format, Table::run, add, true);  // bad rows are reported by whoever reads them
+}
+
+/// Fills buffers from the iterators of bytes that a function returns; takes the GIL for it.
+std::function<Fill()> pieces_of(const nb::callable& open) {
+  struct Pieces {
+    nb::object iterator, piece;
+    size_t used = 0;
+  };
+  return [&open] {
+    const nb::gil_scoped_acquire lock;
+    std::shared_ptr<Pieces> pieces(new Pieces{nb::iter(open()), nb::none()}, [](Pieces* p) {
+      const nb::gil_scoped_acquire held;
+      delete p;
+    });
+    return [pieces](char* to, size_t size) -> size_t {
+      const nb::gil_scoped_acquire held;
+      while (pieces->piece.is_none() || pieces->used == nb::len(pieces->piece)) {
+        pieces->piece = nb::steal(PyIter_Next(pieces->iterator.ptr()));
+        pieces->used = 0;
+        if (pieces->piece.is_valid()) continue;
+        pieces->piece = nb::bytes("", 0);
+        if (PyErr_Occurred()) throw nb::python_error();
+        return 0;
+      }
+      const auto bytes = nb::cast<nb::bytes>(pieces->piece);
+      const size_t n = std::min(size, bytes.size() - pieces->used);
+      std::memcpy(to, bytes.c_str() + pieces->used, n);
+      pieces->used += n;
+      return n;
+    };
+  };
 }
 
 /// Judgments and measures, ready for any number of runs.
@@ -139,6 +173,12 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
+    } catch (const Stopped&) {
+      try {
+        std::rethrow_exception(reason_to_stop());
+      } catch (nb::python_error& e) {
+        e.restore();
+      }
     } catch (const Error& e) {
       const nb::tuple args =
           nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where), to_python(e.hint));
@@ -163,7 +203,7 @@ NB_MODULE(_core, m) {
           "from_file",
           [](int fd, std::string name, nb::dict format, unsigned threads) -> std::shared_ptr<Qrels> {
             const LineFormat how = read_line_format(format);
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             const InputFile file(fd, std::move(name));
             return read_qrels(file, how, threads);
           },
@@ -189,11 +229,28 @@ NB_MODULE(_core, m) {
                      return nb::make_tuple(kind_name(e.kind), to_python(e.what()), to_python(e.where),
                                            to_python(e.hint));
                    })
-      .def("merged", [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> { return q.merged(first); })
+      .def("merged",
+           [](const Qrels& q, bool first) -> std::shared_ptr<Qrels> {
+             const Unlocked release;
+             return q.merged(first);
+           })
+      .def("state",
+           [](const Qrels& q) {
+             std::string state;
+             {
+               const Unlocked release;
+               state = q.state();
+             }
+             return nb::bytes(state.data(), state.size());
+           })
+      .def_static("from_state",
+                  [](nb::bytes state) -> std::shared_ptr<Qrels> {
+                    const Unlocked release;
+                    return Qrels::from_state(Bytes(state.c_str(), state.size()));
+                  })
       .def("queries", [](const Qrels& q) { return string_list(q.queries()); })
-      .def("judgments_of", [](const Qrels& q, nb::str query) -> nb::object {
-        uint32_t i = IdTable::none;
-        with_bytes(query, [&](Bytes id) { i = q.find(id); });  // an id may be other bytes than UTF-8
+      .def("judgments_of", [](const Qrels& q, const Text& query) -> nb::object {
+        const uint32_t i = q.find(query.bytes);
         if (i == IdTable::none) return nb::none();
         nb::dict gains;
         for (size_t d = 0; d < q[i].docs.size(); ++d) gains[to_python(q[i].docs[d])] = q[i].gains[d];
@@ -228,9 +285,17 @@ NB_MODULE(_core, m) {
       .def("file",
            [](const Prepared& p, int fd, std::string name, nb::dict format) {
              const LineFormat how = read_line_format(format);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              const InputFile file(fd, std::move(name));
              return evaluate_file(p.qrels, file, how, *p.plan, p.resources);
+           })
+      // Text that comes in pieces: `open()` returns an iterator of bytes from the beginning.
+      .def("stream",
+           [](const Prepared& p, nb::callable open, size_t size, std::string name, nb::dict format) {
+             const LineFormat how = read_line_format(format);
+             const nb::gil_scoped_release release;
+             const StreamSource text(pieces_of(open), size, std::move(name), how.delimiter, how.is_quoted());
+             return evaluate_text(p.qrels, text, how, *p.plan, p.resources);
            })
       .def("dict", [](const Prepared& p, nb::dict run, const std::string& name,
                       bool typed) { return evaluate_dict(p.qrels, run, *p.plan, p.resources.threads, name, typed); })
@@ -242,7 +307,7 @@ NB_MODULE(_core, m) {
           [](const Prepared& p, const ArrowTable& table, nb::dict columns, std::vector<std::string> without_results,
              const SeenQueries* seen) {
             const ColumnNames names = read_columns(columns);
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             Scores scores = table.evaluate(p.qrels, names, *p.plan, p.resources.threads, without_results);
             if (seen) scores.documents = seen->rows, scores.unjudged_queries = seen->unjudged.size();
             return scores;
@@ -253,7 +318,7 @@ NB_MODULE(_core, m) {
                         const std::string& only, SeenQueries& seen) {
         std::vector<uint8_t> bits;
         {
-          const nb::gil_scoped_release release;
+          const Unlocked release;
           bits = table.judged(*p.qrels, query, run, only, seen);
         }
         return nb::bytes(reinterpret_cast<const char*>(bits.data()), bits.size());
@@ -271,7 +336,7 @@ NB_MODULE(_core, m) {
       .def("qrels",
            [](const ArrowTable& t, nb::dict columns) -> std::shared_ptr<Qrels> {
              const ColumnNames names = read_columns(columns);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return t.qrels(names);
            })
       .def("rows", [](const ArrowTable& t, nb::dict columns, bool is_run) {
@@ -287,7 +352,7 @@ NB_MODULE(_core, m) {
     const InputFile file(fd, std::move(name));
     IdTable names;
     {
-      const nb::gil_scoped_release release;
+      const Unlocked release;
       collect_run_names(file, how, names);
     }
     return string_list(names);
@@ -361,6 +426,7 @@ NB_MODULE(_core, m) {
   m.def("measure_list", [](std::vector<double> gains, nb::dict options) {
     const Spec spec = read_spec(options);
     if (!spec.kernel) throw Error(ErrorKind::measure, "a list of gains needs a kernel");
+    const UnlockedIf release(gains.size() > 100'000);
     std::vector<double> sorted = gains;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     QueryJudgments query;
@@ -379,7 +445,9 @@ NB_MODULE(_core, m) {
 
   m.def("gain_loss", [](std::vector<double> list, std::vector<double> missing, std::vector<double> worths,
                         nb::dict options, bool inverted, double max_rank, bool normalise) {
-    return gain_loss(list, missing, std::move(worths), read_spec(options), inverted, max_rank, normalise);
+    const Spec spec = read_spec(options);
+    const UnlockedIf release(list.size() + missing.size() > 100'000);
+    return gain_loss(list, missing, std::move(worths), spec, inverted, max_rank, normalise);
   });
 
   bind_packed(m);

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "text.hpp"
 #include "fusion.hpp"
 #include "identity.hpp"
 #include "lines.hpp"
 #include "spec.hpp"
+#include "text.hpp"
 #include "trace_scores.hpp"
 
 namespace gg {

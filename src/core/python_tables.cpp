@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "dict_members.hpp"
@@ -76,7 +77,7 @@ void require_same_kinds(const Qrels& qrels, const IdReader& queries, const IdRea
     require_same_kinds(qrels, {queries.kind(), queries.example()}, {docs.kind(), docs.example()}, name);
 }
 
-/// A finite number; otherwise an error that names the place.
+/// A finite number; otherwise an error that names the place. May run a `__float__`, so the caller owns the objects.
 double number(PyObject* value, Table table, PyObject* query, PyObject* doc, const std::string& name) {
   double result;
   if (PyFloat_CheckExact(value)) {
@@ -84,6 +85,7 @@ double number(PyObject* value, Table table, PyObject* query, PyObject* doc, cons
   } else {
     result = PyUnicode_Check(value) ? std::nan("") : PyFloat_AsDouble(value);
     if (PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();  // Ctrl-C
       PyErr_Clear();
       result = std::nan("");
     }
@@ -107,10 +109,47 @@ void or_skipped(BadRows& bad, Use&& use) {
 
 bool is_mapping(PyObject* object) { return PyDict_Check(object); }
 
-/// A (doc, score) pair, borrowed.
-std::pair<PyObject*, PyObject*> pair_of(PyObject* item, const std::string& name) {
-  if (PyTuple_Check(item) && PyTuple_Size(item) == 2) return {PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1)};
-  if (PyList_Check(item) && PyList_Size(item) == 2) return {PyList_GetItem(item, 0), PyList_GetItem(item, 1)};
+/// The members of a dictionary in order, owned, because reading them may run Python code that changes it.
+class Members {
+ public:
+  Members(PyObject* table, const std::string& name) : table_(table), size_(PyDict_Size(table)), name_(name) {}
+
+  /// The first members, as long as they are plain text and numbers; other threads may run in `pause`.
+  template <class Use, class Pause>
+  void each_plain(Use&& use, Pause&& pause) {
+    place_ = each_plain_member(table_, place_, use, [&] {
+      pause();
+      require_unchanged();
+    });
+  }
+
+  bool next() {
+    require_unchanged();
+    PyObject *k, *v;
+    if (!PyDict_Next(table_, &place_, &k, &v)) return false;
+    key = nb::borrow(k);
+    value = nb::borrow(v);
+    return true;
+  }
+
+  nb::object key, value;
+
+ private:
+  void require_unchanged() const {
+    if (PyDict_Size(table_) != size_) bad_input("the dictionary changed while it was being read", name_);
+  }
+
+  PyObject* table_;
+  Py_ssize_t size_, place_ = 0;
+  const std::string& name_;
+};
+
+/// A (doc, score) pair.
+std::pair<nb::object, nb::object> pair_of(PyObject* item, const std::string& name) {
+  if (PyTuple_Check(item) && PyTuple_Size(item) == 2)
+    return {nb::borrow(PyTuple_GetItem(item, 0)), nb::borrow(PyTuple_GetItem(item, 1))};
+  if (PyList_Check(item) && PyList_Size(item) == 2)
+    return {nb::borrow(PyList_GetItem(item, 0)), nb::borrow(PyList_GetItem(item, 1))};
   bad_input("expected a (document, score) pair, got " + python_repr(item), name);
 }
 
@@ -122,47 +161,48 @@ class Scored {
   explicit Scored(const std::string& name) : name_(name) {}
 
   void see(PyObject* query, PyObject* docs, bool scored) {
-    if (!query_) query_ = query, scored_ = scored;
+    if (!query_.is_valid()) query_ = nb::borrow(query), scored_ = scored;
     if (scored == scored_) return;
-    const std::string which = query == query_ ? "document " + python_repr(docs) + " of query " + python_repr(query)
-                                              : "query " + python_repr(query);
+    const bool is_first = query == query_.ptr();
+    const std::string which =
+        is_first ? "document " + python_repr(docs) + " of query " + python_repr(query) : "query " + python_repr(query);
     bad_input(which + (scored ? " has scores, but " : " has no scores, but ") +
-                  (query == query_ ? "the first one" : "query " + python_repr(query_)) +
-                  (scored ? " has none" : " has them"),
+                  (is_first ? "the first one" : "query " + python_repr(query_)) + (scored ? " has none" : " has them"),
               name_, "a run has scores for all of its documents, or lists in rank order");
   }
 
  private:
   const std::string& name_;
-  PyObject* query_ = nullptr;  // the first one with documents
+  nb::object query_;  // the first one with documents
   bool scored_ = true;
 };
 
 /// Calls use(doc, value) for the documents of one query, in a dictionary, as pairs, or as ids in rank order, after
-/// expect(count). Returns whether documents may repeat.
-template <class Expect, class Use>
+/// expect(count). Other threads may run in pause(). Returns whether documents may repeat.
+template <class Expect, class Use, class Pause>
 bool for_each_document(PyObject* query, PyObject* docs, const std::string& name, Scored& scored, Expect&& expect,
-                       Use&& use) {
+                       Use&& use, Pause&& pause) {
   if (is_mapping(docs)) {
     expect(static_cast<size_t>(PyDict_Size(docs)));
     if (PyDict_Size(docs)) scored.see(query, docs, true);
-    PyObject *doc, *value;
-    Py_ssize_t place = each_plain_member(docs, 0, use);
-    while (PyDict_Next(docs, &place, &doc, &value)) use(doc, value);
+    Members members(docs, name);
+    members.each_plain(use, pause);
+    for (; members.next(); pause()) use(members.key.ptr(), members.value.ptr());
     return false;
   }
   if (PyList_Check(docs) || PyTuple_Check(docs)) {
     expect(static_cast<size_t>(PySequence_Size(docs)));
     for (Py_ssize_t i = 0; i < PySequence_Size(docs); ++i) {
-      PyObject* item = PyList_Check(docs) ? PyList_GetItem(docs, i) : PyTuple_GetItem(docs, i);
-      scored.see(query, item, !is_id(item));
-      if (is_id(item)) {
+      const nb::object item = nb::borrow(PyList_Check(docs) ? PyList_GetItem(docs, i) : PyTuple_GetItem(docs, i));
+      scored.see(query, item.ptr(), !is_id(item.ptr()));
+      if (is_id(item.ptr())) {
         const nb::float_ score(-static_cast<double>(i + 1));
-        use(item, score.ptr());
+        use(item.ptr(), score.ptr());
       } else {
-        const auto [doc, value] = pair_of(item, name);
-        use(doc, value);
+        const auto [doc, value] = pair_of(item.ptr(), name);
+        use(doc.ptr(), value.ptr());
       }
+      pause();
     }
     return true;
   }
@@ -170,11 +210,12 @@ bool for_each_document(PyObject* query, PyObject* docs, const std::string& name,
             "a run is {query: {document: score}}, {query: [(document, score), ...]} or {query: [document, ...]}");
 }
 
-/// Joins the rows of a query with its judgments and measures them.
+/// Joins the rows of a query with its judgments and measures them. Their hashes were computed where the text of an id
+/// was at hand: it is needed again only if it may be judged, or tied.
 template <class Where>
 void measure_rows(Scores& scores, Worker& worker, uint32_t q, std::vector<Row>& rows, bool may_repeat, Where&& where) {
   const QueryJudgments& query = (*scores.qrels)[q];
-  find_judgments(query, rows);
+  for (Row& row : rows) row.judgment = query.find(row.doc, row.hash);
   scores.in_run[q] = 1;
   scores.counts[q] = worker.measure(query, rows, may_repeat, scores.values.data() + q * scores.width, where);
 }
@@ -188,6 +229,7 @@ struct Batch {
   };
   std::vector<Query> queries;
   std::vector<Row> rows;
+  Arena ids;  // copies: another thread may change the dictionary
 };
 
 /// Measures batches on other threads while this one walks the dictionary.
@@ -195,12 +237,16 @@ class Measuring {
  public:
   Measuring(Scores& scores, const Plan& plan, unsigned workers, const std::string& name)
       : scores_(scores), plan_(plan), name_(name), own_(*scores.qrels, plan) {
-    for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    threads_.reserve(workers);
+    try {
+      for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // no more threads: those that started help
+    }
   }
 
   ~Measuring() { finish(); }
 
-  /// Hands a batch to a thread; if all are busy, measures it here.
+  /// Hands a batch to a thread; if all are busy, measures it here. Without the GIL.
   void add(Batch& batch) {
     if (!threads_.empty()) {
       std::unique_lock lock(mutex_);
@@ -215,6 +261,7 @@ class Measuring {
     measure(own_, batch, rows_);
     batch.queries.clear();
     batch.rows.clear();
+    batch.ids.clear();
   }
 
   void done() {
@@ -267,6 +314,7 @@ class Measuring {
 
   void measure(Worker& worker, Batch& batch, std::vector<Row>& rows) {
     for (const Batch::Query& q : batch.queries) {
+      pause_point();
       rows.assign(batch.rows.begin() + static_cast<std::ptrdiff_t>(q.begin),
                   batch.rows.begin() + static_cast<std::ptrdiff_t>(q.end));
       measure_rows(scores_, worker, q.query, rows, q.may_repeat, [this](const Row&) { return name_; });
@@ -289,14 +337,21 @@ class Measuring {
 
 }  // namespace
 
+/// Numbers the documents of all judgments, without the GIL.
+std::unique_ptr<Qrels> finished(QrelsBuilder& builder, std::string name) {
+  if (builder.empty()) bad_input("the judgments are empty", name);
+  const Unlocked release;
+  return builder.finish(std::move(name), false);
+}
+
 std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool typed) {
   QrelsBuilder builder;
   Arena arena;
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
-  PyObject *query, *docs;
-  Py_ssize_t place = 0;
   uint64_t row = 0;
-  while (PyDict_Next(table.ptr(), &place, &query, &docs)) {
+  Breather breathe;
+  for (Members queries(table.ptr(), name); queries.next();) {
+    PyObject *query = queries.key.ptr(), *docs = queries.value.ptr();
     const Bytes id = query_id(query);
     if (!is_mapping(docs))
       bad_input("expected the judgments of query " + python_repr(query) + ", got " + python_repr(docs), name,
@@ -304,14 +359,20 @@ std::unique_ptr<Qrels> qrels_from_dict(nb::dict table, std::string name, bool ty
     const auto add = [&](PyObject* doc, PyObject* gain) {
       builder.add(id, doc_id(doc), number(gain, Table::qrels, query, doc, name), ++row);
     };
-    PyObject *doc, *gain;
-    Py_ssize_t doc_place = each_plain_member(docs, 0, add);
-    while (PyDict_Next(docs, &doc_place, &doc, &gain)) add(doc, gain);
+    Members judged(docs, name);
+    judged.each_plain(add, breathe);
+    for (; judged.next(); breathe()) add(judged.key.ptr(), judged.value.ptr());
   }
-  if (builder.empty()) bad_input("the judgments are empty", name);
-  auto qrels = builder.finish(std::move(name), false);
+  auto qrels = finished(builder, name);
   if (typed) qrels->query_kind = query_id.kind(), qrels->doc_kind = doc_id.kind();
   return qrels;
+}
+
+/// The fields of a row, as they are now: reading them may run Python code that changes the row.
+nb::tuple fields_of(nb::handle row) {
+  PyObject* fields = PySequence_Tuple(row.ptr());
+  if (!fields) throw nb::python_error();
+  return nb::steal<nb::tuple>(fields);
 }
 
 std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
@@ -320,9 +381,10 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
   IdReader query_id("query", name, arena), doc_id("document", name, arena);
   IdReader target_id("target", name, arena), aspect_id("aspect", name, arena);
   uint64_t row_number = 0;
+  Breather breathe;
   for (nb::handle row : rows) {
-    nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
-    if (!fields.is_valid()) throw nb::python_error();
+    breathe();
+    const nb::tuple fields = fields_of(row);
     const size_t n = nb::len(fields);
     if (n < 3)
       bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name,
@@ -335,8 +397,7 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
     builder.add(query_id(query.ptr()), doc_id(doc.ptr()),
                 number(gain.ptr(), Table::qrels, query.ptr(), doc.ptr(), name), ++row_number, target, aspect);
   }
-  if (builder.empty()) bad_input("the judgments are empty", name);
-  auto qrels = builder.finish(std::move(name), false);
+  auto qrels = finished(builder, name);
   qrels->query_kind = query_id.kind();
   qrels->doc_kind = doc_id.kind();
   return qrels;
@@ -344,38 +405,40 @@ std::unique_ptr<Qrels> qrels_from_rows(nb::sequence rows, std::string name) {
 
 namespace {
 
-/// Walks a run; `use` receives each judged query, whose rows start at `begin` in `rows`.
+/// Walks a run; `use` receives each judged query, whose rows start at `begin` in `rows`. Ids are copied to `ids`, which
+/// may be another object after each query.
 template <class Use>
-void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, const std::string& name,
-          Arena& arena, Use&& use) {
-  IdReader query_id("query", name, arena), doc_id("document", name, arena);
+void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<Row>& rows, Arena& ids,
+          const std::string& name, Use&& use) {
+  Arena numerals;
+  IdReader query_id("query", name, numerals), doc_id("document", name, numerals);
   const Qrels& qrels = *scores.qrels;
   Scored scored(name);
-  PyObject *query, *docs;
-  Py_ssize_t place = 0;
-  while (PyDict_Next(run.ptr(), &place, &query, &docs)) {
+  Breather breathe;
+  for (Members queries(run.ptr(), name); queries.next();) {
+    PyObject* query = queries.key.ptr();
+    numerals.clear();
     const Bytes id = query_id(query);
     const uint32_t q = qrels.find(id);
+    if (q == IdTable::none && scores.unjudged_queries++ == 0) scores.unjudged_example = id;
     const size_t begin = rows.size();
     const bool may_repeat = for_each_document(
-        query, docs, name, scored,
+        query, queries.value.ptr(), name, scored,
         [&](size_t n) {
           if (rows.capacity() < begin + n) rows.reserve(std::max(begin + n, 2 * rows.capacity()));
         },
         [&](PyObject* doc, PyObject* score) {
           const auto add = [&] {
-            rows.push_back({0, doc_id(doc), number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+            const Bytes doc_bytes = ids.keep(doc_id(doc));
+            rows.push_back({hash_bytes(doc_bytes), doc_bytes, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
           };
           if (skip_bad) or_skipped(scores.bad, add);
           else add();
-        });
+        },
+        breathe);
     scores.documents += rows.size() - begin;
-    if (q == IdTable::none) {
-      if (scores.unjudged_queries++ == 0) scores.unjudged_example = id;
-      rows.resize(begin);
-    } else {
-      use(q, begin, may_repeat);
-    }
+    if (q == IdTable::none) rows.resize(begin);
+    else use(q, begin, may_repeat);
   }
   if (typed) require_same_kinds(qrels, query_id, doc_id, name);
 }
@@ -385,26 +448,35 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
 Scores evaluate_dict(std::shared_ptr<const Qrels> qrels, nb::dict run, const Plan& plan, unsigned threads,
                      const std::string& name, bool typed) {
   Scores scores = empty_scores(std::move(qrels), plan);
-  Arena arena;
-  constexpr size_t few_queries = 16, rows_of_a_batch = 16000;
+  constexpr size_t few_queries = 16, rows_of_a_batch = 16000, few_rows = 1000;
+  // Other threads may change the dictionary while they have the GIL; short ones are read in one go.
+  if (nb::len(run) > few_queries) {
+    run = nb::steal<nb::dict>(PyDict_Copy(run.ptr()));
+    if (!run.is_valid()) throw nb::python_error();
+  }
+  Batch batch;
   if (nb::len(run) <= few_queries || threads <= 1 || plan.has_customs) {
-    // Also for measures written in Python: they need the GIL, which this thread holds.
     Worker worker(*scores.qrels, plan);
-    std::vector<Row> rows;
-    walk(run, typed, plan.skip_bad, scores, rows, name, arena, [&](uint32_t q, size_t, bool may_repeat) {
-      measure_rows(scores, worker, q, rows, may_repeat, [&](const Row&) { return name; });
-      rows.clear();
+    walk(run, typed, plan.skip_bad, scores, batch.rows, batch.ids, name, [&](uint32_t q, size_t, bool may_repeat) {
+      const UnlockedIf release(batch.rows.size() > few_rows);
+      measure_rows(scores, worker, q, batch.rows, may_repeat, [&](const Row&) { return name; });
+      batch.rows.clear();
+      batch.ids.clear();
     });
   } else {
     Measuring measuring(scores, plan, threads - 1, name);
-    Batch batch;
-    walk(run, typed, plan.skip_bad, scores, batch.rows, name, arena, [&](uint32_t q, size_t begin, bool may_repeat) {
-      batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
-      if (batch.rows.size() >= rows_of_a_batch) measuring.add(batch);
-    });
+    walk(run, typed, plan.skip_bad, scores, batch.rows, batch.ids, name,
+         [&](uint32_t q, size_t begin, bool may_repeat) {
+           batch.queries.push_back({q, begin, batch.rows.size(), may_repeat});
+           if (batch.rows.size() < rows_of_a_batch) return;
+           const Unlocked release;
+           measuring.add(batch);
+         });
+    const Unlocked release;
     if (!batch.queries.empty()) measuring.add(batch);
     measuring.done();
   }
+  const UnlockedIf release(scores.in_run.size() > few_rows);
   return complete(std::move(scores), plan, name);
 }
 
@@ -417,8 +489,7 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   IdTable unjudged;
   uint64_t row_number = 0;
   const auto add = [&](nb::handle row) {
-    nb::object fields = nb::steal(PySequence_Fast(row.ptr(), "a row is a sequence"));
-    if (!fields.is_valid()) throw nb::python_error();
+    const nb::tuple fields = fields_of(row);
     if (nb::len(fields) < 3)
       bad_input("the row " + python_repr(row.ptr()) + " has fewer than three fields", name,
                 "rows are (query, document, score)");
@@ -432,10 +503,12 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
       unjudged.add(id);
       return;
     }
-    by_query[q].push_back({0, doc_bytes, value, QueryJudgments::unjudged});
+    by_query[q].push_back({hash_bytes(doc_bytes), doc_bytes, value, QueryJudgments::unjudged});
     numbers[q].push_back(row_number);
   };
+  Breather breathe;
   for (nb::handle row : rows) {
+    breathe();
     ++row_number;
     if (plan.skip_bad) or_skipped(scores.bad, [&] { add(row); });
     else add(row);
@@ -444,8 +517,9 @@ Scores evaluate_rows(std::shared_ptr<const Qrels> qrels, nb::sequence rows, cons
   if (unjudged.size()) scores.unjudged_example = unjudged[0];
   require_same_kinds(*qrels, query_id, doc_id, name);
   Worker worker(*qrels, plan);
+  const Unlocked release;
   for (uint32_t q = 0; q < by_query.size(); ++q)
-    if (!by_query[q].empty())
+    if (pause_point(q); !by_query[q].empty())
       measure_rows(scores, worker, q, by_query[q], true, [&](const Row& row) {
         return name + ", row " + std::to_string(numbers[q][static_cast<size_t>(&row - by_query[q].data())]);
       });

@@ -1,10 +1,29 @@
 #include "python_values.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace nb = nanobind;
 
 namespace gg {
+
+void handle_signals() {
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void Breather::look() {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count();
+  if (next_ && now >= next_) {
+    {
+      const nb::gil_scoped_release others;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  if (!next_ || now >= next_) next_ = now + 5;
+}
 
 nb::str to_python(Bytes text) {
   PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");

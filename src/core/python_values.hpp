@@ -3,13 +3,50 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bytes.hpp"
+#include "parallel.hpp"
 
 namespace gg {
+
+/// Handles pending signals; throws what a handler raises, such as KeyboardInterrupt. Takes the GIL.
+void handle_signals();
+
+/// Native work without the GIL, which signals still stop.
+class Unlocked {
+  nanobind::gil_scoped_release release_;
+  Polling polling_{&handle_signals};
+};
+
+/// The same where the work may be long: for little of it, this would cost more than it gains.
+class UnlockedIf {
+ public:
+  explicit UnlockedIf(bool is_long) {
+    if (is_long) unlocked_.emplace();
+  }
+
+ private:
+  std::optional<Unlocked> unlocked_;
+};
+
+/// For long loops that need the GIL: lets other threads run and handles signals, every few milliseconds. Whatever
+/// the loop does not own may be gone afterwards.
+class Breather {
+ public:
+  void operator()() {
+    if (++steps_ % 64 == 0) look();
+  }
+
+ private:
+  void look();
+
+  uint64_t steps_ = 0;
+  int64_t next_ = 0;
+};
 
 /// Bytes as a Python string; ids that are not UTF-8 keep their bytes (surrogateescape).
 nanobind::str to_python(Bytes text);
@@ -29,6 +66,11 @@ void with_bytes(nanobind::handle text, Use&& use) {
   use(bytes_of(to_bytes(text)));
 }
 
+/// A Python string as an argument: bytes, whatever they are.
+struct Text {
+  std::string bytes;
+};
+
 /// repr(object), shortened for a message.
 std::string python_repr(nanobind::handle object);
 
@@ -36,7 +78,11 @@ std::string python_repr(nanobind::handle object);
 template <class Texts>
 nanobind::list string_list(const Texts& texts) {
   nanobind::list list;
-  for (size_t i = 0; i < texts.size(); ++i) list.append(to_python(texts[i]));
+  Breather breathe;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    list.append(to_python(texts[i]));
+    breathe();
+  }
   return list;
 }
 
@@ -50,3 +96,22 @@ nanobind::object numpy_array(std::vector<T> values) {
 }
 
 }  // namespace gg
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<gg::Text> {
+  NB_TYPE_CASTER(gg::Text, const_name("str"))
+
+  bool from_python(handle text, uint8_t, cleanup_list*) noexcept {
+    if (!PyUnicode_Check(text.ptr())) return false;
+    try {
+      gg::with_bytes(text, [this](gg::Bytes bytes) { value.bytes = bytes; });
+      return true;
+    } catch (...) {  // a surrogate that is no byte, or no memory
+      return false;
+    }
+  }
+};
+
+}  // namespace nanobind::detail

@@ -6,7 +6,9 @@
 #include <unordered_map>
 
 #include "error.hpp"
+#include "evaluate.hpp"
 #include "lines.hpp"
+#include "parallel.hpp"
 
 namespace gg {
 
@@ -45,9 +47,62 @@ bool QrelsBuilder::look_like_subtopics() const {
   return true;
 }
 
-std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines) {
+std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines, unsigned threads) {
   // A single aspect for all rows carries no information.
-  return finish(std::move(name), places_are_lines, 0, targets_.size() > 0, aspects_.size() > 1);
+  return finish(std::move(name), places_are_lines, 0, targets_.size() > 0, aspects_.size() > 1, threads);
+}
+
+Error QrelsBuilder::duplicate(const QrelsRow& row, const QrelsRow& first, bool places_are_lines) const {
+  const Qrels& q = *qrels_;
+  return Error(ErrorKind::duplicate,
+               "duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[row.query]),
+               (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
+               "the first one is in " + std::string(places_are_lines ? "line " : "row ") + std::to_string(first.place) +
+                   "; keep one of the two");
+}
+
+void QrelsBuilder::fill_plain(const std::vector<size_t>& begin, const std::vector<uint32_t>& order,
+                              bool places_are_lines, unsigned threads) {
+  Qrels& q = *qrels_;
+  const size_t n_queries = q.ids_.size();
+  std::vector<size_t> slots(n_queries + 1, 0);
+  for (size_t i = 0; i < n_queries; ++i) slots[i + 1] = slots[i] + std::bit_ceil((begin[i + 1] - begin[i]) * 2 + 1);
+  q.docs_.resize(rows_.size());
+  q.gains_.resize(rows_.size());
+  q.gains_sorted_.resize(rows_.size());
+  q.slots_.resize(slots[n_queries]);
+  constexpr size_t per_task = 64;
+  std::vector<double> highest((n_queries + per_task - 1) / per_task, q.max_gain_);
+  in_parallel(highest.size(), threads, [&](size_t task) {
+    for (size_t i = task * per_task; i < std::min(n_queries, (task + 1) * per_task); ++i) {
+      QueryJudgments& query = q.queries_[i];
+      const size_t n = begin[i + 1] - begin[i], mask = slots[i + 1] - slots[i] - 1;
+      Bytes* docs = q.docs_.data() + begin[i];
+      double *gains = q.gains_.data() + begin[i], *sorted = q.gains_sorted_.data() + begin[i];
+      QueryJudgments::Slot* own = q.slots_.data() + slots[i];
+      for (size_t k = 0; k < n; ++k) {
+        const QrelsRow& row = rows_[order[begin[i] + k]];
+        const uint64_t hash = hash_bytes(row.doc);
+        const auto tag = static_cast<uint32_t>(hash >> 32);
+        size_t s = hash & mask;
+        for (; own[s].judgment != QueryJudgments::unjudged; s = (s + 1) & mask)
+          if (own[s].tag == tag && docs[own[s].judgment] == row.doc)
+            throw duplicate(row, rows_[order[begin[i] + static_cast<size_t>(own[s].judgment)]], places_are_lines);
+        own[s] = {tag, static_cast<int32_t>(k)};
+        docs[k] = row.doc;
+        gains[k] = sorted[k] = row.gain;
+      }
+      std::sort(sorted, sorted + n, std::greater<>());
+      query.id = q.ids_[i];
+      query.docs = {docs, n};
+      query.gains = {gains, n};
+      query.gains_sorted = {sorted, n};
+      query.slots = own;
+      query.mask = mask;
+      if (n > 0) highest[task] = std::max(highest[task], sorted[0]);
+    }
+  });
+  for (const double gain : highest) q.max_gain_ = std::max(q.max_gain_, gain);
 }
 
 std::unique_ptr<Qrels> Qrels::merged(bool first) const {
@@ -69,7 +124,7 @@ std::unique_ptr<Qrels> Qrels::merged(bool first) const {
 }
 
 std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
-                                            bool has_aspects) {
+                                            bool has_aspects, unsigned threads) {
   Qrels& q = *qrels_;
   q.name = std::move(name);
   const size_t n_queries = q.ids_.size();
@@ -85,6 +140,11 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
   }
 
   q.queries_.resize(n_queries);
+  q.max_gain_ = max_gain;
+  if (!has_targets && !has_aspects) {
+    fill_plain(begin, order, places_are_lines, threads);
+    return std::move(qrels_);
+  }
   q.docs_.reserve(rows_.size());
   q.gains_.reserve(rows_.size());
   const auto slots_for = [&](size_t query) { return std::bit_ceil((begin[query + 1] - begin[query]) * 2 + 1); };
@@ -117,6 +177,7 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     LocalLabels target_numbers, aspect_numbers;
 
     for (size_t r = begin[i]; r < begin[i + 1]; ++r) {
+      pause_point(r);
       const QrelsRow& row = rows_[order[r]];
       const uint64_t hash = hash_bytes(row.doc);
       const auto tag = static_cast<uint32_t>(hash >> 32);
@@ -139,14 +200,9 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
             same_labels(first, row) ||
             std::any_of(further.begin(), further.end(), [&](uint32_t other) { return same_labels(rows_[other], row); });
         if (repeated || (iterations_ && !q.repeated_)) {
-          const Error duplicate(
-              ErrorKind::duplicate,
-              "duplicate judgment of document " + in_quotes(row.doc) + " for query " + in_quotes(q.ids_[i]),
-              (places_are_lines ? q.name + ":" : q.name + ", row ") + std::to_string(row.place),
-              "the first one is in " + std::string(places_are_lines ? "line " : "row ") + std::to_string(first.place) +
-                  "; keep one of the two");
-          if (repeated) throw duplicate;
-          q.repeated_ = duplicate;
+          const Error twice = duplicate(row, first, places_are_lines);
+          if (repeated) throw twice;
+          q.repeated_ = twice;
         }
         if (iterations_ && further.empty()) q.first_gains_.emplace_back(e.docs + judgment, first.gain);
         further.push_back(order[r]);
@@ -172,10 +228,10 @@ std::unique_ptr<Qrels> QrelsBuilder::finish(std::string name, bool places_are_li
     query.mask = size - 1;
   }
 
-  q.max_gain_ = max_gain;
   q.gains_sorted_ = q.gains_;
   const auto by_judgment = [](const Link& a, const Link& b) { return a.judgment < b.judgment; };
   for (size_t i = 0; i < n_queries; ++i) {
+    pause_point(i);
     const Extent& e = extents[i];
     QueryJudgments& query = q.queries_[i];
     query.id = q.ids_[i];

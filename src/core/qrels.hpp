@@ -87,6 +87,10 @@ class Qrels {
   /// The judgments without aspects, with the first gain of every document or its highest.
   std::unique_ptr<Qrels> merged(bool first) const;
 
+  /// All of it as bytes, for pickles; and back.
+  std::string state() const;
+  static std::unique_ptr<Qrels> from_state(Bytes bytes);
+
   std::string name;  // the file, for messages
   IdKind query_kind = IdKind::untyped;
   IdKind doc_kind = IdKind::untyped;
@@ -114,15 +118,20 @@ class QrelsBuilder {
   void aspects_may_be_iterations() { iterations_ = true; }
   /// `place` is the line or row number, for messages.
   void add(Bytes query, Bytes doc, double gain, uint64_t place, Bytes target = {}, Bytes aspect = {});
-  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines);
+  std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, unsigned threads = 1);
   /// The same for a subset of the judgments; the other arguments describe the whole set.
   std::unique_ptr<Qrels> finish(std::string name, bool places_are_lines, double max_gain, bool has_targets,
-                                bool has_aspects);
+                                bool has_aspects, unsigned threads = 1);
   bool empty() const { return rows_.empty(); }
   /// Reserves memory for this many rows.
   void expect(size_t rows) { rows_.reserve(rows); }
 
  private:
+  /// The usual case: no targets and no aspects, so that each document is judged once.
+  void fill_plain(const std::vector<size_t>& begin, const std::vector<uint32_t>& order, bool places_are_lines,
+                  unsigned threads);
+  Error duplicate(const QrelsRow& row, const QrelsRow& first, bool places_are_lines) const;
+
   std::unique_ptr<Qrels> qrels_ = std::make_unique<Qrels>();
   std::vector<QrelsRow> rows_;
   bool look_like_subtopics() const;

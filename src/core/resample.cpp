@@ -154,6 +154,7 @@ FlipCounts random_flips(const Differences& d, uint64_t replicates, uint64_t seed
     std::vector<uint64_t> signs(count);
     std::vector<uint8_t> pattern(count);
     for (size_t g = 0; g < groups; ++g) {
+      pause_point();
       if (g % 8 == 0)
         for (size_t r = 0; r < count; ++r) signs[r] = Words(seed, first + r)[g / 8];
       else
@@ -190,6 +191,7 @@ std::vector<double> bootstrap_means(const Differences& d, uint64_t replicates, u
   for_tasks(replicates, threads, [&](size_t, uint64_t first, size_t count) {
     std::vector<double> sums(m);
     for (size_t r = 0; r < count; ++r) {
+      if (r % 64 == 0) pause_point();
       const Words words(seed, first + r);
       std::fill(sums.begin(), sums.end(), 0.0);
       for (size_t place = 0; place < n; ++place) {
@@ -209,6 +211,7 @@ std::vector<double> percentile_differences(std::span<const double> a, std::span<
   for_tasks(replicates, threads, [&](size_t, uint64_t first, size_t count) {
     std::vector<double> left(n), right(n);
     for (size_t r = 0; r < count; ++r) {
+      if (r % 64 == 0) pause_point();
       const Words words(seed, first + r);
       for (size_t place = 0; place < n; ++place) {
         const size_t query = swap ? place : below(words[place], n);

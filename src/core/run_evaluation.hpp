@@ -400,6 +400,8 @@ class RunEvaluation {
   void attempt(uint64_t place, Work&& work) {
     try {
       work();
+    } catch (const Stopped&) {
+      throw;
     } catch (...) {
       errors_.note(place);
     }

@@ -1,7 +1,11 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "error.hpp"
 #include "run_evaluation.hpp"
@@ -45,6 +49,7 @@ class TextRows {
     explicit Cursor(TextRows& rows) : rows_(rows), reader_(rows.make_reader_()) {}
 
     bool take() {
+      pause_point();
       reader_.forget();
       return rows_.pass_->take(block_);
     }
@@ -144,6 +149,7 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
     Line line{};
     uint64_t number = 1 + static_cast<uint64_t>(std::count(head.data(), head.data() + format.skip, '\n'));
     for (TextBlock block; pass->take(block);) {
+      pause_point();
       for (const char *p = block.text.data(), *end = p + block.text.size(); p < end;) {
         const char* start = p;
         const bool has_line = reader.next(p, end, line);
@@ -154,8 +160,8 @@ void each_line(const TextSource& text, const LineFormat& format, Table table, Ro
         if (has_line) row(line, number);
         ++number;
         if (format.quotes) number += static_cast<uint64_t>(std::count(start, p - 1, '\n'));  // inside quotes
-        reader.forget();
       }
+      reader.forget();
     }
   });
 }
@@ -190,21 +196,81 @@ bool for_each_line(Bytes text, const std::string& name, const LineFormat& format
         const void* feed = std::memchr(start, '\n', static_cast<size_t>(p - start));
         if (feed != nullptr && feed != p - 1) complete = false;
       }
-      reader.forget();
     }
   });
   return complete;
 }
 
-std::unique_ptr<Qrels> read_qrels(const TextSource& text, const LineFormat& format, unsigned) {
+namespace {
+
+/// Calls `row(line, number)` for every line, in order; lines are read on several threads.
+template <class Row>
+void each_line_in_parallel(const TextSource& text, const LineFormat& format, Table table, unsigned threads, Row&& row) {
+  const std::string head = text.head(std::max<size_t>(4096, format.skip));
+  require_text(head, text.name());
+  with_reader(format, table, [&](auto make_reader) {
+    /// The lines of a block, with the memory that they point into.
+    struct Parsed {
+      TextBlock block;
+      std::optional<decltype(make_reader())> reader;
+      std::vector<std::pair<Line, uint32_t>> lines;  // with their numbers in the block
+      uint32_t count = 0;
+      std::unique_ptr<LineProblem> problem;  // of the last line
+    };
+    const auto parse = [&](Parsed& parsed) {
+      parsed.reader.emplace(make_reader());
+      Line line{};
+      for (const char *p = parsed.block.text.data(), *end = p + parsed.block.text.size(); p < end;) {
+        const char* start = p;
+        if (parsed.reader->next(p, end, line)) parsed.lines.emplace_back(line, parsed.count);
+        else if ((parsed.problem = parsed.reader->take_problem())) return;
+        ++parsed.count;
+        if (format.quotes) parsed.count += static_cast<uint32_t>(std::count(start, p - 1, '\n'));  // inside quotes
+      }
+    };
+    const auto pass = text.read(format.skip, usual_block);
+    std::mutex mutex;
+    std::map<size_t, Parsed> waiting;
+    size_t next = 0;
+    uint64_t number = 1 + static_cast<uint64_t>(std::count(head.data(), head.data() + format.skip, '\n'));
+    std::atomic<bool> failed{false};
+    in_parallel(threads, threads, [&](size_t) {
+      while (!failed) {
+        Parsed parsed;
+        if (!pass->take(parsed.block)) return;
+        parse(parsed);
+        const std::lock_guard lock(mutex);
+        const size_t place = parsed.block.number;
+        waiting.emplace(place, std::move(parsed));
+        for (auto ready = waiting.find(next); ready != waiting.end() && !failed; ready = waiting.find(++next)) {
+          const Parsed& lines = ready->second;
+          for (const auto& [line, later] : lines.lines) row(line, number + later);
+          number += lines.count;
+          if (lines.problem) {
+            failed = true;
+            bad_input(lines.problem->message, text.name() + ":" + std::to_string(number), lines.problem->hint);
+          }
+          waiting.erase(ready);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Qrels> read_qrels(const TextSource& text, const LineFormat& format, unsigned threads) {
   return on_unchanged(text, [&] {
     QrelsBuilder builder;
     if (format.kind == LineFormat::Kind::trec && !format.has_aspects) builder.aspects_may_be_iterations();
-    each_line(text, format, Table::qrels, [&](const Line& line, uint64_t number) {
+    const auto add = [&](const Line& line, uint64_t number) {
       builder.add(line.query, line.doc, line.value, number, line.target, line.aspect);
-    });
+    };
+    threads = static_cast<unsigned>(std::min<size_t>(threads, text.size() / usual_block));
+    if (threads > 1) each_line_in_parallel(text, format, Table::qrels, threads, add);
+    else each_line(text, format, Table::qrels, add);
     if (builder.empty()) bad_input("the file contains no judgments", text.name());
-    return builder.finish(text.name(), true);
+    return builder.finish(text.name(), true, threads);
   });
 }
 

@@ -16,6 +16,8 @@ constexpr Bytes cite_open =
                     "cite",
                 cite_next = "\xee\x88\x82", cite_close = "\xee\x88\x81";
 constexpr size_t longest_link_text = 200, longest_marker = 60, longest_number = 3, shortest_id = 5;
+// Of links in parentheses: a limit, so that many unclosed ones take no quadratic time.
+constexpr size_t longest_url = 16384;
 constexpr Bytes prefixes[] = {"docid", "document", "doc", "source", "reference", "ref", "id", "result", "citation"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -133,7 +135,8 @@ class Scanner {
       return url.size();
     }
     if (rest.starts_with(wide_open)) {
-      const size_t close = rest.find(wide_close);
+      const size_t longest = wide_open.size() + 3 * longest_marker + wide_close.size();
+      const size_t close = rest.substr(0, longest).find(wide_close);
       const Bytes inside = rest.substr(0, std::min(close, rest.size())).substr(wide_open.size());
       if (close == Bytes::npos || inside.empty() || inside.size() > 3 * longest_marker ||
           inside.find('\n') != Bytes::npos)
@@ -143,11 +146,13 @@ class Scanner {
       return close + wide_close.size();
     }
     if (rest.starts_with(cite_open)) {
-      const size_t close = rest.find(cite_close);
-      if (close == Bytes::npos) return 0;
-      for (size_t at = rest.find(cite_next); at < close; at = rest.find(cite_next, at + 1)) {
-        const size_t begin = at + cite_next.size(), end = std::min(rest.find(cite_next, begin), close);
-        const Bytes name = rest.substr(begin, end - begin);
+      const size_t close = cites_close_ ? rest.find(cite_close) : Bytes::npos;
+      cites_close_ = close != Bytes::npos;
+      if (!cites_close_) return 0;
+      const Bytes cite = rest.substr(0, close);
+      for (size_t at = cite.find(cite_next); at != Bytes::npos; at = cite.find(cite_next, at + 1)) {
+        const size_t begin = at + cite_next.size(), end = std::min(cite.find(cite_next, begin), close);
+        const Bytes name = cite.substr(begin, end - begin);
         if (!name.empty()) add_marker(name, std::string(name));
       }
       return close + cite_close.size();
@@ -157,7 +162,7 @@ class Scanner {
 
   size_t read_bracket(Bytes rest, bool in_reference) {
     if (rest.starts_with("[[")) {  // [[1]](https://...)
-      const size_t close = rest.find(']');
+      const size_t close = rest.substr(0, longest_marker + 1).find(']');
       if (close != Bytes::npos && rest.substr(close).starts_with("]](") && close <= longest_marker)
         return read_link(rest.substr(1, close), rest.substr(close + 2), close + 2);
     }
@@ -186,6 +191,7 @@ class Scanner {
   size_t read_link(Bytes inside, Bytes after, size_t before) {
     if (inside.empty() || !begins_url(after.substr(1))) return 0;
     size_t n = 1;
+    after = after.substr(0, longest_url);
     for (int depth = 0; n < after.size() && !is_space(after[n]); ++n) {
       if (after[n] == '(') ++depth;
       else if (after[n] == ')' && depth-- == 0) break;
@@ -208,6 +214,7 @@ class Scanner {
   std::vector<std::pair<size_t, size_t>> spans_;  // of references, in order
   std::vector<TextCitation> links_, markers_, urls_;
   std::unordered_set<std::string> known_;
+  bool cites_close_ = true;  // whether a mark that closes a citation is still to come
 };
 
 }  // namespace

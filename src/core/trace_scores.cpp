@@ -65,7 +65,7 @@ class ManyTraces {
       for (size_t g = batches[i].first; g < batches[i].second; ++g) score_group(groups_[g], worker, grouped[i]);
     });
     std::sort(errors_.begin(), errors_.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-    if (!errors_.empty() && !options_.skip_bad) throw errors_.front().second;
+    if (!errors_.empty() && !options_.skip_bad) throw located(errors_.front().first, errors_.front().second);
     return assemble(pieces, grouped);
   }
 
@@ -81,6 +81,7 @@ class ManyTraces {
     LineBuffer buffer;
     const Lines lines = texts_[section.text].lines(section.at, section.at + piece_bytes, buffer);
     for (size_t at = 0; at < lines.text.size();) {
+      pause_point();
       const size_t stop = std::min(lines.text.find('\n', at), lines.text.size());
       const LinePlace place{section.text, lines.offset + at};
       const Bytes line = without_mark(place, lines.text.substr(at, stop - at));
@@ -149,13 +150,18 @@ class ManyTraces {
       work();
       return true;
     } catch (const Error& e) {
-      const TraceText& text = texts_[place.text];
-      const std::string where = text.name + ":" + std::to_string(text.line_of(place.at));
       const std::lock_guard lock(mutex_);
-      errors_.emplace_back(place, Error(e.kind, e.what(), e.where.empty() ? where : e.where, e.hint));
+      errors_.emplace_back(place, e);
       first_bad_ = std::min<uint64_t>(first_bad_, packed);
       return false;
     }
+  }
+
+  /// The error with its line, which is counted only for errors that somebody will read.
+  Error located(LinePlace place, const Error& e) const {
+    if (!e.where.empty()) return e;
+    const TraceText& text = texts_[place.text];
+    return Error(e.kind, e.what(), text.name + ":" + std::to_string(text.line_of(place.at)), e.hint);
   }
 
   void score_section(LinePlace section, Piece& piece) {
@@ -255,7 +261,7 @@ class ManyTraces {
     for (const auto& [place, error] : errors_) {
       TraceScores& scores = all[place.text];
       ++scores.totals.skipped;
-      if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(error);
+      if (scores.skipped_examples.size() < 3) scores.skipped_examples.push_back(located(place, error));
     }
     return all;
   }

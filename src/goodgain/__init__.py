@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goodgain.fusion import fuse, tune
     from goodgain.identity import Identity
     from goodgain.io.convert import convert
+    from goodgain.io.limits import Limits
     from goodgain.labels import Judge, Labels, Store, label, pool
     from goodgain.labels.calibration import Calibration, calibrate
     from goodgain.live import search_tool
@@ -78,6 +79,7 @@ _MODULES = {
     "goodgain.fusion": ("fuse", "tune"),
     "goodgain.identity": ("Identity",),
     "goodgain.io.convert": ("convert",),
+    "goodgain.io.limits": ("Limits",),
     "goodgain.labels": ("Judge", "Labels", "Store", "label", "pool"),
     "goodgain.labels.calibration": ("Calibration", "calibrate"),
     "goodgain.live": ("search_tool",),
@@ -117,6 +119,7 @@ __all__ = [
     "Identity",
     "Judge",
     "Labels",
+    "Limits",
     "Measure",
     "Policy",
     "Power",
@@ -164,25 +167,29 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # or a misspelt name would be Any
 
-    if name in _PUBLIC:
-        value = getattr(import_module(_PUBLIC[name]), name)
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'goodgain' has no attribute '{name}'")
-    else:
-        try:
-            return import_module(f"goodgain.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"goodgain.{name}":
-                raise
-        try:
-            value = getattr(import_module("goodgain.measures"), name)  # a measure: goodgain.nDCG
-        except AttributeError:
-            raise AttributeError(_unknown_name(name)) from None
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name in _PUBLIC:
+            value = getattr(import_module(_PUBLIC[name]), name)
+        elif name.startswith("_"):
+            raise AttributeError(f"module 'goodgain' has no attribute '{name}'")
+        else:
+            try:
+                return import_module(f"goodgain.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"goodgain.{name}":
+                    raise
+            try:
+                value = getattr(
+                    import_module("goodgain.measures"), name
+                )  # a measure: goodgain.nDCG
+            except AttributeError:
+                raise AttributeError(_unknown_name(name)) from None
+        globals()[name] = value
+        return value
 
 
 # What other tools call a thing, and what it is called here.

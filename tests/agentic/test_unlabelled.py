@@ -85,4 +85,8 @@ def test_the_verdict_on_labelled_agents_opens_the_terminal_and_the_page(tmp_path
         report = tmp_path / "page.html"
         assert run(["trace", str(path), "--no-plot", "--report", str(report)]) == 0
         assert capsys.readouterr().out.startswith("verdict ") == opens
-        assert ('class="verdict' in report.read_text()) == opens
+        page = report.read_text()
+        assert ('class="verdict' in page) == opens
+        data = json.loads(re.search(r'id="data-page">(.*?)</script>', page, re.S)[1])
+        (section,) = [s for s in data["sections"] if s["key"] == "agentic"]
+        assert not section["folded"]  # the table of the agents follows, with or without warnings

@@ -82,7 +82,7 @@ NOT_FILES = {
     "COLUMN", "FORMAT", "[MEASURE=]M", "last|all|N", "TEXT", "REASON", "MEASURE=V", "TAG", "P=T", "WHO",
     "RULE", "SERVER", "WHEN", "T", "LOW..HIGH", "LEVEL", "NAME:VALUE", "IN/OUT", "STATUS,...",
     "LABEL=GAIN,...", "KEY,...", "HOST", "SAMPLE|NAME", "[pN=]TIME", "[pN=]AMOUNT", "W,W,...", "KIND",
-    "FOLDER", "DIR", "OUT", "N[.QUERY]",
+    "FOLDER", "DIR", "OUT", "N[.QUERY]", "NAME=VALUE,...",
 }  # fmt: skip
 # Names of tables in a database, and the labels of --prompt in a store, are no files.
 NO_FILES_HERE = {("sql", "qrels"), ("sql", "run"), ("labels", "prompt"), ("calibrate", "prompt")}

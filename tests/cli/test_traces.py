@@ -139,7 +139,10 @@ def test_errors_have_no_traceback(tmp_path, capsys):
     path = tmp_path / "bad.jsonl"
     path.write_text('{"conversation": "c1", "turns": 3}\n')
     printed = output(capsys, "trace", str(path), status=2)
-    assert printed.err == f"goodgain: field 'turns' must be a list, got a number ({path}:1)\n"
+    assert printed.err == (
+        f"goodgain: field 'turns' must be a list, got a number ({path}:1)\n"
+        "hint: see: goodgain trace --help\n"
+    )
     printed = output(capsys, "trace", str(path), "--skip-bad")
     assert "1 bad conversations were skipped" in printed.err
     assert output(capsys, "trace", str(path), "--turn", "first", status=2).err.startswith(

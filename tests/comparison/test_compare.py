@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -480,3 +481,20 @@ def test_parquet_without_pyarrow_says_what_to_install(
     path.write_bytes(b"PAR1")
     with pytest.raises(MissingExtraError, match="pyarrow"):
         compare(path)
+
+
+def test_every_pair_of_sixty_systems() -> None:
+    chance = np.random.default_rng(1)
+    systems = {
+        f"s{i:02d}": dict(zip(QUERIES, chance.normal(0.01 * i, 0.1, 30).tolist(), strict=True))
+        for i in range(60)
+    }
+    start = time.process_time()
+    compared = compare(scores(**systems), baseline="all")
+    seconds = time.process_time() - start
+    assert len(compared.pairs) == 60 * 59 / 2
+    assert seconds < 8  # 1.5 s on a quiet machine; it was 30 s
+    text = str(compared)
+    assert "every pair of 60 systems" in text and "s00, s01" not in text
+    assert "row minus column, the best 14 of 60" in text
+    assert max(map(len, text.split("row minus column")[1].split("\n\n")[0].splitlines())) < 200

@@ -446,10 +446,11 @@ def test_duplicates_and_nothing_in_common(capfd, files):
     assert "duplicate document 'a' for query 'q1'" in err
     status, out, err = printed(capfd, *files("q1 0 a 1\nq1 1 a 1\n", RUN))
     assert (status, out) == (4, "")
-    status, out, err = printed(capfd, *files(QRELS, "other Q0 a 1 1 t\n"))
+    paths = files(QRELS, "other Q0 a 1 1 t\n")
+    status, out, err = printed(capfd, *paths)
     assert (status, out) == (7, "")
     assert err == (
-        "goodgain: no query has both results and judgments\n"
+        f"goodgain: no query has both results and judgments ({paths[1]})\n"
         "hint: were the files swapped, or are they from different collections?\n"
     )
     status, _, err = printed(capfd, "nowhere", "run")

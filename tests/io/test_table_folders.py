@@ -265,3 +265,34 @@ def test_provenance_of_a_folder(tmp_path):
     write(tmp_path / "run" / "part-1.parquet", ROWS[4:])
     with pytest.raises(InputError, match="has changed since"):
         result.runs[0].tables()
+
+
+def test_compare_and_gate_take_every_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    judged = [f"{q} 0 {d} {g}\n" for q, of in QRELS.items() for d, g in of.items()]
+    (tmp_path / "q.txt").write_text("".join(judged))
+    write(tmp_path / "runs" / "bm25.txt", ROWS)
+    write(tmp_path / "runs" / "knn.parquet", OTHER)
+    write(tmp_path / "runs" / "zero.csv", OTHER)
+    asked = ["-m", "AP", "--format", "json", "-q"]
+    assert command(["compare", "q.txt", "runs/", *asked]) == 0
+    out = capsys.readouterr().out
+    assert all(f'"{name}"' in out for name in ("bm25", "knn", "zero"))
+    assert command(["gate", "q.txt", "runs/", "runs/bm25.txt", "-m", "AP"]) == 2
+    assert "expected a baseline and a candidate, got 4 runs" in capsys.readouterr().err
+
+
+def test_convert_folders(tmp_path, capsys):
+    for number, rows in enumerate((ROWS[:3], ROWS[3:])):
+        write(tmp_path / "run" / f"part-{number}.parquet", rows)
+        write(tmp_path / "text" / f"part-{number}.csv", rows)
+    for name in ("run", "text"):
+        target = tmp_path / f"{name}.txt"
+        assert command(["convert", str(tmp_path / name), str(target)]) == 0
+        same(gg.evaluate(QRELS, target, MEASURES))
+    both = pa.concat_tables(
+        [arrow(ROWS, run=["a"] * len(ROWS)), arrow(OTHER, run=["b"] * len(OTHER))]
+    )
+    pq.write_table(both, tmp_path / "both.parquet")
+    assert command(["convert", str(tmp_path / "both.parquet"), str(tmp_path / "x.txt")]) == 2
+    assert "the table holds 2 runs" in capsys.readouterr().err

@@ -168,7 +168,7 @@ def test_the_address_stays_and_is_private(folder, monkeypatch):
         ("--runs one.run --depth 0", "--depth must be a positive integer, got 0"),
         ("--pairs pairs.jsonl --overlap 2", "overlap must be a share from 0 to 1, got 2.0"),
         ("--pairs none.jsonl", "none.jsonl"),
-        ("--pairs pairs.jsonl --guidelines none.md", "cannot read the guidelines"),
+        ("--pairs pairs.jsonl --guidelines none.md", "file not found: 'none.md'"),
         ("--pairs pairs.jsonl --prompt none", "prompt not found: 'none'"),
         ("--pairs pairs.jsonl --share 0.0.0.0", "--share needs a password"),
     ],

@@ -9,6 +9,7 @@ import pytest
 from goodgain.cli.label import line
 from goodgain.errors import InputError
 from goodgain.labels import Labels, Request, Store, estimate, label, labeller
+from goodgain.labels.hashes import HashTable
 from goodgain.labels.progress import Progress
 
 
@@ -97,3 +98,37 @@ def test_the_store_keeps_the_hash_of_a_document_or_also_its_text(keep: str, tmp_
         ).fetchall()
     assert rows == [(f"d{i}", 64, f"text {i}" if keep == "text" else None) for i in range(3)]
     assert Labels.of(tmp_path / "l.db").statuses == {"ok": 3}
+
+
+def test_a_hash_stands_for_what_was_added_first() -> None:
+    table = HashTable()
+    assert table.add([(n, n + 1, 2) for n in range(1_500)]) == {}
+    stored = table.add([(n, 0, 0) for n in range(1_499, 2_600)])
+    assert len(stored) == 1_101
+    assert stored[1_499] == (1_500, 2)
+    assert stored[2_599] == (0, 0)
+    assert table.add([(-1, 5, 6), (-1, 7, 8)]) == {-1: (5, 6)}
+
+
+def test_a_full_disk_under_temporary_files_is_an_input_error() -> None:
+    table = HashTable()
+    table._db.execute("PRAGMA max_page_count = 20")
+    with pytest.raises(InputError, match="cannot write a temporary file.*full"):
+        table.add([(n * 7_919, n, n) for n in range(100_000)])
+
+
+def test_pairs_in_the_same_words_are_asked_once_however_far_apart() -> None:
+    """Also across batches of the plan in which some calls were left out."""
+    calls: list[str] = []
+
+    def judge(request: Request) -> int:
+        calls.append(request.document)
+        return int(request.document.split()[1]) % 5
+
+    texts = [f"text {i % 1_700}" for i in range(5_100)]
+    rows = [("q", f"d{i}", "what?", text) for i, text in enumerate(texts)]
+    labels = label(rows, judge, name="counted")
+    assert sorted(calls) == sorted(set(texts))
+    assert labels.summary is not None
+    assert (labels.summary.calls, labels.summary.total) == (1_700, 1_700)
+    assert labels.to_dict() == {"q": {f"d{i}": i % 1_700 % 5 for i in range(5_100)}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import subprocess
@@ -255,3 +256,87 @@ def test_sizes_of_memory(size, expected):
 def test_what_is_no_size_of_memory(size):
     with pytest.raises(UsageError, match="memory must be a size such as '2GB'"):
         memory_limit(size)
+
+
+# --- compressed runs ---
+
+
+def packed_files(path):
+    """The same bytes under every compression, the gzip file in several members with zeros after them."""
+    import bz2
+    import lzma
+
+    from goodgain.io.compression import compress
+
+    data = path.read_bytes()
+    members = b"".join(gzip.compress(data[i : i + 10**6]) for i in range(0, len(data), 10**6))
+    contents = {
+        "gz": members + bytes(100),
+        "bz2": bz2.compress(data),
+        "xz": lzma.compress(data, preset=0),
+        "zst": b"".join(compress("run.txt.zst", [data])),
+    }
+    for suffix, content in contents.items():
+        packed = path.with_name(f"run.txt.{suffix}")
+        packed.write_bytes(content)
+        yield packed
+
+
+def test_compressed_runs_are_measured_as_they_are_read(collection, run_file):
+    expected = values(gg.evaluate(collection[0], run_file, MEASURES))
+    for packed in packed_files(run_file):
+        assert values(gg.evaluate(collection[0], packed, MEASURES, memory=1)) == expected
+        assert values(gg.evaluate(collection[0], packed, MEASURES, threads=2)) == expected
+
+
+def test_damaged_and_bad_compressed_runs(collection, files, tmp_path):
+    data = files[1].read_bytes()
+    packed = tmp_path / "run.txt.gz"
+    packed.write_bytes(gzip.compress(data)[:-100])
+    with pytest.raises(InputError, match="cannot decompress the file"):
+        gg.evaluate(collection[0], packed, "AP")
+    lines = data.splitlines(keepends=True)
+    packed.write_bytes(gzip.compress(b"".join([*lines[:30_000], b"q1 Q0 d 1 x tag\n", *lines])))
+    with pytest.raises(InputError, match="the score 'x' is not a number") as caught:
+        gg.evaluate(collection[0], packed, "AP")
+    assert caught.value.where == f"{packed}:30001"
+
+
+def test_many_small_runs_on_several_threads(collection, tmp_path):
+    paths = []
+    for i in range(20):
+        lines = [line for line in collection[1] if line.startswith(f"q{i} ")]
+        paths.append(tmp_path / f"run{i}.txt")
+        paths[-1].write_text("".join(lines))
+    one, four = (gg.evaluate(collection[0], paths, "AP", threads=n) for n in (1, 4))
+    assert one.means == four.means
+    assert list(four.means) == [f"run{i}" for i in range(20)]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_judgments_on_several_threads(threads, tmp_path):
+    """In several blocks; a bad line has its number, and a duplicate the place of both."""
+    from goodgain import _core
+
+    rng = random.Random(4)
+    lines = [f"q{i // 100} 0 document-{i % 100:020} {rng.randrange(4)}\n" for i in range(100_000)]
+
+    def read(lines):
+        path = tmp_path / "qrels.txt"
+        path.write_text("".join(lines))
+        fd = os.open(path, os.O_RDONLY)
+        return _core.Qrels.from_file(fd, "qrels", {"kind": "trec", "skip": 0}, threads)
+
+    qrels = read(lines)
+    assert (len(qrels), qrels.judgments, qrels.max_gain) == (1000, 100_000, 3)
+    assert qrels.queries() == [f"q{i}" for i in range(1000)]
+    assert qrels.judgments_of("q7")["document-" + "42".zfill(20)] == float(lines[742].split()[3])
+    with pytest.raises(_core.CoreError, match="the gain 'x' is not a number") as caught:
+        read([*lines[:70_000], "q1 0 d x\n", *lines[70_000:], "q1 0 d y\n"])
+    assert caught.value.args[2] == "qrels:70001"
+    with pytest.raises(_core.CoreError, match="duplicate judgment") as caught:
+        read([*lines, lines[5], lines[2000]])
+    assert caught.value.args[2:] == (
+        "qrels:100001",
+        "the first one is in line 6; keep one of the two",
+    )

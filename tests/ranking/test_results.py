@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import pickle
+import statistics
 
 import pytest
 
@@ -327,3 +328,12 @@ def test_latency_of_a_run_without_it_is_undefined():
 def test_bad_latency(value):
     with pytest.raises(GoodgainError, match="latency"):
         Run(RUN, latency={"q1": value})
+
+
+def test_intervals_stay_within_what_a_measure_can_be() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(6)}
+    run = {q: {"a": 2.0, "b": 1.0 if q != "q0" else 3.0} for q in qrels}
+    scores = evaluate(qrels, {"x": run}, "RR")["x"]
+    mean, reach = 5.5 / 6, 2.570582 * statistics.stdev(scores.values("RR")) / 6**0.5  # Student's t
+    assert mean + reach > 1
+    assert scores.interval("RR") == pytest.approx((mean - reach, 1.0), rel=1e-6)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import sample_results
 from axe_core_python.sync_playwright import Axe
-from page_results import calibration, comparison
+from page_results import calibration, comparison, evaluation
 from playwright.sync_api import expect
+
+import goodgain
+from goodgain.reports.view.history import Point, history_page
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -133,3 +137,34 @@ def test_motion_is_only_for_those_who_want_it(path, look):
     page = look(path).page
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+def every_kind(folder):
+    """A page of each kind that no other test looks at, by its name."""
+    all_pairs = goodgain.compare(evaluation(), baseline="all")
+    listed = [
+        Point(time=86_400.0 * i, result=f"run-{i}.json", system="bm25", value=0.1 * i, note="")
+        for i in range(4)
+    ]
+    results = {
+        "one system": sample_results.evaluation(names=("keyword",)),
+        "one query": sample_results.comparison(queries=1, by=None),
+        "all pairs": all_pairs,
+        "agents without labels": sample_results.good_gain(labelled=0.0),
+        "two agents": sample_results.good_gain(),
+        "experiment": sample_results.experiment(),
+    }
+    paths = {name: folder / f"{name}.html" for name in (*results, "history")}
+    for name, result in results.items():
+        result.report(paths[name])
+    paths["history"].write_text(history_page(listed, "nDCG@10", ""), encoding="utf-8")
+    return paths
+
+
+def test_axe_finds_nothing_serious_on_any_kind_of_page(look, tmp_path):
+    for name, path in every_kind(tmp_path).items():
+        opened = look(path)
+        opened.draw_charts()
+        for scheme in ("light", "dark"):
+            opened.page.emulate_media(color_scheme=scheme)
+            assert serious(opened.page) == [], (name, scheme)

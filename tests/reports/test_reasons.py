@@ -127,6 +127,25 @@ def test_duplicates_are_counted_by_text():
     )
 
 
+def test_the_share_of_unjudged_results_is_a_cause():
+    """The new system is better only where few documents are judged."""
+    rng = np.random.default_rng(2)
+    docs = [f"d{i}" for i in range(40)]
+    qrels, old, new, few = {}, {}, {}, {}
+    for q in map("q{}".format, range(100)):
+        few[q] = bool(rng.random() < 0.5)
+        relevant = set(rng.choice(docs, 4, replace=False))
+        share = 0.2 if few[q] else 0.95
+        qrels[q] = {d: int(d in relevant) for d in docs if d in relevant or rng.random() < share}
+        old[q] = {d: (d in relevant) + rng.normal() for d in docs}
+        new[q] = {d: (1 + 1.5 * few[q]) * (d in relevant) + rng.normal() for d in docs}
+    runs = [gg.Run(old, name="old"), gg.Run(new, name="new")]
+    first, *_ = card_of(gg.compare(gg.evaluate(qrels, runs, "nDCG@10")), None).why
+    (link,) = [span for span in first if isinstance(span, Link)]
+    assert "unjudged" in dict(parse_qsl(link.address[1:]))
+    assert re.match(r"\d+ queries with \d+% or more unjudged results: \+0\.", spans_text(first))
+
+
 def _moved(tmp_path):
     """The new system has more relevant documents in the first ten of most queries, and fewer of some."""
     rng = np.random.default_rng(4)

@@ -123,7 +123,7 @@ def test_rules_of_a_file(tmp_path):
         ('[[rule]]\naccount = "search"\nwhen = ["often"]', "unknown evidence 'often'"),
         ('[[rule]]\naccount = "search"\nname = [3]', "'name' must be a list of texts"),
         ("search_tools = 3", "'search_tools' must be a list of texts"),
-        ("[[", "cannot read the search rules"),
+        ("[[", "invalid TOML"),
     ],
 )
 def test_bad_rules_are_errors_with_their_place(tmp_path, text, message):

@@ -217,7 +217,7 @@ def _several(value: Any) -> Iterator[str]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             yield value
             return
     if isinstance(value, list | tuple | set):

@@ -292,7 +292,7 @@ class Conversations:
             return True
         try:
             return "conversation" in json.loads(line)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return False
 
 

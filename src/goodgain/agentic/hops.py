@@ -102,7 +102,7 @@ def _are_hops(listed: Any) -> bool:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

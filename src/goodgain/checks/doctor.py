@@ -88,6 +88,7 @@ def _columns(source: Any) -> int | None:
 
     if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-":
         return None
+    from goodgain.io.descriptors import read_at
     from goodgain.io.files import plain_descriptor
 
     try:
@@ -95,7 +96,7 @@ def _columns(source: Any) -> int | None:
     except GoodgainError:
         return None
     try:
-        first = os.pread(descriptor, 4096, 0).split(b"\n", 1)[0]
+        first = read_at(descriptor, 4096, 0).split(b"\n", 1)[0]
     finally:
         os.close(descriptor)
     return None if first[:1] in (b"{", b"[") or b"," in first else len(first.split())

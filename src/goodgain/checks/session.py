@@ -58,7 +58,7 @@ def call_target(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Call]:
     """One call a case, in their order; a failed call is tried again and never raises."""
-    from concurrent.futures import ThreadPoolExecutor
+    from goodgain.threads import thread_pool
 
     pace = _Pace(settings.rate)
     for case in cases[
@@ -80,7 +80,7 @@ def call_target(
 
     if settings.concurrency == 1:
         return [one(case) for case in cases]
-    with ThreadPoolExecutor(settings.concurrency) as pool:
+    with thread_pool(settings.concurrency) as pool:
         return list(pool.map(one, cases))
 
 

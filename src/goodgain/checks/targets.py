@@ -328,7 +328,7 @@ def _decoded(output: Any) -> Any:
     if isinstance(output, str):
         try:
             return json.loads(output)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"the response is not JSON: {output[:80]!r}") from None
     return output
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goodgain.checks.matching import Matches
     from goodgain.checks.session import Call
     from goodgain.measures.definition import Measure
+    from goodgain.names import Unjudged
 
     Floats = NDArray[np.float64]
 
@@ -165,7 +166,9 @@ def _measured(
         name: {d: float(len(m.documents) - i) for i, d in enumerate(m.documents)}
         for name, m in judged.items()
     }
-    unjudged = "bounds" if bounded and any(m.unjudged for m in judged.values()) else "nonrelevant"
+    unjudged: Unjudged = (
+        "bounds" if bounded and any(m.unjudged for m in judged.values()) else "nonrelevant"
+    )
     scores = evaluate(qrels, {"now": run}, measures, ties="input", unjudged=unjudged, threads=1)[
         "now"
     ]

@@ -72,22 +72,23 @@ def run(arguments: list[str]) -> int:
     command, *rest = arguments
     if command not in COMMANDS:
         return _unknown(command)
-    from importlib import import_module
-
-    module = import_module(f"goodgain.cli.{command.replace('-', '_')}")
     try:
+        from importlib import import_module
+
+        module = import_module(f"goodgain.cli.{command.replace('-', '_')}")
         args = module.parser().parse_args(rest)
         args.arguments = arguments
         _refuse_overwriting(args)
         return _run_on_screen(module, args)
     except GoodgainError as error:
+        if _has_interrupt(error):
+            return _interrupted()
         return _refuse(error, command)
     except BrokenPipeError:  # nobody reads our output any more
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:
-        print("goodgain: interrupted", file=sys.stderr)
-        return 130
+        return _interrupted()
     except MemoryError:
         print("goodgain: out of memory", file=sys.stderr)
         return 2
@@ -100,9 +101,27 @@ def run(arguments: list[str]) -> int:
         hint = "check space, permissions and limits of the system"
         return _refuse(InputError(f"system error: {error.strerror or error}", hint=hint), command)
     except Exception as error:
+        if _has_interrupt(error):
+            return _interrupted()
         from goodgain.cli.crash import report_crash
 
         return report_crash(error, arguments)
+
+
+def _interrupted() -> int:
+    print("goodgain: interrupted", file=sys.stderr)
+    return 130
+
+
+def _has_interrupt(error: BaseException | None) -> bool:
+    """Whether an error began as Ctrl-C, in code that turns whatever fails into an error of its own."""
+    for _ in range(20):
+        if error is None:
+            return False
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _refuse(error: GoodgainError, command: str) -> int:
@@ -119,6 +138,11 @@ def _run_on_screen(module: Any, args: Any) -> int:
     to_file = getattr(args, "output", None) not in (None, "-")
     token = screen.use(screen.Screen() if to_file else screen.of_stream())
     try:
+        if limits := getattr(args, "limits", None):
+            from goodgain.io.limits import Limits
+
+            with Limits.parse(limits):
+                return int(module.run(args))
         return int(module.run(args))
     finally:
         screen.leave(token)

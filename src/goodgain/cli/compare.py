@@ -25,6 +25,7 @@ from goodgain.cli.options import (
     add_test,
     add_unpaired,
     listing,
+    parse_pairs,
 )
 from goodgain.cli.output import side_files, warn, write
 from goodgain.cli.parser import command_parser
@@ -290,15 +291,24 @@ def _run_sources(
     args: argparse.Namespace, inputs: list[dict[str, Any]], evaluations: list[Evaluation]
 ) -> list[Any]:
     from goodgain.data import Run
+    from goodgain.io.columns import columns_of
+    from goodgain.ranking.evaluator import several_runs
 
     if not args.qrels or not args.runs:
         raise UsageError(
             "nothing to compare",
             hint="goodgain compare QRELS BASELINE RUN..., or saved results, --traces, --scores or --gsb",
         )
+    columns = columns_of("run", parse_pairs([args.columns], "--columns"))
     systems: dict[str, list[Any]] = {}
     for name, files in group_by_system(args.runs).items():
-        systems[name] = [Run(f, name=name[1:]) if name.startswith("=") else f for f in files]
+        if name.startswith("="):
+            systems[name] = [Run(f, name=name[1:], columns=columns) for f in files]
+            for run in systems[name]:
+                run.require_one_run()
+            continue
+        for number, run in enumerate(several_runs(files, columns)):  # a folder may hold many
+            systems[f"{name}/{number}"] = [run]
     runs = [run for seeds in systems.values() for run in seeds]
     measures = [*(args.primary or ()), *(args.measures or [DEFAULT_MEASURES])]
     evaluation = evaluate_runs(args, runs, measures)

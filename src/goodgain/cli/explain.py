@@ -63,7 +63,13 @@ def run(args: argparse.Namespace) -> int:
             hint=f"for example --query {qrels.queries[0]}; it is optional with --against PRESET",
         )
     result = explain(
-        qrels, scored, measure, args.query, against=args.against, preset=args.preset, **policies
+        qrels,
+        scored,
+        measure,
+        args.query,
+        against=args.against,
+        preset=args.preset,
+        **policies,  # type: ignore[arg-type] # checked there
     )
     if args.format == "json":
         write(args, json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n")

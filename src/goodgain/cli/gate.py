@@ -101,6 +101,12 @@ def run(args: argparse.Namespace) -> int:
                 hint="goodgain gate QRELS BASELINE CANDIDATE",
             )
         evaluation = evaluate_runs(args, args.runs, args.measures or DEFAULT_MEASURES)
+        if len(evaluation.runs) != 2:
+            raise UsageError(
+                f"expected a baseline and a candidate, got {len(evaluation.runs)} runs: "
+                f"{', '.join(evaluation.names[:4])}",
+                hint="name the two files",
+            )
         warnings += evaluation.warnings()
         sources = [evaluation]
     result = gate(

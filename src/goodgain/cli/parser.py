@@ -95,8 +95,8 @@ def _terminal_width() -> int:
 def command_parser(
     command: str, description: str, epilog: str = "", kind: type[Parser] = Parser, **options: Any
 ) -> Parser:
-    """The parser of one command."""
-    return kind(
+    """The parser of one command; what every command has is added here."""
+    parser = kind(
         prog=f"goodgain {command}",
         description=description,
         epilog=epilog,
@@ -104,3 +104,8 @@ def command_parser(
         allow_abbrev=False,
         **options,
     )
+    parser.add_argument(
+        "--limits", metavar="NAME=VALUE,...",
+        help="refuse larger inputs: bytes (decompressed), rows, nesting, seconds, memory",
+    )  # fmt: skip
+    return parser

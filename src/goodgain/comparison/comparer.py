@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goodgain.measures.definition import Measure
+    from goodgain.names import Correction, Seeds, TestName, Unpaired
     from goodgain.stats.paired import Draws
 
     Floats = NDArray[np.float64]
@@ -54,15 +55,15 @@ def compare(
     *sources: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     baseline: str | Iterable[str] | None = None,
-    test: str = "t",
-    correction: str = "holm",
+    test: TestName = "t",
+    correction: Correction = "holm",
     primary: str | Measure | Iterable[str | Measure] | None = None,
     alpha: float = 0.05,
     confidence: float = 0.95,
     margin: float | str | Mapping[str, float | str] | None = None,
     tie: float = 0.0,
-    unpaired: str = "drop",
-    seeds: str = "random",
+    unpaired: Unpaired = "drop",
+    seeds: Seeds = "random",
     by: str | Mapping[str, str] | None = None,
     queries: Any = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,

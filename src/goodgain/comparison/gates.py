@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from goodgain.comparison.pairing import Labels
     from goodgain.measures.definition import Measure
+    from goodgain.names import Seeds, TestName, Unpaired
 
 Verdict = Literal["no worse", "worse", "not shown", "open", "no evidence"]
 DEFAULT_MEASURES = "nDCG@10"  # of gate(qrels, runs)
@@ -272,11 +273,11 @@ def gate(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     lower_is_better: Iterable[str] = (),
     higher_is_better: Iterable[str] = (),
-    unpaired: str = "drop",
-    seeds: str = "random",
+    unpaired: Unpaired = "drop",
+    seeds: Seeds = "random",
     margin: float | str | Mapping[str, float | str] = 0.01,
     alpha: float = 0.05,
-    test: str = "t",
+    test: TestName = "t",
     worst: int = 10,
     permutations: int = paired.PERMUTATIONS,
     bootstraps: int = paired.BOOTSTRAPS,

@@ -8,6 +8,7 @@ import os
 from goodgain.compat import below_zero
 from goodgain.compat.trec_eval import WrongFormatError
 from goodgain.errors import DuplicateError, core_errors
+from goodgain.io.descriptors import read_at
 from goodgain.records import dataclass, field
 
 TYPE_CHECKING = False
@@ -273,7 +274,7 @@ def _last_run_id(fd: int) -> str:
     end = os.fstat(fd).st_size
     for size in (1 << 12, 1 << 20, end):
         start = max(end - size, 0)
-        lines = os.pread(fd, end - start, start).split(b"\n")
+        lines = read_at(fd, end - start, start).split(b"\n")
         for line in reversed(lines if start == 0 else lines[1:]):
             fields = line.split()
             if len(fields) >= 6 and not fields[0].startswith(b"#"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from goodgain.cores import available_cores
 from goodgain.errors import DuplicateError, InputError, core_errors
 from goodgain.io.columns import find_columns, kinds_of_header
 from goodgain.io.files import is_store
+from goodgain.io.limits import check_rows
 from goodgain.io.sources import Source, resolve
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
@@ -46,6 +48,21 @@ class Qrels(metaclass=ConstructorHints):
         object.__setattr__(self, "source", resolved)
         with core_errors():
             object.__setattr__(self, "table", _read(resolved))
+        check_rows(self.table.judgments, resolved.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The judgments themselves, so that a copy needs neither the file nor the frame they came from."""
+        from dataclasses import replace
+
+        source = self.source if self.source.stat else replace(self.source, value=None)
+        return {"table": self.table.state(), "source": source}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from goodgain import _core
+
+        with core_errors():
+            object.__setattr__(self, "table", _core.Qrels.from_state(state["table"]))
+        object.__setattr__(self, "source", state["source"])
 
     @classmethod
     def of(cls, source: Any, columns: Mapping[str, str] | None = None) -> Qrels:
@@ -141,7 +158,7 @@ def _read(source: Source) -> CoreQrels:
 
             file = open_lines(source.value, "qrels", source.columns)
             with file.places():
-                return _core.Qrels.from_file(file.fd, file.name, file.format)
+                return _core.Qrels.from_file(file.fd, file.name, file.format, available_cores())
         case "dict":
             return _core.Qrels.from_dict(source.value, source.name, source.stat is None)
         case "rows":

@@ -7,8 +7,9 @@ import os
 from goodgain._core import CoreError
 from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns
+from goodgain.io.limits import check_rows
 from goodgain.io.naming import is_place, system_name
-from goodgain.io.sources import Source, resolve
+from goodgain.io.sources import Source, resolve, run_names
 from goodgain.records import dataclass
 from goodgain.results.hints import ConstructorHints
 
@@ -115,34 +116,15 @@ class Run(metaclass=ConstructorHints):
         source = self.source
         if self.only is not None or source.kind in ("dict", "rows"):
             return []
-        if source.kind == "runs":
-            return list(source.value)
         if not self._names:
-            self._names.append(self._read_run_names())
+            is_stream = source.kind == "arrow" and not hasattr(source.value, "read_judged")
+            with core_errors():
+                arrow = self._arrow_table() if is_stream else None
+            self._names.append(run_names(source, arrow))
         return self._names[0]
 
-    def _read_run_names(self) -> list[str]:
-        from goodgain import _core
-
-        source = self.source
-        if source.kind == "file":
-            from goodgain.io.files import has_runs, open_lines
-
-            if not has_runs(source.value, source.columns):
-                return []
-            file = open_lines(source.value, "run", source.columns)
-            with core_errors():
-                return _core.run_names(file.fd, file.name, {**file.format, "target": file.run})
-        with core_errors():
-            run = self._roles().get("run")
-            if run is None:
-                return []
-            if hasattr(source.value, "read_judged"):  # one column will do
-                return _core.ArrowTable.of(source.value.read([run]), source.name).distinct(run)
-            names: list[str] = self._arrow_table().distinct(run)
-            return names
-
-    def _require_one_run(self) -> None:
+    def require_one_run(self) -> None:
+        """Raise an error if the table holds several runs, rather than measure a mixture."""
         if self.only is None and len(names := self._run_names()) > 1:
             raise InputError(
                 f"the table holds {len(names):,} runs, such as '{names[0]}' and '{names[1]}'",
@@ -152,7 +134,12 @@ class Run(metaclass=ConstructorHints):
 
     def scores(self, prepared: Prepared) -> Scores:
         """The core's scores of this run."""
-        self._require_one_run()
+        scores = self._scores(prepared)
+        check_rows(scores.documents, self.name)
+        return scores
+
+    def _scores(self, prepared: Prepared) -> Scores:
+        self.require_one_run()
         source = self.source
         where = source.name if source.stat else self.name
         with core_errors():
@@ -161,12 +148,10 @@ class Run(metaclass=ConstructorHints):
             if source.kind == "dict":
                 return prepared.dict(source.value, where, source.stat is None)
             if source.kind == "file":
-                from goodgain.io.files import open_lines
+                from goodgain.io.files import open_run
 
-                file = open_lines(source.value, "run", source.columns)
-                prepared = prepared.by_rank() if file.by_rank else prepared
-                with file.places():
-                    return prepared.file(file.fd, file.name, file.of_run(self.only))
+                file = open_run(source.value, source.columns)
+                return file.scores(prepared.by_rank() if file.by_rank else prepared, self.only)
             if source.kind == "arrow":
                 columns, by_rank = self._arrow_columns()
                 prepared = prepared.by_rank() if by_rank else prepared
@@ -227,7 +212,7 @@ class Run(metaclass=ConstructorHints):
         """The columns query, doc and score, in the order of the source."""
         from goodgain.io.rows import rows_of
 
-        self._require_one_run()
+        self.require_one_run()
         source = self.source
         if source.kind == "arrow":
             from dataclasses import replace

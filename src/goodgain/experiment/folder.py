@@ -58,7 +58,7 @@ class Folder:
         if file.exists():
             try:
                 self.settings = json.loads(file.read_text(encoding="utf-8"))
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise InputError("invalid JSON", where=str(file)) from None
             if self.settings.get("format", 0) > FORMAT:
                 raise InputError(
@@ -76,7 +76,7 @@ class Folder:
             for number, line in enumerate(complete.splitlines(), 1):
                 try:
                     self.calls.append(json.loads(line))
-                except ValueError:
+                except (ValueError, RecursionError):
                     raise InputError("invalid JSON", where=f"{log}:{number}") from None
 
     def begin(self, settings: dict[str, Any]) -> None:

@@ -205,7 +205,7 @@ class LoadGenerator:
 
     def close(self) -> None:
         """End the threads."""
-        self._pool.shutdown()
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def _holder(file: IO[str]) -> str:
         file.seek(0)
         content = json.load(file)
         return f"process {content['process']} (since {content['since']})"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"
 
 

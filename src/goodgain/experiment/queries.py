@@ -84,7 +84,7 @@ def _object(value: Any, query: str) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
     if not isinstance(value, Mapping):
         raise InputError(

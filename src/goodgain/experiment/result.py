@@ -289,8 +289,8 @@ class ExperimentResult(Reportable):
         comparison = compare(
             *self.sources(),
             baseline=self.baseline,
-            test=self.plan.test,
-            correction=self.plan.correction,
+            test=self.plan.test,  # type: ignore[arg-type] # both checked by the plan
+            correction=self.plan.correction,  # type: ignore[arg-type]
             primary=self.plan.primary or None,
             seeds="random" if self.plan.test in COVERS_SEEDS else "fixed",
             by=self.plan.groups or None,

@@ -79,7 +79,7 @@ class JsonService:
         content = self._request(url, body)
         try:
             return json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"the response is not JSON: {content[:80]!r}") from None
 
     def close(self) -> None:

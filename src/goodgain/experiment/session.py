@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -20,6 +19,7 @@ from goodgain.experiment.retrievers import Retriever
 from goodgain.experiment.retrievers.base import RankedByOrder
 from goodgain.experiment.sharing import SharedSearches
 from goodgain.experiment.timing import TIMEOUT, Caller, Outcome, error_text
+from goodgain.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -281,7 +281,7 @@ class Session:
         rounds: dict[tuple[Key, int], list[str]] = {}
         for key, query, repeat in waiting:
             rounds.setdefault((key, repeat), []).append(query)
-        with ThreadPoolExecutor(self._experiment.concurrency) as pool:
+        with thread_pool(self._experiment.concurrency) as pool:
             for (key, repeat), queries in rounds.items():
                 tasks = [
                     pool.submit(self._call, caller, searches[key], key, query, repeat)

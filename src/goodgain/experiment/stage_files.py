@@ -69,7 +69,7 @@ class StageFiles:
                 return None
             expected = record["files"]
             seconds = float(record["seconds"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise DamagedStageError(f"{RECORD} cannot be read") from None
         for name, digest in expected.items():
             path = place / name

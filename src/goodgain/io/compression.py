@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from goodgain.io.descriptors import read_at
 from goodgain.io.naming import compression_of
 
 TYPE_CHECKING = False
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
 def open_decompressed(path: str, data: IO[bytes] | None = None) -> IO[bytes]:
     """A stream of a file's bytes, decompressed if its suffix says so; `data` is the file if it is open."""
+    from goodgain.io.limits import limited
+
+    return limited(_decompressed(path, data), path)
+
+
+def _decompressed(path: str, data: IO[bytes] | None) -> IO[bytes]:
     file = data or path
     match compression_of(path):
         case "gzip":
@@ -31,6 +38,69 @@ def open_decompressed(path: str, data: IO[bytes] | None = None) -> IO[bytes]:
         case "zstd":
             return _zstd().open(file)  # type: ignore[no-any-return]
     return data or open(path, "rb")
+
+
+_PACKED_BLOCK = 1 << 18
+_BLOCK = 1 << 20
+
+
+def decompressed_pieces(path: str, fd: int) -> Iterator[bytes]:
+    """The plain bytes of a compressed file that is open, from its beginning."""
+    from goodgain.io.limits import counted
+
+    return counted(_gzip_pieces(fd) if compression_of(path) == "gzip" else _pieces(path, fd), path)
+
+
+def _pieces(path: str, fd: int) -> Iterator[bytes]:
+    with _decompressed(path, _OwnPlace(fd)) as stream:  # type: ignore[arg-type]
+        while piece := stream.read(_BLOCK):
+            yield piece
+
+
+class _OwnPlace:
+    """An open file that several readers read, each at its own place."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd, self._place = fd, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = read_at(self._fd, _PACKED_BLOCK if size < 0 else size, self._place)
+        self._place += len(data)
+        return data
+
+    def seekable(self) -> bool:
+        return False
+
+
+def _gzip_pieces(fd: int) -> Iterator[bytes]:
+    """The members of a gzip file in turn; several times as fast as `gzip.open`."""
+    decompressor = _inflate()
+    place, packed = 0, b""
+    while True:
+        if not packed:
+            packed = read_at(fd, _PACKED_BLOCK, place)
+            place += len(packed)
+            if not packed:
+                if decompressor.eof or place == 0:
+                    return
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+        if decompressor.eof:  # zeros may follow a member, or another one
+            packed = packed.lstrip(b"\0")
+            if not packed:
+                continue
+            decompressor = _inflate()
+        if piece := decompressor.decompress(packed, _BLOCK):
+            yield piece
+        packed = decompressor.unused_data if decompressor.eof else decompressor.unconsumed_tail
+
+
+def _inflate() -> Any:
+    """A decompressor of gzip members: ISA-L's where it is installed, which takes half the time."""
+    try:
+        from isal import isal_zlib as zlib
+    except ImportError:
+        import zlib  # type: ignore[no-redef]
+    return zlib.decompressobj(31)
 
 
 def compress(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from goodgain.io.columns import kinds_of_header
 from goodgain.io.files import EMPTY, is_stream, is_text, read_head, read_json
 from goodgain.io.result_lists import is_query_row, rank_lists
 from goodgain.io.rows import Rows, has_scores, rows_of
-from goodgain.io.sources import Source, resolve
+from goodgain.io.sources import Source, resolve, run_names
 from goodgain.io.writers import WRITERS
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ def converted_bytes(
     """The bytes of the new file, and a summary of them."""
     table = _table_kind(source, kind)
     resolved = resolve(source, table, columns)
+    if table == "run" and len(names := run_names(resolved)) > 1:
+        raise UsageError(
+            f"the table holds {len(names):,} runs, such as '{names[0]}' and '{names[1]}'",
+            hint="a file of the new format would mix them: write each to a file of its own first",
+        )
     rows = _without_iterations(rows_of(resolved, table), form)
     if not rows:
         raise InputError("there are no rows to convert", where=resolved.name, hint=EMPTY)

@@ -7,10 +7,13 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 from goodgain.errors import InputError, out_of_memory
 from goodgain.io.columns import core_columns, find_columns, looks_like_header, score_names
-from goodgain.io.compression import open_decompressed
+from goodgain.io.compression import decompressed_pieces, open_decompressed
+from goodgain.io.descriptors import READ_FLAGS, read_at
+from goodgain.io.limits import check_bytes, check_nesting
 from goodgain.io.naming import (
     STDIN,
     compression_of,
@@ -22,14 +25,16 @@ from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import IO, Any
 
+    from goodgain._core import Prepared, Scores
     from goodgain.io.columns import TableKind
 
 _BLOCK = 1 << 20
 HEAD = 1 << 16
-_CODEC_ERRORS = ("LZMAError", "ZstdError", "error")  # of lzma, zstd and zlib
+_LONGEST_FIRST_LINE = 1 << 26
+_CODEC_ERRORS = ("LZMAError", "ZstdError", "error", "IsalError")  # of lzma, zstd, zlib and isal
 EMPTY = "was it written completely?"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before UTF-8 text
 
@@ -44,6 +49,32 @@ class TextFile:
     by_rank: bool = False  # a run without scores
     run: str | int | None = None  # the column that names the run of a line
     starts: tuple[tuple[int, str], ...] = ()  # of several files: the first line of each
+    packed: str | None = None  # the path of a compressed file, whose bytes `fd` has
+
+    def scores(self, prepared: Prepared, only: str | None) -> Scores:
+        """The core's scores of the run, or of one of several runs; closes the file."""
+        form = self.of_run(only)
+        if self.packed is None:
+            with self.places():
+                return prepared.file(self.fd, self.name, form)
+        from contextvars import copy_context
+
+        path, fd = self.packed, self.fd
+        context = copy_context()  # of the limits: the core may read in another thread
+        try:
+            before = os.fstat(fd)
+            pieces = partial(context.run, _pieces, path, fd)
+            scores = prepared.stream(pieces, before.st_size, self.name, form)
+            after = os.fstat(fd)
+        finally:
+            os.close(fd)
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise InputError(
+                "the file changed while it was being read",
+                where=self.name,
+                hint="read it again once it is complete",
+            )
+        return scores
 
     def of_run(self, only: str | None) -> dict[str, Any]:
         """The format for the lines of one run, or of all if there is no other."""
@@ -65,6 +96,35 @@ class TextFile:
             raise CoreError(kind, message, f"{name}:{int(line) - first + 1}", hint) from None
 
 
+def open_run(path: str, columns: Mapping[str, str] | None) -> TextFile:
+    """Open a run for its scores: a compressed file is decompressed while it is measured."""
+    if is_stream(path) or is_place(path) or compression_of(path) is None:
+        return open_lines(path, "run", columns)
+    with read_errors(path):
+        fd = os.open(path, READ_FLAGS)
+    try:
+        head = b""
+        for piece in _pieces(path, fd):
+            head += piece
+            if len(head) >= HEAD:
+                break
+        lines, run = _format_of_lines(path, head[:HEAD], "run", columns, format_of(path))
+        by_rank = lines.pop("by_rank", False)
+        return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, packed=path)
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def _pieces(path: str, fd: int) -> Iterator[bytes]:
+    return _with_errors(decompressed_pieces(path, fd), path)
+
+
+def _with_errors(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
+    with read_errors(path):
+        yield from pieces
+
+
 def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -> TextFile:
     """Open a text file (`-` for standard input), decompressed, and detect the format of its lines."""
     form = format_of(path)
@@ -76,7 +136,7 @@ def open_lines(path: str, table: TableKind, columns: Mapping[str, str] | None) -
     else:
         fd = plain_descriptor(path)
     try:
-        head = os.pread(fd, HEAD, 0)
+        head = _first_bytes(fd)
         lines, run = _format_of_lines(path, head, table, columns, form)
         by_rank = lines.pop("by_rank", False)
         return TextFile(fd, display_name(path), lines, by_rank=by_rank, run=run, starts=starts)
@@ -99,7 +159,7 @@ def read_head(path: str) -> str:
     if is_stream(path):
         fd = plain_descriptor(path)
         try:
-            head = os.pread(fd, HEAD, 0)
+            head = _first_bytes(fd)
         finally:
             os.close(fd)
         return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -108,12 +168,40 @@ def read_head(path: str) -> str:
 
         return first_bytes(path, HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     with read_errors(path), open_decompressed(path) as stream:
-        return stream.read(HEAD).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        head = _with_first_line(stream.read)
+    return head.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+def _first_bytes(fd: int) -> bytes:
+    """The first bytes of an open file."""
+    offset = 0
+
+    def read(size: int) -> bytes:
+        nonlocal offset
+        block = read_at(fd, size, offset)
+        offset += len(block)
+        return block
+
+    return _with_first_line(read)
+
+
+def _with_first_line(read: Callable[[int], bytes]) -> bytes:
+    """The first 64 KiB, and more if a header or a JSON object is longer than that."""
+    head = read(HEAD)
+    while (
+        head and b"\n" not in head and len(head) < _LONGEST_FIRST_LINE and (more := read(len(head)))
+    ):
+        head += more
+    return head
 
 
 def is_text(path: str) -> bool:
     """Whether a file is read line by line: not JSON, Parquet or Arrow by its suffix."""
-    return path == STDIN or format_of(path) not in ("json", "parquet", "arrow")
+    if path == STDIN:
+        return True
+    from goodgain.io.span_tables import format_at
+
+    return format_at(path) not in ("json", "parquet", "arrow")
 
 
 def file_not_found(path: str) -> InputError:
@@ -135,9 +223,10 @@ def plain_descriptor(path: str) -> int:
 
             return joined_files(path)[0]
         if compression_of(path) is None:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = os.open(path, READ_FLAGS)
             try:
-                os.pread(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
+                check_bytes(os.fstat(fd).st_size, path)
+                read_at(fd, 1, 0)  # what opens and cannot be read is refused here, not in the core
             except BaseException:
                 os.close(fd)
                 raise
@@ -225,8 +314,11 @@ def spool(*streams: IO[bytes]) -> int:
     import tempfile
 
     with temporary_errors(), tempfile.TemporaryFile(prefix="goodgain-", buffering=0) as file:
+        size = 0
         for stream in streams:
             while block := stream.read(_BLOCK):
+                size += len(block)
+                check_bytes(size, "the temporary copy of an input")
                 while block:
                     block = block[file.write(block) :]
         return os.dup(file.fileno())
@@ -423,10 +515,11 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
     import json
 
     try:
+        check_nesting(data, where)
         text = data.removeprefix(BYTE_ORDER_MARK)
         return json.loads(text, object_pairs_hook=_unique if unique else None)
     except InputError as error:
-        raise InputError(error.message, where=where, hint=error.hint) from None
+        raise type(error)(error.message, where=where, hint=error.hint) from None
     except UnicodeDecodeError:
         raise InputError(
             "the file is not UTF-8 text", where=where, hint="save it as UTF-8; is it a text file?"

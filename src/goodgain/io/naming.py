@@ -37,7 +37,7 @@ def display_name(path: str) -> str:
 def is_url(path: str) -> bool:
     """Whether a path leads to an object store or another file system."""
     scheme, separator, _ = path.partition("://")
-    return bool(separator) and scheme.isalnum()
+    return bool(separator) and scheme.isalnum() and scheme not in ("postgresql", "postgres")
 
 
 def is_glob(path: str) -> bool:

@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from goodgain.errors import InputError
+from goodgain.errors import InputError, core_errors
 from goodgain.io.columns import core_columns, find_columns, run_column, score_names
 from goodgain.io.files import (
     file_not_found,
+    has_runs,
     is_stream,
     open_arrow,
+    open_lines,
     query_rows,
     read_head,
     read_json,
@@ -345,3 +347,31 @@ def sha256_of(path: str) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def run_names(source: Source, arrow: Any = None) -> list[str]:
+    """The runs that a table names; empty if it has no column for that. `arrow` is what was read already."""
+    from goodgain import _core
+
+    if source.kind in ("dict", "rows"):
+        return []
+    if source.kind == "runs":
+        return list(source.value)
+    if source.kind == "file":
+        if not has_runs(source.value, source.columns):
+            return []
+        file = open_lines(source.value, "run", source.columns)
+        with core_errors():
+            return _core.run_names(file.fd, file.name, {**file.format, "target": file.run})
+    with core_errors():
+        value = source.value
+        in_files = hasattr(value, "read_judged")
+        if not in_files and arrow is None:
+            arrow = _core.ArrowTable.of(value, source.name)
+        names = value.column_names if in_files else arrow.columns()
+        run = find_columns(names, "run", source.name, source.columns).get("run")
+        if run is None:
+            return []
+        if in_files:  # one column will do
+            arrow = _core.ArrowTable.of(value.read([run]), source.name)
+        return list(arrow.distinct(run))

@@ -31,7 +31,7 @@ class Address:
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             port, secret = int(saved["port"]), str(saved["secret"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return cls(path)
         return cls(path, port, secret) if len(secret) >= 32 else cls(path)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import sys
 from typing import TYPE_CHECKING
+
+from goodgain.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +33,14 @@ class HashTable:
     def add(self, rows: Sequence[tuple[int, int, int]]) -> Hashes:
         """Add the rows whose hash is new; if that is not all of them, returns what each hash stands for."""
         before = self._db.total_changes
-        self._db.executemany("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+        try:
+            self._db.executemany("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+        except sqlite3.Error as error:
+            raise InputError(
+                f"cannot write a temporary file: {error}",
+                hint="make space in the folder for temporary files ($SQLITE_TMPDIR, $TMPDIR), and run "
+                "the same command again to continue",
+            ) from None
         if self._db.total_changes - before == len(rows):
             return {}
         stored: Hashes = {}
@@ -48,6 +58,8 @@ class HashTable:
 
 
 def short_hash(*texts: str) -> int:
-    """64 bits of a hash of texts, as SQLite stores a number."""
+    """64 bits of a hash of texts, the same only within this process."""
+    if sys.hash_info.width >= 64:
+        return hash(texts)
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)

@@ -330,6 +330,8 @@ def _check_processes(processes: int | None, judge: Any) -> None:
         return
     if processes < 1:
         raise UsageError(f"processes must be a positive integer, got {processes}")
+    if processes > 1 and os.name == "nt":
+        raise UsageError("processes=1 is all that Windows allows", hint="leave processes out")
     if processes > 1 and type(judge) not in BUILT_IN.values():
         raise UsageError(
             f"processes={processes} is only possible with a built-in judge",
@@ -339,7 +341,7 @@ def _check_processes(processes: int | None, judge: Any) -> None:
 
 def _distributed(judge: Any, processes: int | None, concurrency: int, calls: int) -> Judge:
     """The judge over this number of processes or, by default, over as many as pay off."""
-    if processes is None and type(judge) in BUILT_IN.values():
+    if processes is None and type(judge) in BUILT_IN.values() and os.name != "nt":
         processes = min(
             concurrency // CALLS_PER_PROCESS, calls // MIN_CALLS_PER_PROCESS, available_cores()
         )

@@ -125,7 +125,7 @@ def read_only_sqlite(path: str) -> Sqlite:
     except (InputError, sqlite3.Error):
         log = Path(f"{path}-wal")
         pending = log.exists() and log.stat().st_size > 0
-        if os.statvfs(path).f_flag & os.ST_RDONLY and not pending:
+        if _is_read_only(path) and not pending:
             return Sqlite(f"{uri}?mode=ro&immutable=1", uri=True, name=path)
         with tempfile.TemporaryDirectory(prefix="goodgain-") as folder:
             copy = Path(folder) / "store.db"
@@ -136,6 +136,11 @@ def read_only_sqlite(path: str) -> Sqlite:
             db.copy_from(copied)
             copied.close()
         return db
+
+
+def _is_read_only(path: str) -> bool:
+    """Whether a file lies in a file system that nobody can write to; Windows does not say."""
+    return hasattr(os, "statvfs") and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def store_format(path: str) -> int:

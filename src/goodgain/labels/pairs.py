@@ -133,7 +133,11 @@ def holds_pairs(path: str) -> bool:
 
 def row_fields(row: Mapping[str, Any], table: str, where: str) -> dict[str, str]:
     """The values of a row by role, as text; missing ones are left out."""
-    names = [name for name, value in row.items() if value != "" and not _is_missing(value)]
+    names = [
+        name
+        for name, value in row.items()
+        if (value if type(value) is str else value != "" and not _is_missing(value))
+    ]
     return {role: str(row[column]) for role, column in find_columns(names, table, where).items()}
 
 

@@ -45,12 +45,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        from importlib import import_module
+if TYPE_CHECKING:
+    from goodgain.measures import attributes
+    from goodgain.measures.attributes import *  # noqa: F403
 
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    definition = None if name.startswith("_") else find(name)
-    if definition is None or name not in (definition.name, *definition.aliases):
-        raise AttributeError(f"module 'goodgain.measures' has no attribute '{name}'")
-    return make(definition, {}, None, name)
+    __all__ += attributes.__all__
+
+if not TYPE_CHECKING:  # or a misspelt name would be Any
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            from importlib import import_module
+
+            return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+        definition = None if name.startswith("_") else find(name)
+        if definition is None or name not in (definition.name, *definition.aliases):
+            raise AttributeError(f"module 'goodgain.measures' has no attribute '{name}'")
+        return make(definition, {}, None, name)

@@ -35,6 +35,10 @@ class Range:
     def __str__(self) -> str:
         return self.text
 
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """The part of an interval of a mean that values can have: no RR of 1.01."""
+        return float(max(low, self.low)), float(min(high, self.high))
+
 
 SHARE = Range(0, 1, "0 to 1")
 COUNT = Range(0, math.inf, "0 and up")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from goodgain._core import CoreError, Prepared, score_total
+from goodgain._core import CoreError, Prepared, score_mean, score_total
 from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
@@ -27,10 +27,11 @@ from goodgain.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeVar
+    from typing import Any, TypeVar, Unpack
 
     from goodgain._core import Plan, Scores
     from goodgain.io.sources import Source
+    from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
 
@@ -44,7 +45,7 @@ def evaluate(
     measures: Measures = DEFAULT_MEASURES,
     *,
     policy: Policy | Mapping[str, str] | None = None,
-    preset: str = "default",
+    preset: Preset = "default",
     threads: int | None = None,
     memory: int | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -53,7 +54,7 @@ def evaluate(
     documents: Any = None,
     cover: float = 0.5,
     tokenizer: Any = None,
-    **policies: str,
+    **policies: Unpack[PolicyChoices],
 ) -> Evaluation:
     """Measure one or several runs against judgments.
 
@@ -215,7 +216,20 @@ class Evaluator:
     1 1.0
     """
 
-    __slots__ = ("core", "measures", "missing", "places", "policy", "prepared", "preset", "qrels")
+    __slots__ = (
+        "_measure_dict",
+        "core",
+        "measures",
+        "missing",
+        "places",
+        "policy",
+        "prepared",
+        "preset",
+        "qrels",
+        "resources",
+        "skip_bad",
+        "threads",
+    )
 
     def __init__(
         self,
@@ -223,14 +237,15 @@ class Evaluator:
         measures: Measures = DEFAULT_MEASURES,
         *,
         policy: Policy | Mapping[str, str] | None = None,
-        preset: str = "default",
+        preset: Preset = "default",
         threads: int | None = None,
         memory: int | str | None = None,
         skip_bad: bool = False,
-        **policies: str,
+        **policies: Unpack[PolicyChoices],
     ) -> None:
         self.qrels = Qrels.of(qrels)
         self.preset = preset
+        self.resources, self.skip_bad = {"threads": threads, "memory": memory}, skip_bad
         self.policy, prepared_recipe = recipe(measures, policy, preset, skip_bad, **policies)
         self.measures, plan, self.missing, self.places = (
             prepared_recipe.measures,
@@ -241,26 +256,67 @@ class Evaluator:
         self.core = self.qrels.for_measures(
             aspects=by_aspect(self.measures), duplicates=self.policy.duplicates
         )
-        self.prepared = Prepared(self.core, plan, thread_count(threads), memory_limit(memory))
+        self.threads = thread_count(threads)
+        self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
+        self._measure_dict = self.prepared.dict
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
-        if type(runs) is dict and _is_plain_run(runs):  # the fast path of training loops
+        plain = False
+        if type(runs) is dict:  # {query: {document: score}}, judging by the first score
+            for docs in runs.values():
+                if type(docs) is dict:
+                    for score in docs.values():
+                        plain = type(score) is float
+                        break
+                break
+        if plain:  # the fast path of training loops
             try:
-                scores = self.prepared.dict(runs, "run", True)
+                scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
             scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
         else:
+            listed = several_runs(runs)
             scored = {
-                run.name: RunScores(
-                    run.name, self.measures, _CoreValues(self, run.scores(self.prepared), run)
-                )
-                for run in several_runs(runs)
+                run.name: RunScores(run.name, self.measures, _CoreValues(self, scores, run))
+                for run, scores in zip(listed, self._scores(listed), strict=True)
             }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
 
+    def _scores(self, runs: list[Run]) -> Iterable[Scores]:
+        """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
+        if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
+            return (run.scores(self.prepared) for run in runs)
+        from concurrent.futures import ThreadPoolExecutor
+        from contextvars import copy_context
+
+        contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
+        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+            return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
+
     __call__ = evaluate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was prepared from; the copy counts the cores of its own machine."""
+        names = ("qrels", "measures", "policy", "preset", "skip_bad")
+        return {name: getattr(self, name) for name in names} | self.resources
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+_SMALL_FILE = 4 << 20
+
+
+def _is_small_file(run: Run) -> bool:
+    source = run.source
+    return (
+        source.kind == "file"
+        and run.only is None
+        and source.stat is not None
+        and source.stat[0] < _SMALL_FILE
+    )
 
 
 def by_aspect(measures: Iterable[Measure]) -> bool:
@@ -312,13 +368,17 @@ class _CoreValues(ValuesInMemory):
         return (self._scores, places, skips) if len(places) == 1 + len(bounds) else None
 
     def total(self, measure: Measure, bound: str) -> float:
-        place = self._place(measure.label, bound)
-        kind = measure.definition.aggregate
-        if kind in ("mean", "sum") and not isinstance(place, str):
-            facts = score_total(self._scores, place, self._evaluator.missing == "skip")
-            if facts is not None:
-                total, defined = facts
-                return total if kind == "sum" else total / defined if defined else math.nan
+        evaluator, kind = self._evaluator, measure.definition.aggregate
+        place = self._place(measure.label, bound) if bound else evaluator.places[measure.label]
+        if type(place) is int:
+            if kind == "mean":
+                mean = score_mean(self._scores, place, evaluator.missing == "skip")
+                if mean is not None:
+                    return mean
+            elif kind == "sum" and (
+                facts := score_total(self._scores, place, evaluator.missing == "skip")
+            ):
+                return facts[0]
         return aggregate(measure, self.column(measure.label, bound))
 
     def defined(self, label: str) -> int:
@@ -471,7 +531,7 @@ def recipe(
     policy: Policy | Mapping[str, str] | None,
     preset: str,
     skip_bad: bool,
-    **policies: str,
+    **policies: Any,
 ) -> tuple[Policy, Recipe]:
     """The validated policies and measures."""
     chosen = Policy.of(policy, preset, **policies)
@@ -567,13 +627,3 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Mapping) and not all(
         isinstance(v, Mapping | list | tuple) for v in item.values()
     )
-
-
-def _is_plain_run(value: dict[Any, Any]) -> bool:
-    """{query: {document: score}}, judging by the first score."""
-    for docs in value.values():
-        if type(docs) is not dict:
-            return False
-        for score in docs.values():
-            return type(score) is float
-    return False

@@ -27,8 +27,10 @@ from goodgain.ranking.scores import aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from goodgain.measures.definition import Measure
+    from goodgain.names import PolicyChoices, Preset
 
 _NO_ORDER = ("average", "bounds")
 
@@ -213,9 +215,9 @@ def explain(
     measure: str | Measure,
     query: str | None = None,
     *,
-    against: str | None = None,
-    preset: str = "default",
-    **policies: str,
+    against: Preset | None = None,
+    preset: Preset = "default",
+    **policies: Unpack[PolicyChoices],
 ) -> Explanation | Difference:
     """Explain one query's value, or with `against` the difference from another tool's convention.
 
@@ -238,7 +240,7 @@ def explain(
     sum of the contributions: 0.6590
     policies: ties=docid, missing=zero, unjudged=nonrelevant, duplicates=error, scores=double, same_id=keep
     """
-    ours = _conventional(measure, preset, policies)
+    ours = _conventional(measure, preset, {**policies})
     inputs = _Inputs(qrels, run, ours)
     if against is not None:
         return inputs.compared(ours, _conventional(measure, against, {}), preset, against, query)
@@ -250,7 +252,7 @@ def explain(
     return inputs.explained(ours, query)
 
 
-def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, str]) -> Convention:
+def _conventional(measure: str | Measure, preset: str, policies: Mapping[str, Any]) -> Convention:
     parsed = parse(measure, preset) if isinstance(measure, str) else measure.complete()
     if parsed.definition.kernel is None:
         raise UsageError(f"{parsed} is not computed from documents and cannot be explained")

@@ -28,7 +28,9 @@ def file_bytes(evaluation: Evaluation, form: str, per_query: bool = True) -> Ite
     if form in ("parquet", "arrow"):
         return _arrow_bytes(evaluation, form, per_query)
     if form not in _DELIMITERS:
-        raise UsageError(f"cannot write '{form}'", hint=f"one of: {', '.join(FILES)}")
+        raise UsageError(
+            f"cannot write '{form}': its suffix names no table", hint=f"one of: {', '.join(FILES)}"
+        )
     if not per_query:
         return [_encoded(render(form, *evaluation.rows()))]
     return _lines(evaluation, form)
@@ -94,9 +96,13 @@ def arrow_tables(evaluation: Evaluation, per_query: bool = True) -> Iterator[Any
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtraError.for_package("pyarrow", "arrow", "writing Parquet or Arrow") from None
+        raise MissingExtraError.for_package(
+            "pyarrow", "arrow", "writing Parquet or Arrow"
+        ) from None
     columns, types = evaluation.columns(per_query)
-    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in zip(columns, types, strict=True)])
+    schema = pa.schema(
+        [(name, getattr(pa, kind)()) for name, kind in zip(columns, types, strict=True)]
+    )
     if not per_query:
         _, rows = evaluation.rows()
         yield pa.table({c: [row[i] for row in rows] for i, c in enumerate(columns)}, schema=schema)
@@ -121,7 +127,9 @@ def _arrow_table(run: RunScores, measure: Measure, bounds: list[str]) -> Any:
         queries = pa.Array.from_buffers(pa.large_string(), size, [None, offsets, texts])
         values = [
             pa.Array.from_buffers(
-                pa.float64(), size, [None, pa.py_buffer(_core.column_bytes(scores, place, only_present))]
+                pa.float64(),
+                size,
+                [None, pa.py_buffer(_core.column_bytes(scores, place, only_present))],
             )
             for place in places
         ]

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from goodgain.names import Duplicates, Missing, SameId, Scores, Ties, Unjudged
+
 CHOICES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores: larger document id first, in byte order, as trec_eval",
@@ -50,6 +52,7 @@ _PARAMETERS = (
     "policy",
     "preset",
     "threads",
+    "memory",
     "columns",
     "identity",
     "skip_bad",
@@ -68,12 +71,12 @@ class Policy:
     0.5
     """
 
-    ties: str = "docid"
-    missing: str = "zero"
-    unjudged: str = "nonrelevant"
-    duplicates: str = "error"
-    scores: str = "double"
-    same_id: str = "keep"
+    ties: Ties = "docid"
+    missing: Missing = "zero"
+    unjudged: Unjudged = "nonrelevant"
+    duplicates: Duplicates = "error"
+    scores: Scores = "double"
+    same_id: SameId = "keep"
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -93,7 +96,7 @@ class Policy:
         cls,
         policy: Policy | Mapping[str, str] | None = None,
         preset: str = "default",
-        **choices: str,
+        **choices: Any,
     ) -> Policy:
         """A preset with changes."""
         if isinstance(policy, Policy):
@@ -102,7 +105,7 @@ class Policy:
             raise UsageError(f"unknown preset '{preset}'", hint=f"one of: {', '.join(PRESETS)}")
         return PRESETS[preset].change({**(policy or {}), **choices})
 
-    def change(self, choices: Mapping[str, str]) -> Policy:
+    def change(self, choices: Mapping[str, Any]) -> Policy:
         """The same policies with some choices changed."""
         for name in choices:
             if name not in CHOICES:

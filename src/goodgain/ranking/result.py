@@ -6,12 +6,10 @@ import math
 from time import time
 
 from goodgain.ranking.policy import Policy
-from goodgain.ranking.saved_inputs import SavedInputs
 from goodgain.ranking.scores import Coverage, RunScores, ValuesInMemory
 from goodgain.records import dataclass
 from goodgain.results.frames import AsFrames
 from goodgain.results.judges import judge_notes
-from goodgain.results.notebook import mean_cell, warnings_html
 from goodgain.results.saved import SavedAsJson
 from goodgain.results.text import LONG_FORMATS, Cell, html_table, number, render
 from goodgain.results.views import Reportable
@@ -19,12 +17,14 @@ from goodgain.results.views import Reportable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self
+    from typing import Any, Self, overload
 
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
+    from goodgain.names import MeasureName
     from goodgain.ranking.evaluator import Evaluator
+    from goodgain.ranking.saved_inputs import SavedInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,25 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
     def __contains__(self, key: object) -> bool:
         return key in self._runs or (len(self._runs) == 1 and key in self._only())
 
-    def __getitem__(self, key: str | Measure) -> Any:
-        runs = self._runs
-        if key in runs:
-            return runs[key]  # type: ignore[index]
-        if len(runs) == 1:
-            (run,) = runs.values()
-            return run[key]
-        raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: MeasureName | Measure) -> float: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: str) -> RunScores: ...
+        def __getitem__(self, key: str | Measure) -> Any:
+            """The value of a measure if there is one run; the scores of a run by its name."""
+
+    else:
+
+        def __getitem__(self, key: str | Measure) -> Any:
+            runs = self._runs
+            if key in runs:
+                return runs[key]  # type: ignore[index]
+            if len(runs) == 1:
+                (run,) = runs.values()
+                return run[key]
+            raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
 
     def _only(self) -> RunScores:
         (run,) = self._runs.values()
@@ -189,11 +200,11 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         from goodgain.ranking.export import file_bytes
 
         path = os.fspath(path)
-        pieces = file_bytes(self, format_of(path) or os.path.splitext(path)[1], per_query)
+        pieces = file_bytes(self, format_of(path) or path, per_query)
         write_files({path: compress(path, pieces)})
 
     def to_arrow(self, *which: bool, **named: bool) -> Any:
-        """A pyarrow table in long format, with one row per run, query and measure unless `per_query=False`."""
+        """A pyarrow table in long format, with one row per run, query and measure unless not `per_query`."""
         import pyarrow as pa
 
         from goodgain.ranking.export import arrow_tables
@@ -279,6 +290,8 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             cells.append(line)
         note = "<p>Below each mean: its 95% interval over queries.</p>"
         has_intervals = any(intervals.values()) and not self.policy.has_bounds
+        from goodgain.results.notebook import warnings_html
+
         tables = html_table(columns, cells) + (note if has_intervals else "")
         return tables + warnings_html(self.warnings())
 
@@ -393,6 +406,8 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
         measures = tuple(saved_measure(measure) for measure in data["measures"])
         saved = Saved(data["version"], data["created"], data["inputs"])
         preset, policy = data.get("preset", "default"), Policy(**data["policy"])
+        from goodgain.ranking.saved_inputs import SavedInputs
+
         inputs = SavedInputs(saved.inputs, measures, policy, preset)
         runs = {
             run["name"]: RunScores(run["name"], measures, _SavedValues(run, inputs))
@@ -446,6 +461,8 @@ def _with_interval(value: Any, interval: tuple[float, float] | None) -> Any:
     if interval is None or not isinstance(value, Cell | float):
         return value
     cell = value if isinstance(value, Cell) else Cell(number(value))
+    from goodgain.results.notebook import mean_cell
+
     return mean_cell(cell, *interval)
 
 

@@ -42,7 +42,7 @@ class SavedInputs:
         usual = Policy.of(None, self._preset).to_dict()
         explicit = {k: v for k, v in self._policy.to_dict().items() if usual[k] != v}
         qrels = Qrels(self._path("qrels", None))
-        return Evaluator(qrels, self._measures, policy=explicit, preset=self._preset)
+        return Evaluator(qrels, self._measures, policy=explicit, preset=self._preset)  # type: ignore[arg-type] # checked when saved
 
     def run(self, name: str) -> Run:
         """One of the runs, without its time and cost, which are not in its file."""

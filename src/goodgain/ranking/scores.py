@@ -9,7 +9,6 @@ from math import fsum
 from goodgain.errors import MeasureError, UsageError
 from goodgain.measures.grammar import parse
 from goodgain.records import dataclass
-from goodgain.stats.quantiles import percentile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from goodgain._core import Scores
     from goodgain.data.run import Run
     from goodgain.io.sources import Source
     from goodgain.measures.definition import Measure
     from goodgain.ranking.evaluator import Evaluator
 
-    from goodgain._core import Scores
-
-    Native = tuple[Scores, list[int], bool]  # with columns, and whether queries without results are left out
+    Native = tuple[
+        Scores, list[int], bool
+    ]  # with columns, and whether queries without results are left out
 
     class Values(Protocol):
         """Where a run's values are: in the core, in a saved file, or on other machines."""
@@ -134,6 +134,35 @@ class ValuesInMemory:
         return len(self.queries())
 
 
+class CopiedValues(ValuesInMemory):
+    """The values of a pickled run, which has left its tables behind."""
+
+    __slots__ = ("_columns", "_coverage", "_queries", "has_bounds")
+    source = None
+
+    def __init__(self, values: Values, measures: Sequence[Measure]) -> None:
+        self.has_bounds = values.has_bounds
+        self._queries, self._coverage = values.queries(), values.coverage()
+        bounds = ("", "lower", "upper") if values.has_bounds else ("",)
+        self._columns = {(m.label, b): values.column(m.label, b) for m in measures for b in bounds}
+
+    def queries(self) -> list[str]:
+        """The queries behind the values."""
+        return self._queries
+
+    def column(self, label: str, bound: str) -> list[float]:
+        """The values of a measure, in the order of the queries."""
+        return self._columns[label, bound]
+
+    def coverage(self) -> Coverage:
+        """How well judgments and run match."""
+        return self._coverage
+
+    def tables(self) -> tuple[Evaluator, Run]:
+        """There are none."""
+        raise UsageError("the tables behind a pickled result are not in it", hint="evaluate again")
+
+
 class RunScores:
     """The values of one run: a mapping from measures to means. `scores["nDCG@10"]` is a mean.
 
@@ -162,6 +191,10 @@ class RunScores:
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in the order of the call."""
         return self._measures
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        copied = CopiedValues(self._values, self._measures)
+        return RunScores, (self._name, self._measures, copied)
 
     def renamed(self, name: str) -> RunScores:
         """The same values under another name."""
@@ -245,7 +278,7 @@ class RunScores:
         value = self[measure]
         if n < 2 or low != low or not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
             return None
-        return low, high
+        return self.measure(measure).definition.range.within(low, high)
 
     def bounds(self, measure: str | Measure) -> tuple[float, float]:
         """The lower and upper mean, under a policy that computes bounds."""
@@ -328,5 +361,7 @@ def aggregate(measure: Measure, values: Sequence[float]) -> float:
         return math.exp(fsum(math.log(max(v, 0.00001)) for v in defined) / len(defined))
     stat = measure.get("stat") if kind == "stat" else "mean"
     if stat != "mean":
+        from goodgain.stats.quantiles import percentile
+
         return percentile(defined, int(str(stat).removeprefix("p")))
     return fsum(defined) / len(defined)

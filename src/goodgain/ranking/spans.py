@@ -184,7 +184,7 @@ class _Judged:
         self, name: str, lists: Mapping[str, list[str]], measures: Any, source: Any = None
     ) -> Evaluation:
         """Measures of lists of spans; time and cost are those of `source`, if it is a run."""
-        evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)
+        evaluator = Evaluator(self._qrels, measures, preset=self._preset, **self._options)  # type: ignore[arg-type]
         own = source if isinstance(source, Run) else None
         latency, cost = (None, None) if own is None else (own.latency, own.cost)
         return evaluator.evaluate(Run(dict(lists), name=name, latency=latency, cost=cost))

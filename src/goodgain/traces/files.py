@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
+from goodgain.io.descriptors import read_at
 from goodgain.io.files import BYTE_ORDER_MARK, plain_descriptor
 from goodgain.io.naming import display_name, system_name
 from goodgain.traces.context import Context
@@ -169,7 +170,7 @@ def trace_format(path: str) -> str:
 
 def _detect(fd: int, name: str, chosen: TraceFormat | None) -> tuple[TraceFormat, Layout]:
     """The format, and how its documents are laid out."""
-    head = os.pread(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
+    head = read_at(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
     canonical = FORMATS["canonical"]
     if head.lstrip()[:1] in (b"{", b"[") and (
         chosen is canonical or (chosen is None and _looks_canonical(head))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodgain.errors import InputError
+from goodgain.io.descriptors import read_at
 from goodgain.io.files import plain_descriptor
 from goodgain.io.naming import COMPRESSIONS, STDIN
 from goodgain.traces.recorder import is_recording
@@ -116,6 +117,6 @@ def _is_recording(path: str) -> bool:
     except InputError:
         return False
     try:
-        return is_recording(os.pread(fd, 100, 0))
+        return is_recording(read_at(fd, 100, 0))
     finally:
         os.close(fd)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError
 from goodgain.io.compression import decompress_zstandard
+from goodgain.io.descriptors import read_at
 from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
@@ -40,7 +41,7 @@ class Layout:
 
 def detect_layout(fd: int, name: str) -> Layout:
     """The layout of a file, by its first bytes."""
-    head = os.pread(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
+    head = read_at(fd, HEAD, 0).removeprefix(BYTE_ORDER_MARK)
     if not head.strip():
         raise InputError("the file is empty", where=name, hint=EMPTY)
     if head.startswith(_ARCHIVE):
@@ -48,12 +49,12 @@ def detect_layout(fd: int, name: str) -> Layout:
     if is_recording(head):
         return Layout("recording", parse_line(_first_line(fd)), _recorded)
     if _SERVER_EVENT.match(head.lstrip()):
-        text = os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace")
+        text = read_at(fd, 4 * HEAD, 0).decode("utf-8", "replace")
         events = ((name, event) for event in server_events(text))
         sample = next((d for _, d in replies(events) if d is not None), text)
         return Layout("stream", sample, _streamed)
     if head.lstrip()[:1] not in (b"{", b"["):
-        return Layout("text", os.pread(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
+        return Layout("text", read_at(fd, 4 * HEAD, 0).decode("utf-8", "replace"), _text)
     document = parse_line(_first_line(fd))
     if document is not None:
         if stream_of(document) is None and _messages_of_line(document) is not None:

@@ -329,7 +329,7 @@ def server_events(text: str) -> Iterator[Any]:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -17,7 +17,7 @@ def decode_json(value: Any) -> Any:
             return value
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _literal(value)
     return value
 

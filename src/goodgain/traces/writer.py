@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from goodgain._core import append_line
 from goodgain.errors import GoodgainError, InputError, UsageError
+from goodgain.io.descriptors import lock_descriptor, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _LOGGED = 20  # problems at most
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = (
+    os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 _process = object()  # another one after a fork
@@ -162,7 +165,7 @@ class TraceWriter:
         """Lock the file that has the name now, and is not full; the lock ends with the line."""
         while True:
             assert self._fd is not None
-            _lock_file(self._fd)
+            lock_descriptor(self._fd)
             if self._is_current():
                 return
             old, self._append = self._fd, True
@@ -187,7 +190,7 @@ class TraceWriter:
         return False
 
     def _check(self, fd: int) -> None:
-        head = os.pread(fd, 200, 0) if hasattr(os, "pread") else b""
+        head = read_at(fd, 200, 0)
         if head and not self._append:
             raise UsageError(
                 f"the file '{self.path}' is not empty",
@@ -200,22 +203,12 @@ class TraceWriter:
             )
 
 
-def _lock_file(fd: int) -> None:
-    """Keep other processes from writing meanwhile, where the system has such locks."""
-    import fcntl
-
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-    except OSError:  # single appending writes are then all there is
-        return
-
-
 _MOMENT = re.compile(rb'"start": (\d{19})')
 
 
 def _first_moment(fd: int) -> float | None:
     """When the first line of a file was written, as far as it says so."""
-    head = os.pread(fd, 4096, 0).partition(b"\n")[0] if hasattr(os, "pread") else b""
+    head = read_at(fd, 4096, 0).partition(b"\n")[0]
     match = _MOMENT.search(head)
     return int(match[1]) / 1e9 if match else None
 

@@ -151,7 +151,9 @@ def _rows_of(run: Any) -> Any:
     """The rows of a local run."""
     if not isinstance(run, Run):
         return run
-    return run.source.value if run.source.kind == "arrow" else list(zip(*run.rows(), strict=True))
+    if run.source.kind == "arrow" and run.only is None and not run.source.without_results:
+        return run.source.value
+    return list(zip(*run.rows(), strict=True))
 
 
 def _is_spark_source(run: Any) -> bool:

@@ -8,13 +8,13 @@ estimated on another one.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodgain.cores import available_cores
 from goodgain.experiment.retrievers.embed import one_thread
 from goodgain.experiment.retrievers.vectors import unit
+from goodgain.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -274,5 +274,5 @@ def _nearest_centre(vectors: Vectors, centres: Vectors) -> Numbers:
 
 def _in_threads(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
     """All results in order; linear algebra releases the interpreter's lock."""
-    with ThreadPoolExecutor(available_cores()) as pool:
+    with thread_pool(available_cores()) as pool:
         yield from pool.map(work, items)

@@ -76,7 +76,7 @@ def parse_extra_body(text: str | None) -> dict[str, Any]:
     else:
         try:
             data = json.loads(source)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(
                 f"--extra-body is not JSON: {error}",
                 hint="for example --extra-body '{\"top_p\": 0.9}', or @FILE",

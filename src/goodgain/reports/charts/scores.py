@@ -105,7 +105,7 @@ def interval_of(
     own_mean, low, high, n = mean_interval(values_of(scores, system, measure))
     if mean is None or n < 2 or not math.isclose(own_mean, mean, rel_tol=1e-9, abs_tol=1e-12):
         return None, None, n
-    return low, high, n
+    return *measure.definition.range.within(low, high), n
 
 
 def means_of(result: Any) -> dict[str, dict[str, float]]:

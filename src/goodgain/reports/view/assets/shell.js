@@ -49,7 +49,7 @@ function drawTable() {
   const listed = rows();
   const measures = measuresOf(listed);
   const visible = measures.slice(0, MOST_MEASURES);
-  const shown = (name) => {
+  const formatOf = (name) => {
     const all = listed.flatMap(({ values }) => values[name] ?? []);
     const unit = facts.units?.[name];
     const digits = all.every(Number.isInteger) ? 0 : decimals(...all);
@@ -62,8 +62,8 @@ function drawTable() {
     { name: "time", kind: "number", of: (r) => ({ value: r.time, text: date(r.time) }) },
     ...(listed.some((r) => r.queries !== null) ? [{ name: "queries", kind: "number", digits: 0, of: (r) => r.queries }] : []),
     ...visible.map((name) => {
-      const display = shown(name);
-      return { name, kind: "number", of: (r) => display(r.values[name]) };
+      const format = formatOf(name);
+      return { name, kind: "number", of: (r) => format(r.values[name]) };
     }),
     ...(listed.some((r) => r.note) ? [{ name: "note", kind: "text", of: (r) => r.note }] : []),
   ];

@@ -1,0 +1,55 @@
+// Where blanks and line feeds are in a text, one bit per byte, by the widest vectors that the machine has.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace gg {
+
+/// One bit for each of 64 bytes: blanks (up to and including the space), and line feeds.
+struct Marks {
+  uint64_t blank, feed;
+};
+
+/// Marks `words` times 64 bytes. All ways give the same bits.
+using MarkText = void (*)(const char* text, size_t words, Marks* marks);
+
+/// The ways that this machine has, the fastest one last; the first one needs no vectors.
+struct MarkWay {
+  const char* name;
+  MarkText mark;
+};
+const std::vector<MarkWay>& mark_ways();
+
+/// The marks of a stretch of text around the place that is being read.
+class MarkedText {
+ public:
+  /// Whether the marks of the 64 bytes from `p` are known; marks a stretch before `end` if not.
+  bool cover(const char* p, const char* end) {
+    if (p >= begin_ && p + 64 <= end_) return true;
+    return mark_from(p, end);
+  }
+  /// Those of the 64 bytes from `p`, which are covered.
+  Marks at(const char* p) const {
+    const auto place = static_cast<size_t>(p - begin_);
+    const Marks& low = marks_[place / 64];
+    const unsigned shift = place % 64;
+    if (shift == 0) return low;
+    const Marks& high = marks_[place / 64 + 1];
+    return {low.blank >> shift | high.blank << (64 - shift), low.feed >> shift | high.feed << (64 - shift)};
+  }
+  /// The text may be another one from now on.
+  void forget() { begin_ = end_ = nullptr; }
+
+ private:
+  bool mark_from(const char* p, const char* end);
+
+  static constexpr size_t most_words = 64;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+  Marks marks_[most_words];
+};
+
+}  // namespace gg
