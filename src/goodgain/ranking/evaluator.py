@@ -12,7 +12,7 @@ from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
-from goodgain.io.limits import check_rows
+from goodgain.io.limits import current_limits
 from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
