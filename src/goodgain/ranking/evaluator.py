@@ -295,11 +295,12 @@ class Evaluator:
         """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
         if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
             return (run.scores(self.prepared) for run in runs)
-        from concurrent.futures import ThreadPoolExecutor
         from contextvars import copy_context
 
+        from goodgain.threads import thread_pool
+
         contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
-        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+        with thread_pool(min(self.threads, len(runs))) as pool:
             return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
 
     __call__ = evaluate
