@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <new>
 
 #include "error.hpp"
 #include "fast_float.h"
@@ -299,6 +300,7 @@ bool DelimitedReader::next(const char*& p, const char* end, Line& line) {
 struct JsonReader::Parser {
   simdjson::ondemand::parser parser;
   std::string padded;
+  std::vector<uint8_t> texts;  // unescaped ones of a line; the parser's own buffer is null when memory is short
 };
 
 JsonReader::JsonReader(Table table, ColumnNames keys)
@@ -317,8 +319,11 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
   json.padded.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   simdjson::ondemand::document document;
   simdjson::ondemand::object object;
-  if (json.parser.iterate(json.padded.data(), text.size(), json.padded.capacity()).get(document) ||
-      document.get_object().get(object))
+  json.texts.resize(std::max(json.texts.size(), text.size() + simdjson::SIMDJSON_PADDING));
+  uint8_t* free_text = json.texts.data();
+  const auto error = json.parser.iterate(json.padded.data(), text.size(), json.padded.capacity()).get(document);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (error || document.get_object().get(object))
     return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
 
   Line row{};
@@ -327,7 +332,8 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
   for (auto member : object) {
     std::string_view key;
     simdjson::ondemand::value held;
-    if (member.unescaped_key().get(key) || member.value().get(held))
+    simdjson::ondemand::raw_json_string raw;
+    if (member.key().get(raw) || json.parser.unescape(raw, free_text).get(key) || member.value().get(held))
       return fail({"the line " + in_quotes(text) + " is not a JSON object", ""});
     Bytes* place = key == keys_.query    ? &row.query
                    : key == keys_.doc    ? &row.doc
@@ -355,7 +361,7 @@ bool JsonReader::next(const char*& p, const char* end, Line& line) {
     if (held.type().get(type)) return fail({"the line " + in_quotes(text) + " is not valid JSON", ""});
     std::string_view content;
     if (type == simdjson::ondemand::json_type::string) {
-      if (held.get_string().get(content))
+      if (held.get_raw_json_string().get(raw) || json.parser.unescape(raw, free_text).get(content))
         return fail({"the line " + in_quotes(text) + " contains an invalid string", ""});
     } else if (type == simdjson::ondemand::json_type::number) {
       content = held.raw_json_token();

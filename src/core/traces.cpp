@@ -359,8 +359,9 @@ Bytes TraceParser::id_of(Bytes line) {
   dom::object object{};
   dom::element element, id;
   s.texts.clear();
-  if (s.parser.parse(reinterpret_cast<const uint8_t*>(line.data()), line.size()).get(element) || element.get(object) ||
-      object["conversation"].get(id) || id.is_array() || id.is_object() || id.is_bool())
+  const auto error = s.parser.parse(reinterpret_cast<const uint8_t*>(line.data()), line.size()).get(element);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (error || element.get(object) || object["conversation"].get(id) || id.is_array() || id.is_object() || id.is_bool())
     return {};
   return s.text_of(id, nullptr, "conversation");
 }
