@@ -173,7 +173,7 @@ def test_a_sandbox_limits_memory(files: tuple[str, str], tmp_path: Path) -> None
     deep = tmp_path / "large.json"
     deep.write_text(json.dumps({f"q{i}": {f"d{j}": j for j in range(300)} for i in range(1500)}))
     with pytest.raises(gg.GoodgainError):
-        sandbox.evaluate(files[0], deep, limits=gg.Limits(memory="64MB", seconds=60))
+        sandbox.evaluate(files[0], deep, limits=gg.Limits(memory="30MB", seconds=60))
 
 
 def test_a_sandbox_has_none_of_our_secrets(
