@@ -28,6 +28,7 @@
 
 using namespace gg;
 
+#ifndef GOODGAIN_LIBFUZZER
 // --- allocations that fail ---
 
 namespace {
@@ -47,6 +48,7 @@ void operator delete(void* place) noexcept { std::free(place); }
 void operator delete[](void* place) noexcept { std::free(place); }
 void operator delete(void* place, size_t) noexcept { std::free(place); }
 void operator delete[](void* place, size_t) noexcept { std::free(place); }
+#endif
 
 namespace {
 
