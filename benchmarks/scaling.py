@@ -1,14 +1,20 @@
-"""Time against the number of lines: it should grow linearly."""
+"""Time against the number of lines, which should grow linearly, and against the number of threads."""
+
+import json
+import sys
 
 import data
 import peers
 import table
-from measure import Timing, rounds
+from measure import HERE, Timing, command, rounds
 from subject import Bar, Context, Section, Subject, at_most
 
 PARTS = (8, 4, 2, 1)
 REPEATS = 5
 SLACK = 1.25
+THREADS = (1, 2, 4, 8)
+SERIAL_SHARE = 0.03  # of processor time: Amdahl's law then allows 11x on 16 cores
+TWO_THREADS = 0.55
 
 
 def run(context: Context) -> Section:
@@ -43,8 +49,25 @@ def run(context: Context) -> Section:
             "`goodgain evaluate` as above, from files. `ns a further line` is the slope from the "
             "size before, free of the cost of starting."
         ),
-        bars=[_bar(found)],
+        bars=[_bar(found), *_thread_bars(context)],
     )
+
+
+def _thread_bars(context: Context) -> list[Bar]:
+    """Judgments and a run from files in one process, by the number of threads."""
+    qrels, run_file = data.path("qrels", context.queries), data.path("run", context.queries)
+    script = [sys.executable, str(HERE / "scripts" / "threads.py"), str(qrels), str(run_file)]
+    timings = [
+        json.loads(command([*script, str(n)], context.repeats(REPEATS)).output) for n in THREADS
+    ]
+    one, two = timings[0], timings[1]
+    shares = ", ".join(f"{n}: {t['seconds']:.2f} s" for n, t in zip(THREADS, timings, strict=True))
+    return [
+        at_most("scaling: serial share of processor time, 2 threads", SERIAL_SHARE, two["serial"]),
+        at_most(
+            f"scaling: 2 threads, of 1 ({shares})", TWO_THREADS, two["seconds"] / one["seconds"]
+        ),
+    ]
 
 
 def _slope(start: tuple[int, Timing], end: tuple[int, Timing]) -> float:

@@ -1,8 +1,10 @@
 """Every code block in README and docs/ runs; generated pages are up to date."""
 
+import re
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -45,10 +47,15 @@ def pages() -> list[object]:
             with_frameworks,
         ),
     }
+    slow = ("cookbook/", "tutorials/", "examples/")
+    names = {examples.page_id(page): page for page in examples.PAGES if examples.has_blocks(page)}
     return [
-        pytest.param(page, marks=marks.get(examples.page_id(page), ()), id=examples.page_id(page))
-        for page in examples.PAGES
-        if examples.has_blocks(page)
+        pytest.param(
+            page,
+            marks=(*marks.get(name, ()), *([pytest.mark.slow] if name.startswith(slow) else [])),
+            id=name,
+        )
+        for name, page in names.items()
     ]
 
 
@@ -73,3 +80,88 @@ def test_generated_text_is_up_to_date(script: str) -> None:
         [sys.executable, SCRIPTS / f"{script}.py", "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nto update the pages: make docs"
+
+
+# --- how pages are run ---
+
+
+def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A page of this text with the output that its blocks really have."""
+    monkeypatch.chdir(folder)
+    page = folder / "page.md"
+    page.write_text(text, encoding="utf-8")
+    return examples.run_page(
+        page, lambda _, actual, expected: expected if examples.matches(expected, actual) else actual
+    )
+
+
+def test_blocks_write_files_and_show_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (
+        '```text title="notes/a.txt"\nhello\n```\n\n```console\n$ cd notes\n$ cat a.txt\n```\n\n'
+        "```python\nfrom pathlib import Path\nprint(Path('a.txt').read_text() * 2)\n```\n\n"
+        "```output\nwrong\n```\n"
+    )
+    text = run_text(page, tmp_path, monkeypatch)
+    assert "$ cat a.txt\nhello\n```" in text
+    assert "```output\nhello\nhello\n```" in text
+
+
+def test_a_command_ends_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = "```console\n$ echo no >&2; exit 3\n```\n"
+    with pytest.raises(RuntimeError, match="exit status 3"):
+        run_text(failing, tmp_path, monkeypatch)
+    assert "$ echo no >&2; exit 3\nno\n" in run_text(
+        f"<!-- exit 3 -->\n{failing}", tmp_path, monkeypatch
+    )
+    with pytest.raises(RuntimeError, match="exit status 0"):
+        run_text("<!-- exit 3 -->\n```console\n$ true\n```\n", tmp_path, monkeypatch)
+
+
+def test_dots_stand_for_anything_and_nothing_else_does() -> None:
+    assert examples.matches("p50 ... ms\n...", "p50 1.2 ms\nmore\nlines")
+    assert not examples.matches("p50 ... ms", "p95 1.2 ms")
+    assert not examples.matches("a.c", "abc")
+
+
+def test_what_a_page_started_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "```console\n$ sleep 600 > log 2>&1 & echo $! > pid\n```\n"
+    run_text(page, tmp_path, monkeypatch)
+    number = int((tmp_path / "pid").read_text())
+    for _ in range(200):
+        state = Path(f"/proc/{number}/stat")
+        if not state.exists() or state.read_text().split()[2] == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the process is still running")
+
+
+# --- what pages must have ---
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks."""
+    return examples.BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def test_every_recipe_is_listed() -> None:
+    folder = examples.ROOT / "docs" / "cookbook"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    recipes = [
+        f"[{heading}]({page.name}#"
+        for page in sorted(folder.glob("*.md"))
+        if page.name not in ("index.md", "spark.md")
+        for heading in re.findall(r"^## (.+)$", prose(page), re.MULTILINE)
+    ]
+    assert len(recipes) >= 30
+    assert [recipe for recipe in recipes if recipe not in index] == []
+
+
+def test_every_claim_of_the_guidance_has_a_source() -> None:
+    """A year of a paper, or a link to a page or a simulation, in every item and every row."""
+    source = re.compile(r"\b(18|19|20)\d\d\b|\]\(|scripts/|the same tables|`goodgain |`unjudged=")
+    for page in sorted((examples.ROOT / "docs" / "guidance").glob("*.md")):
+        items = re.findall(r"^- .+(?:\n  .+)*", prose(page), re.MULTILINE)
+        assert [item for item in items if not source.search(item)] == [], page.name

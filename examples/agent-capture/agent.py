@@ -35,9 +35,9 @@ def search(query: str, vectors: bool = False) -> list[dict[str, str]]:
 
 
 @gg.live.open_tool
-def open_page(page_id: str) -> str:
+def open_page(doc_id: str) -> str:
     """Read a page."""
-    return PAGES[page_id]
+    return PAGES[doc_id]
 
 
 def answer(question: str, searches: int, turn: gg.live.Turn) -> None:

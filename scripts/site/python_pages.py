@@ -31,7 +31,7 @@ GROUPS = (
         "Data and results",
         "Judgments and runs as tables, and what is saved of a result. Guide: "
         "[inputs](../../guide.md#inputs), [reports](../../report.md).",
-        ("Qrels", "Run", "convert", "load", "report", "GoodgainError", "__version__"),
+        ("Qrels", "Run", "convert", "load", "report", "Limits", "GoodgainError", "__version__"),
     ),
     Group(
         "measures",

@@ -168,7 +168,7 @@ Item Clusters::prepare(const Result& result) {
     mixed_in(1001, hash_bytes(item.page) ^ item.form);
     for (const ReducedUrl::Parameter& p : reduced.parameters) mixed_in(hash_bytes(p.name), hash_bytes(p.value));
     if (!reduced.parameters.empty() || !reduced.aliases.empty())
-      item.more = std::make_unique<UrlDetails>(std::move(reduced.parameters), std::move(reduced.aliases));
+      item.more = std::make_unique<UrlDetails>(UrlDetails{std::move(reduced.parameters), std::move(reduced.aliases)});
   }
   item.signature = signature;
   return item;

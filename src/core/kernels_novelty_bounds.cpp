@@ -344,7 +344,8 @@ class IdealSearch {
     const Document* document = left_.empty() ? nullptr : left_[best];
     if (document) {
       left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(best));
-      take(document->labels, gain, [&] { follow(rank + 1, ideal + gain * weights_[rank]); });
+      const double reached = ideal + gain * weights_[rank];
+      take(document->labels, gain, [&] { follow(rank + 1, reached); });
       left_.insert(left_.begin() + static_cast<std::ptrdiff_t>(best), document);
     } else {
       reach(ideal);

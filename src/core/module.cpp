@@ -16,6 +16,7 @@
 #include "bind_packed.hpp"
 #include "bind_stats.hpp"
 #include "bind_traces.hpp"
+#include "cpu_time.hpp"
 #include "error.hpp"
 #include "evaluate.hpp"
 #include "kernels.hpp"
@@ -187,6 +188,7 @@ NB_MODULE(_core, m) {
   });
 
   m.def("option_names", &option_names);
+  m.def("shared_cpu_seconds", [] { return static_cast<double>(shared_cpu_time.load()) * 1e-9; });
   m.def("kernels", [] {
     nb::dict all;
     for (const Kernel& k : kernels()) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cpu_time.hpp"
+
 namespace gg {
 namespace {
 
@@ -81,6 +83,7 @@ class Tasks {
   }
 
   void loop() {
+    const uint64_t before = thread_cpu_time();
     for (size_t i; (i = next_.fetch_add(1)) < n_;) {
       try {
         pause_point();
@@ -93,6 +96,7 @@ class Tasks {
         next_.store(n_);
       }
     }
+    shared_cpu_time += thread_cpu_time() - before;
   }
 
   /// False if it is time to poll.

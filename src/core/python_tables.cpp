@@ -430,7 +430,8 @@ void walk(nb::dict run, bool typed, bool skip_bad, Scores& scores, std::vector<R
         [&](PyObject* doc, PyObject* score) {
           const auto add = [&] {
             const Bytes doc_bytes = ids.keep(doc_id(doc));
-            rows.push_back({hash_bytes(doc_bytes), doc_bytes, number(score, Table::run, query, doc, name), QueryJudgments::unjudged});
+            rows.push_back({hash_bytes(doc_bytes), doc_bytes, number(score, Table::run, query, doc, name),
+                            QueryJudgments::unjudged});
           };
           if (skip_bad) or_skipped(scores.bad, add);
           else add();

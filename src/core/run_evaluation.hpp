@@ -310,6 +310,7 @@ class RunEvaluation {
       });
       for (size_t place = from, begin = 0; place < to; begin = own.ends[place - from], ++place) {
         const auto query = static_cast<uint32_t>(partitions.query(p, place));
+        pause_point(place);
         if (sizes[place] == 0 || errors_.before(query)) continue;
         attempt(query, [&] {
           load(query, {rows + begin, sizes[place]}, thread);

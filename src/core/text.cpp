@@ -236,6 +236,7 @@ void each_line_in_parallel(const TextSource& text, const LineFormat& format, Tab
     std::atomic<bool> failed{false};
     in_parallel(threads, threads, [&](size_t) {
       while (!failed) {
+        pause_point();
         Parsed parsed;
         if (!pass->take(parsed.block)) return;
         parse(parsed);

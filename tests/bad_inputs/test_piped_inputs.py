@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SLOTS = {slot.name: slot for slot in all_slots()}
 # A database is read at random places, and a folder is no stream.
 NO_STREAMS = ("store",)
+# What these print depends on the time, too.
+TIMED = ("check", "experiment", "optimise")
 OUTPUTS = ("out.txt", "out.csv", "out.jsonl", "out2.jsonl", "out.md", "new.yaml")
 
 
@@ -52,16 +54,17 @@ def outcome(good: Path, folder: Path, line: str, name: str, piped: bool):
     ended = threading.Event()
 
     def feed() -> None:
-        """Write to whoever opens the pipe, until the command has ended."""
+        """Write once, as a pipe does, when somebody reads."""
         while not ended.is_set():
-            with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-                descriptor = os.open(
-                    folder / name, os.O_WRONLY | os.O_NONBLOCK
-                )  # if somebody reads
-                stack.callback(os.close, descriptor)
-                os.set_blocking(descriptor, True)
-                os.write(descriptor, data)
-            time.sleep(0.01)
+            try:
+                descriptor = os.open(folder / name, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads yet
+                time.sleep(0.005)
+                continue
+            os.set_blocking(descriptor, True)
+            with contextlib.suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as pipe:
+                pipe.write(data)
+            return
 
     def stop(*_: object) -> None:
         raise TimeoutError("the command waits for a pipe")
@@ -105,6 +108,7 @@ def test_pipes(good, tmp_path, name):
             continue
         expected = outcome(good, tmp_path / f"file{number}", line, GOOD[kind], piped=False)
         piped = outcome(good, tmp_path / f"pipe{number}", line, GOOD[kind], piped=True)
-        if piped[:2] != expected[:2]:
+        same = piped[0] == expected[0] and (line.split()[0] in TIMED or piped[1] == expected[1])
+        if not same:
             failures.append(f"{line}: {piped[0]} instead of {expected[0]}: {piped[2][:300]}")
     assert not failures, "\n".join(failures)

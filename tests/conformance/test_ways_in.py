@@ -142,7 +142,7 @@ def labelled_ways() -> Iterator[Any]:
             yield pytest.param("object", kind, id=kind)
 
 
-@pytest.mark.parametrize(("way", "name"), labelled_ways())
+@pytest.mark.parametrize(("way", "name"), list(labelled_ways()))
 def test_targets_and_aspects(
     way: str, name: str, tables: dict[str, list[Any]], tmp_path: Path
 ) -> None:

@@ -302,3 +302,22 @@ def test_names_of_files_are_taken_as_they_are(spark, tmp_path, name, suffix):
         )
     result = goodgain.spark.evaluate({"q1": {"b": 1}}, str(path), "RR", session=spark)
     assert result.evaluation["RR"] == 0.5
+
+
+@pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
+def test_several_runs_in_a_table_are_not_mixed(spark, tmp_path, form):
+    rows = [("a", "q1", "x", 2.0), ("a", "q1", "b", 1.0), ("b", "q1", "b", 1.0)]
+    frame = spark.createDataFrame(rows, "run string, query string, doc string, score double")
+    one = frame.where("run = 'a'")
+    sources = {"frame": (frame, one)}
+    for name, data in (("all", frame), ("one", one)):
+        lines = [",".join(map(str, row)) for row in data.collect()]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["run,query,doc,score", *lines, ""]))
+        data.coalesce(1).write.parquet(str(tmp_path / f"{name}.parquet"))
+    for suffix in ("csv", "parquet"):
+        sources[suffix] = (str(tmp_path / f"all.{suffix}"), str(tmp_path / f"one.{suffix}"))
+    several, single = sources[form]
+    with pytest.raises(GoodgainError, match="names several runs: 'a', 'b'"):
+        goodgain.spark.evaluate({"q1": {"b": 1}}, several, "RR", session=spark)
+    result = goodgain.spark.evaluate({"q1": {"b": 1}}, single, "RR", session=spark)
+    assert result.evaluation["RR"] == 0.5

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import goodgain as gg
-from goodgain import sandbox
 from goodgain.errors import UsageError
 from goodgain.io.limits import LimitError
+from goodgain.ranking import sandbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,12 +158,22 @@ def test_a_sandbox_is_killed_in_time(files: tuple[str, str], tmp_path: Path) -> 
         sandbox.evaluate(files[0], pipe, limits=gg.Limits(seconds=1))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs limits on the address space")
+def _limits_address_space() -> bool:
+    """Whether this system enforces them; some kernels of containers do not."""
+    code = (
+        "import resource\nresource.setrlimit(resource.RLIMIT_AS, (10**8, 10**8))\n"
+        "try: bytearray(10**9)\nexcept MemoryError: print('yes')"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return said.stdout.strip() == "yes"
+
+
+@pytest.mark.skipif(not _limits_address_space(), reason="the system has no limits on memory")
 def test_a_sandbox_limits_memory(files: tuple[str, str], tmp_path: Path) -> None:
     deep = tmp_path / "large.json"
     deep.write_text(json.dumps({f"q{i}": {f"d{j}": j for j in range(300)} for i in range(1500)}))
     with pytest.raises(gg.GoodgainError):
-        sandbox.evaluate(files[0], deep, limits=gg.Limits(memory="120MB", seconds=60))
+        sandbox.evaluate(files[0], deep, limits=gg.Limits(memory="30MB", seconds=60))
 
 
 def test_a_sandbox_has_none_of_our_secrets(

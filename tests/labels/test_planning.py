@@ -113,7 +113,7 @@ def test_a_hash_stands_for_what_was_added_first() -> None:
 def test_a_full_disk_under_temporary_files_is_an_input_error() -> None:
     table = HashTable()
     table._db.execute("PRAGMA max_page_count = 20")
-    with pytest.raises(InputError, match="cannot write a temporary file.*full"):
+    with pytest.raises(InputError, match=r"cannot write a temporary file.*full"):
         table.add([(n * 7_919, n, n) for n in range(100_000)])
 
 

@@ -427,12 +427,49 @@ void fusion_does_not_depend_on_threads() {
   }
 }
 
+/// All ways to mark a text give the same bits, and numbers read eight digits at a time those of strtod.
+void marks_and_numbers() {
+  std::mt19937_64 random(5);
+  std::string text(64 * 20 + 64, ' ');
+  for (int round = 0; round < 300; ++round) {
+    for (char& c : text) c = static_cast<char>(random() % (round % 2 ? 256 : 40));
+    std::vector<Marks> expected(20), marks(20);
+    const char* from = text.data() + round % 7;
+    for (size_t i = 0; i < 64 * 20; ++i) {
+      const auto byte = static_cast<unsigned char>(from[i]);
+      expected[i / 64].blank |= uint64_t{byte <= ' '} << (i % 64);
+      expected[i / 64].feed |= uint64_t{byte == '\n'} << (i % 64);
+    }
+    for (const MarkWay& way : mark_ways()) {
+      way.mark(from, 20, marks.data());
+      check(std::memcmp(marks.data(), expected.data(), 20 * sizeof(Marks)) == 0, std::string("marks by ") + way.name);
+    }
+  }
+  for (int round = 0; round < 200'000; ++round) {
+    std::string number;
+    const size_t size = 1 + random() % 20;
+    const char* characters = round % 2 ? "0123456789.-" : "0123456789.-+eE";
+    for (size_t i = 0; i < size; ++i) number += characters[random() % (round % 2 ? 12 : 15)];
+    const std::string line = number + " 123456789.123456789 and more text";
+    double slow = 0, fast = 0;
+    char* end = nullptr;
+    const double expected = std::strtod(number.c_str(), &end);
+    const bool signs = number.starts_with("+-");
+    const bool good = end == number.c_str() + number.size() && std::isfinite(expected) && !signs;
+    check(parse_number(number, slow) == good, "number '" + number + "'");
+    check(parse_number_in({line.data(), number.size()}, line.data() + line.size(), fast) == good,
+          "number '" + number + "' in a line");
+    if (good)
+      check(std::memcmp(&slow, &expected, 8) == 0 && std::memcmp(&fast, &expected, 8) == 0, "bits of '" + number + "'");
+  }
+}
+
 }  // namespace
 
 int main() {
-  for (const auto& test :
-       {worked_example, numbers, formats, problems, threads_and_order, lists_do_not_depend_on_threads, packed_rows,
-        resampling_does_not_depend_on_threads, fusion_does_not_depend_on_threads})
+  for (const auto& test : {worked_example, numbers, marks_and_numbers, formats, problems, threads_and_order,
+                           lists_do_not_depend_on_threads, packed_rows, resampling_does_not_depend_on_threads,
+                           fusion_does_not_depend_on_threads})
     test();
   std::printf("%s\n", failures ? "core tests failed" : "core tests passed");
   return failures ? 1 : 0;

@@ -119,8 +119,7 @@ void lines(Bytes text) {
         case LineFormat::Kind::trec: compare_lines(text, [&] { return TrecReader(table, format.as_trec_eval); }); break;
         case LineFormat::Kind::json: compare_lines(text, [&] { return JsonReader(table, format.keys); }); break;
         default:
-          compare_lines(text,
-                        [&] { return DelimitedReader(table, format.delimiter, format.quotes, format.columns); });
+          compare_lines(text, [&] { return DelimitedReader(table, format.delimiter, format.quotes, format.columns); });
       }
 }
 

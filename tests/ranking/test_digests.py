@@ -134,7 +134,8 @@ def real_files(folder, name):
 def test_real_runs(shared_data, tmp_path, name, policy):
     qrels, run = real_files(shared_data, name)
     seen = {digest(qrels, run, PLAIN, policy)}
-    lines = (gzip.open if run.suffix == ".gz" else open)(run, "rt").readlines()
+    with gzip.open(run, "rt") if run.suffix == ".gz" else run.open() as file:
+        lines = file.readlines()
     random.Random(1).shuffle(lines)
     shuffled = tmp_path / "run.txt"
     shuffled.write_text("".join(lines))

@@ -284,8 +284,10 @@ def _provenance(path: str) -> dict[str, Any]:
     import hashlib
     from pathlib import Path
 
+    from goodgain.io.files import is_stream
+
     facts: dict[str, Any] = {"name": display_name(path), "kind": "scores"}
-    if path != "-":
+    if not is_stream(path):
         content = Path(path).read_bytes()
         facts |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     return facts

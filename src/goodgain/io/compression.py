@@ -99,7 +99,7 @@ def _inflate() -> Any:
     try:
         from isal import isal_zlib as zlib
     except ImportError:
-        import zlib  # type: ignore[no-redef]
+        import zlib
     return zlib.decompressobj(31)
 
 

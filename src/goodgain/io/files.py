@@ -349,9 +349,12 @@ def line_format(
     table: TableKind,
     columns: Mapping[str, str] | None,
     form: str | None = None,
-) -> dict[str, Any]:
-    """The core's format of the lines of a text file, from its first bytes and its name, or `form`."""
-    return _format_of_lines(path, head, table, columns, form or format_of(path))[0]
+) -> tuple[dict[str, Any], str | int | None]:
+    """The core's format of the lines of a text file, from its first bytes and its name, or `form`.
+
+    With it comes the column that names the run of a line, if there is one.
+    """
+    return _format_of_lines(path, head, table, columns, form or format_of(path))
 
 
 def _format_of_lines(

@@ -34,6 +34,19 @@ class Limits:
 
     `bytes` of an input after decompression, `rows` of a table, `nesting` of JSON, `seconds` for everything
     inside the block, and `memory` of the process in bytes.
+
+    >>> import goodgain as gg
+    >>> run = {"q1": {f"d{n}": 1 / n for n in range(1, 101)}}
+    >>> gg.convert(run, "large.run", to="trec").rows
+    100
+    >>> try:
+    ...     with gg.Limits(bytes=1000, seconds=60):
+    ...         gg.evaluate({"q1": {"d1": 1}}, "large.run", "RR")
+    ... except gg.GoodgainError as error:
+    ...     print(error)
+    ...
+    the input has more than 1,000 bytes (large.run)
+    hint: the limit is on decompressed bytes
     """
 
     bytes: int | str | None = None
@@ -80,6 +93,7 @@ class Limits:
 
 
 _current: ContextVar[Limits | None] = ContextVar("goodgain_limits", default=None)
+current_limits = _current.get
 _undo: ContextVar[tuple[list[Callable[[], None]], ...]] = ContextVar("goodgain_undo", default=())
 
 
@@ -184,7 +198,8 @@ def _start_timer(seconds: float) -> Callable[[], None]:
         raise UsageError("limits on seconds need a system with timers", hint="leave them out")
     if threading.current_thread() is not threading.main_thread():
         raise UsageError(
-            "limits on seconds work in the main thread only", hint="use goodgain.sandbox instead"
+            "limits on seconds work in the main thread only",
+            hint="use goodgain.ranking.sandbox instead",
         )
 
     def stop(_: int, __: object) -> None:

@@ -126,6 +126,7 @@ class BatchRunner:
         except KeyboardInterrupt:
             self.progress.stopped = "interrupted"
         finally:
+            self.api.close()
             self.plan.drop()
             self.progress.ended = monotonic()
         if self.show:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from goodgain._core import CoreError, Prepared, score_mean, score_total
+from goodgain._core import CoreError, Prepared
 from goodgain.cores import memory_limit, thread_count
 from goodgain.data.qrels import Qrels
 from goodgain.data.run import Run
 from goodgain.errors import InputError, UsageError, core_errors, from_core
 from goodgain.io.columns import columns_of, looks_like_header
+from goodgain.io.limits import current_limits
 from goodgain.io.naming import is_place, unique_names
 from goodgain.io.result_lists import is_query_row
 from goodgain.io.span_tables import is_span_table
 from goodgain.measures.definition import Measure
 from goodgain.measures.grammar import parse_all
+from goodgain.ranking.core_values import CoreValues
 from goodgain.ranking.policy import CHOICES, Policy
 from goodgain.ranking.presets import Convention, convention
 from goodgain.ranking.result import Evaluation
-from goodgain.ranking.scores import RANK_FACTS, Coverage, RunScores, ValuesInMemory, aggregate
+from goodgain.ranking.scores import RunScores
 from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, TypeVar, Unpack
 
     from goodgain._core import Plan, Scores
-    from goodgain.io.sources import Source
     from goodgain.names import PolicyChoices, Preset
 
     T = TypeVar("T")
@@ -219,6 +218,7 @@ class Evaluator:
     __slots__ = (
         "_measure_dict",
         "core",
+        "mean_places",
         "measures",
         "missing",
         "places",
@@ -228,6 +228,7 @@ class Evaluator:
         "qrels",
         "resources",
         "skip_bad",
+        "skips",
         "threads",
     )
 
@@ -259,6 +260,12 @@ class Evaluator:
         self.threads = thread_count(threads)
         self.prepared = Prepared(self.core, plan, self.threads, memory_limit(memory))
         self._measure_dict = self.prepared.dict
+        self.skips = self.missing == "skip"
+        self.mean_places = {
+            m.label: place
+            for m in self.measures
+            if m.definition.aggregate == "mean" and type(place := self.places[m.label]) is int
+        }
 
     def evaluate(self, runs: Any) -> Evaluation:
         """The measures of one run or of several."""
@@ -270,16 +277,16 @@ class Evaluator:
                         plain = type(score) is float
                         break
                 break
-        if plain:  # the fast path of training loops
+        if plain and current_limits() is None:  # the fast path of training loops
             try:
                 scores = self._measure_dict(runs, "run", True)
             except CoreError as error:
                 raise from_core(error) from None
-            scored = {"run": RunScores("run", self.measures, _CoreValues(self, scores, runs))}
+            scored = {"run": RunScores("run", self.measures, CoreValues(self, scores, runs))}
         else:
             listed = several_runs(runs)
             scored = {
-                run.name: RunScores(run.name, self.measures, _CoreValues(self, scores, run))
+                run.name: RunScores(run.name, self.measures, CoreValues(self, scores, run))
                 for run, scores in zip(listed, self._scores(listed), strict=True)
             }
         return Evaluation(scored, self.measures, self.policy, self.qrels.source, None, self.preset)
@@ -288,11 +295,12 @@ class Evaluator:
         """The core's scores of runs; small files are spread over threads, larger ones use all of them."""
         if self.threads == 1 or len(runs) < 2 or not all(map(_is_small_file, runs)):
             return (run.scores(self.prepared) for run in runs)
-        from concurrent.futures import ThreadPoolExecutor
         from contextvars import copy_context
 
+        from goodgain.threads import thread_pool
+
         contexts = [copy_context() for _ in runs]  # limits hold in them as they do here
-        with ThreadPoolExecutor(min(self.threads, len(runs))) as pool:
+        with thread_pool(min(self.threads, len(runs))) as pool:
             return list(pool.map(lambda c, run: c.run(run.scores, self.prepared), contexts, runs))
 
     __call__ = evaluate
@@ -322,106 +330,6 @@ def _is_small_file(run: Run) -> bool:
 def by_aspect(measures: Iterable[Measure]) -> bool:
     """Whether a measure counts aspects, so that judgments may differ by aspect."""
     return any(m.definition.by_aspect for m in measures)
-
-
-class _CoreValues(ValuesInMemory):
-    """The values of a run in the core, with time and cost from the run; converted on demand."""
-
-    __slots__ = ("_evaluator", "_run", "_scores")
-
-    def __init__(self, evaluator: Evaluator, scores: Scores, run: Run | dict[Any, Any]) -> None:
-        self._evaluator = evaluator
-        self._scores = scores
-        self._run = run
-
-    @property
-    def source(self) -> Source | None:
-        return self._run.source if isinstance(self._run, Run) else None
-
-    def tables(self) -> tuple[Evaluator, Run]:
-        run = Run.of(self._run)
-        for source in (self._evaluator.qrels.source, run.source):
-            source.require_unchanged()
-        return self._evaluator, run
-
-    @property
-    def has_bounds(self) -> bool:
-        return self._evaluator.policy.has_bounds
-
-    def queries(self) -> list[str]:
-        return self._present(self._evaluator.qrels.queries)
-
-    def size(self) -> int:
-        if self._evaluator.missing != "skip":
-            return len(self._scores)
-        return int(self._scores.totals()[0])
-
-    def _place(self, label: str, bound: str) -> int | str:
-        place = self._evaluator.places[label]
-        if bound and isinstance(place, int):
-            return self._scores.width // 3 + 2 * place + (bound == "upper")
-        return place
-
-    def native(self, label: str, bounds: Sequence[str]) -> tuple[Scores, list[int], bool] | None:
-        places = [place for b in ("", *bounds) if isinstance(place := self._place(label, b), int)]
-        skips = self._evaluator.missing == "skip"
-        return (self._scores, places, skips) if len(places) == 1 + len(bounds) else None
-
-    def total(self, measure: Measure, bound: str) -> float:
-        evaluator, kind = self._evaluator, measure.definition.aggregate
-        place = self._place(measure.label, bound) if bound else evaluator.places[measure.label]
-        if type(place) is int:
-            if kind == "mean":
-                mean = score_mean(self._scores, place, evaluator.missing == "skip")
-                if mean is not None:
-                    return mean
-            elif kind == "sum" and (
-                facts := score_total(self._scores, place, evaluator.missing == "skip")
-            ):
-                return facts[0]
-        return aggregate(measure, self.column(measure.label, bound))
-
-    def defined(self, label: str) -> int:
-        place = self._place(label, "")
-        facts = (
-            None
-            if isinstance(place, str)
-            else score_total(self._scores, place, self._evaluator.missing == "skip")
-        )
-        return super().defined(label) if facts is None else facts[1]
-
-    def column(self, label: str, bound: str) -> list[float]:
-        place = self._place(label, bound)
-        if isinstance(place, str):
-            return self._run_column(place)
-        values = self._scores.column(place)
-        return values if self._evaluator.missing != "skip" else self._present(values)
-
-    def _run_column(self, column: str) -> list[float]:
-        values = getattr(self._run, column, None) or {}
-        return [values.get(query, math.nan) for query in self.queries()]
-
-    def _present(self, values: list[T]) -> list[T]:
-        """Without the queries that the run lacks, if the policy skips them."""
-        if self._evaluator.missing != "skip":
-            return values
-        return [v for v, there in zip(values, self._scores.in_run(), strict=True) if there]
-
-    def coverage(self) -> Coverage:
-        scores, judged = self._scores, len(self._evaluator.qrels)
-        in_run, documents, unjudged, top, top_judged = scores.totals()
-        rank_facts: dict[str, Any] = dict(zip(RANK_FACTS, scores.rank_facts(), strict=True))
-        return Coverage(
-            judged_queries=judged,
-            missing_queries=judged - in_run,
-            unjudged_queries=scores.unjudged_queries,
-            documents=documents,
-            unjudged_documents=unjudged,
-            judged_at_10=top_judged / top if top else math.nan,
-            bad_rows=scores.bad[0],
-            bad_example=scores.bad[1],
-            **rank_facts,
-        )
 
 
 def _core_request(

@@ -139,8 +139,8 @@ class Evaluation(SavedAsJson, AsFrames, Reportable):
             if key in runs:
                 return runs[key]  # type: ignore[index]
             if len(runs) == 1:
-                (run,) = runs.values()
-                return run[key]
+                for run in runs.values():
+                    return run[key]
             raise KeyError(f"no run '{key}'; runs: {', '.join(self._runs)}")
 
     def _only(self) -> RunScores:

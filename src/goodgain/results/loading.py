@@ -58,11 +58,11 @@ def saved_kinds() -> dict[str, Any]:
 
 def load_saved(path: str | os.PathLike[str]) -> Any | None:
     """The saved result in a JSON file, or None if the file is something else."""
-    from goodgain.io.files import read_json
+    from goodgain.io.files import is_stream, read_json
     from goodgain.io.naming import format_of
 
     name = os.fspath(path)
-    if format_of(name) != "json" or not Path(name).is_file():
+    if format_of(name) != "json" or not (is_stream(name) or Path(name).is_file()):
         return None
     data = read_json(name)
     kind = data.get("goodgain") if isinstance(data, dict) else None

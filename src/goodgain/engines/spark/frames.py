@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodgain.engines.spark.failures import reading_errors, same_version
+from goodgain.engines.spark.failures import cluster_errors, reading_errors, same_version
 from goodgain.engines.spark.files import Files, files_of, size_of
 from goodgain.engines.spark.lakes import lake_frame
 from goodgain.engines.spark.places import local_path, place_of
@@ -17,6 +17,7 @@ from goodgain.engines.spark.texts import (
     Lines,
     form_by_content,
     lines_of,
+    require_one_run,
     text_array,
 )
 from goodgain.engines.spark.worker import PACKED, PackTask, packed
@@ -99,11 +100,23 @@ def frame_of(
         columns = None
     if table == "run":
         data = _exploded(data, name)
-    roles, by_rank = core_columns(find_columns(data.columns, table, name, columns))
+    chosen = find_columns(data.columns, table, name, columns)
+    if "run" in chosen:
+        require_one_run(_values(data, chosen["run"]), chosen["run"], name)
+    roles, by_rank = core_columns(chosen)
     types = {column: kind for column, kind in data.dtypes if column in roles.values()}
     files = files_of(data, types, roles["query"]) if types[roles["value"]] != "string" else None
     facts |= size_of(data)
     return Frame(_select(data, roles), roles, name, files, kinds, by_rank, facts=facts)
+
+
+def _values(data: Any, column: str) -> list[str]:
+    """Two or three of the different values in a column."""
+    from pyspark.sql import functions as sql
+
+    with cluster_errors(column):
+        rows = data.select(sql.col(f"`{column}`").cast("string")).distinct().limit(3).collect()
+    return sorted(str(row[0]) for row in rows)
 
 
 def current(data: Any, name: str) -> Any:

@@ -112,13 +112,38 @@ def lines_of(
     whole = compression_of(place) not in _SPLITTABLE
     head = _head(spark, place, whole)
     with core_errors():
-        core_format = line_format(path, head, table, columns, form)
+        core_format, run = line_format(path, head, table, columns, form)
         require_text(head, path)
+    if run is not None:
+        _require_one_run_of_text(path, place, columns)
     mark = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     by_rank = core_format.pop("by_rank", False)
     skipped = core_format.pop("skip", 0)
     header = head[mark:].split(b"\n", 1)[0].rstrip(b"\r") if skipped > mark else None
     return Lines(place, core_format, header, whole), by_rank
+
+
+def _require_one_run_of_text(path: str, place: str, columns: Mapping[str, str] | None) -> None:
+    from goodgain.io.sources import resolve, run_names
+
+    local = local_path(place)
+    if local is None:
+        raise InputError(
+            "a column names the run of each line, which Spark does not read from text",
+            where=path,
+            hint="write Parquet, or leave the column out",
+        )
+    require_one_run(run_names(resolve(str(local), "run", columns)), "run", path)
+
+
+def require_one_run(names: Sequence[str], column: str, where: str) -> None:
+    """Refuse a table of several runs: as one run they would be a mixture."""
+    if len(names) > 1:
+        raise InputError(
+            f"the column '{column}' names several runs: {', '.join(map(repr, names[:2]))}",
+            where=where,
+            hint="on Spark each run is a table of its own: {'NAME': frame.where(...)}",
+        )
 
 
 def _head(spark: Any, place: str, whole: bool) -> bytes:

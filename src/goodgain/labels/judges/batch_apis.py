@@ -58,6 +58,9 @@ class BatchApi(Protocol):
     def results(self, remote: str) -> Iterator[Result]:
         """What its calls returned, in any order."""
 
+    def close(self) -> None:
+        """Close its connections."""
+
 
 def batch_api(judge: Any) -> BatchApi:
     """The batch API of a judge."""
@@ -88,6 +91,10 @@ class _Api:
             default_headers=judge.headers,
             **options,
         )
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.client.close()
 
     def _once(self, action: Callable[[Any], Any]) -> Any:
         """Run a request that creates something; a lost reply leaves open whether it did."""

@@ -1,7 +1,7 @@
 """Read files of strangers in a process of their own.
 
     import goodgain as gg
-    from goodgain import sandbox
+    from goodgain.ranking import sandbox
 
     result = sandbox.evaluate("qrels.txt", "submitted.gz", "AP", limits=gg.Limits(seconds=60))
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodgain.errors import InputError, UsageError
@@ -73,12 +74,13 @@ def _answer(command: list[str], limits: Limits) -> dict[str, Any]:
         if (value := getattr(limits, name)) is not None
     )
     options = ["--limits", text] if text else []
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+        saved = Path(folder, "saved.json")
         try:
             child = subprocess.run(
-                [sys.executable, "-I", "-c", _START, *command, *options],
+                [sys.executable, "-I", "-c", _START, *command, *options, "--save", str(saved)],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=subprocess.DEVNULL,
                 stderr=errors,
                 env=_environment(limits),
                 timeout=seconds,
@@ -102,10 +104,9 @@ def _answer(command: list[str], limits: Limits) -> dict[str, Any]:
                     said.strip().split("\n")[-1][:300] or "a limit on memory or time was reached"
                 ),
             )
-        if output.seek(0, os.SEEK_END) > _MOST_ANSWER:
+        if saved.stat().st_size > _MOST_ANSWER:
             raise LimitError("the result is larger than 256 MB", hint="measure fewer queries")
-        output.seek(0)
-        data: dict[str, Any] = parse_json(output.read(), "the reader process")
+        data: dict[str, Any] = parse_json(saved.read_bytes(), "the reader process")
         return data
 
 
