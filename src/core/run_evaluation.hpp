@@ -144,6 +144,7 @@ class RunEvaluation {
   void read_block(Cursor& cursor, Thread& thread) {
     Edges edges;
     std::vector<uint32_t> closed;  // of the first block
+    size_t closed_rows = 0;
     Bytes id;
     uint32_t query = IdTable::none;
     uint64_t begin = 0;
@@ -157,7 +158,10 @@ class RunEvaluation {
       } else if (query == IdTable::none) {
         note_unjudged(thread, id, begin);
       } else {
-        if (cursor.number() == 0) closed.push_back(query);
+        if (cursor.number() == 0) {
+          closed.push_back(query);
+          closed_rows += thread.rows.size();
+        }
         measure(query, thread.rows, begin, thread);
       }
       first = false;
@@ -178,15 +182,17 @@ class RunEvaluation {
         },
         [&](uint64_t place, auto&& error) { note_bad(thread, place, error); });
     close(true);
-    if (cursor.number() == 0 && is_scattered(closed)) {
+    if (cursor.number() == 0 && is_scattered(closed, closed_rows)) {
       scattered_ = true;
       return;
     }
     join(cursor.number(), std::move(edges), thread);
   }
 
-  /// Whether many queries come back within a block.
-  static bool is_scattered(std::vector<uint32_t>& closed) {
+  /// Whether many queries come back within a block, or would in a larger one: then their segments are very short, as
+  /// in a run that is ordered by rank.
+  static bool is_scattered(std::vector<uint32_t>& closed, size_t rows) {
+    if (closed.size() > 1000 && rows < 2 * closed.size()) return true;
     std::sort(closed.begin(), closed.end());
     const auto distinct = static_cast<size_t>(std::unique(closed.begin(), closed.end()) - closed.begin());
     return (closed.size() - distinct) * 8 > closed.size();

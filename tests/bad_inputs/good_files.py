@@ -72,7 +72,7 @@ def _texts() -> dict[str, str]:
         + "".join(f"{s},{q},0.{i}\n" for s in systems for i, q in enumerate(QUERIES)),
         "answers.csv": "conversation,answer\nc0,A number.\nc1,A number.\n",
         "gsb.csv": "query,label\n" + "".join(f"{q},{v}\n" for q, v in zip(QUERIES, "GSBGSG", strict=True)),
-        "identity.toml": '[[profile]]\nname = "mine"\nhosts = ["example.org"]\n',
+        "identity.toml": '[[profile]]\nname = "ticket"\ntypes = ["issue"]\ndefinitive = ["ticket_id"]\n',
         "rules.toml": '[[rule]]\naccount = "search"\nname = ["find*"]\n',
         "prices.toml": 'date = "2026-01-01"\n\n[models."some-model"]\ninput = 1.0\noutput = 2.0\n',
         "golden.yaml": "cases:\n  - id: q0\n    query: what is q0?\n    relevant: [d0]\n",

@@ -44,6 +44,7 @@ LEGAL: dict[str, dict[str, str]] = {
     "traces": {"every line twice": TWICE, "itself twice": TWICE},
     "pairs": {"every line twice": TWICE, "itself twice": TWICE},
     "rules": {"itself twice": TWICE},
+    "identity": {"itself twice": TWICE},
     "history": {"every line twice": "a log of runs", "itself twice": "a log of runs"},
     "zscores": {
         "every line twice": TWICE,

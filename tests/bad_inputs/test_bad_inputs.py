@@ -14,7 +14,6 @@ import re
 import shutil
 import socketserver
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,7 +144,9 @@ def obeying_permissions():
 def attempt(folder: Folder, line: str, good: str, damage: str) -> Case:
     """Run a command line with a damaged file."""
     typed = damaged_file(damage, good)
-    words = [word.replace("@", typed, 1) if word != "@@" else f"@{typed}" for word in line.split()]
+    words = [
+        typed if word == "@" else f"@{typed}" if word == "@@" else word for word in line.split()
+    ]
     before = folder.facts()
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()
@@ -203,4 +204,3 @@ def test_the_table_is_large_and_its_exceptions_are_few():
     assert set(HARMLESS) <= set(DAMAGES)
     unknown = {damage for damages in LEGAL.values() for damage in damages} - set(DAMAGES)
     assert not unknown
-    assert Counter(SLOTS).most_common(1)[0][1] == 1

@@ -71,7 +71,7 @@ def outcome(good: Path, folder: Path, line: str, name: str, piped: bool):
 
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()
-    words = [word.replace("@", name, 1) if word != "@@" else f"@{name}" for word in line.split()]
+    words = [name if word == "@" else f"@{name}" if word == "@@" else word for word in line.split()]
     writer = threading.Thread(target=feed)
     before = signal.signal(signal.SIGALRM, stop)
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -58,13 +58,19 @@ def add_sampling(parser: Any) -> None:
 
 def draw(args: argparse.Namespace) -> int:
     """Draw a sample, print what was drawn, and write the list."""
-    from goodgain.errors import UsageError
-    from goodgain.labels import Store
+    from goodgain.errors import InputError, UsageError
+    from goodgain.labels.opening import new_store
     from goodgain.labels.sampling import draw_sample
 
     if args.count is None:
         raise UsageError("sample needs a number", hint="goodgain labels sample STORE --count 50")
-    with Store(args.store, create=False) as store:
+    with new_store(args.store, create=False) as store:
+        if not args.runs and not store.db.execute("SELECT 1 FROM asked LIMIT 1").fetchone():
+            raise InputError(
+                "there is nothing to draw from: the store has no labels",
+                where=args.store,
+                hint="give runs (--runs), or label documents first",
+            )
         sample = draw_sample(
             store,
             args.count,

@@ -527,20 +527,22 @@ def parse_json(data: bytes, where: str, *, unique: bool = False) -> Any:
         raise InputError(
             "the file is not UTF-8 text", where=where, hint="save it as UTF-8; is it a text file?"
         ) from None
-    except RecursionError:
-        raise InputError(
-            "the JSON is nested too deeply", where=where, hint="goodgain reads a few levels only"
-        ) from None
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        reason = getattr(error, "msg", str(error))
-        if reason.startswith("Exceeds the limit"):
-            reason = "a number has too many digits"
-        raise InputError(
-            f"invalid JSON: {reason}",
-            where=f"{where}:{line}",
-            hint="is the file complete, and JSON?",
-        ) from None
+    except (RecursionError, ValueError) as error:
+        raise invalid_json(error, where) from None
+
+
+def invalid_json(error: RecursionError | ValueError, where: str) -> InputError:
+    """What a parser raised, as an error of the input."""
+    if isinstance(error, RecursionError):
+        hint = "goodgain reads a few levels only"
+        return InputError("the JSON is nested too deeply", where=where, hint=hint)
+    line = getattr(error, "lineno", 1)
+    reason = getattr(error, "msg", str(error))
+    if reason.startswith("Exceeds the limit"):
+        reason = "a number has too many digits"
+    return InputError(
+        f"invalid JSON: {reason}", where=f"{where}:{line}", hint="is the file complete, and JSON?"
+    )
 
 
 def open_arrow(path: str) -> Any:

@@ -154,7 +154,7 @@ def _has_json_lines(path: str) -> bool:
 
     try:
         first, end = json.JSONDecoder().raw_decode(head)
-    except ValueError:
+    except (ValueError, RecursionError):  # the reader says which
         return False
     row = not any(isinstance(value, dict | list) for value in first.values())
     return head[end:].lstrip().startswith("{") or (row and bool(first))

@@ -24,18 +24,26 @@ _STORE = "name a store of `goodgain label`, or a new file"
 
 
 @contextmanager
-def new_store(path: str) -> Iterator[Store]:
+def new_store(path: str, *, create: bool = True) -> Iterator[Store]:
     """An open store, which may be new: if its input is refused, a new one is not left behind."""
     from goodgain.labels.store import Store
 
-    existed = Store.exists(path)
+    file = Path(os.path.realpath(path))  # a link may lead to where the store will be
+    is_new = not is_url(path) and not os.path.exists(path)  # noqa: PTH110 - never raises
+    before = file.stat() if file.is_file() else None
+    is_empty = before is not None and before.st_size == 0
     try:
-        with Store(path) as store:
+        with Store(path, create=create) as store:
             yield store
     except GoodgainError:
-        if not existed:
+        if is_new or is_empty:
             for suffix in ("", "-wal", "-shm"):
-                Path(f"{path}{suffix}").unlink(missing_ok=True)
+                created = Path(f"{file}{suffix}")
+                if not created.is_symlink():  # one that leads to itself stays
+                    created.unlink(missing_ok=True)
+        if is_empty and before is not None:
+            file.touch(before.st_mode)
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
         raise
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from goodgain.errors import InputError
 from goodgain.io.compression import decompress_zstandard
 from goodgain.io.descriptors import read_at
-from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, parse_json
+from goodgain.io.files import BYTE_ORDER_MARK, EMPTY, invalid_json, parse_json
 from goodgain.traces.recorder import is_recording
 from goodgain.traces.streams import replies, server_events, stream_of
 from goodgain.traces.threads import key_of
@@ -172,20 +172,8 @@ def _objects(data: bytes, name: str) -> Iterator[Any]:
     while (position := gap.match(text, position).end()) < len(text):  # type: ignore[union-attr]
         try:
             value, position = decoder.raw_decode(text, position)
-        except RecursionError:
-            raise InputError(
-                "the JSON is nested too deeply", where=name, hint="traces have a few levels only"
-            ) from None
-        except ValueError as error:
-            line = getattr(error, "lineno", 1)
-            reason = getattr(error, "msg", str(error))
-            if reason.startswith("Exceeds the limit"):
-                reason = "a number has too many digits"
-            raise InputError(
-                f"invalid JSON: {reason}",
-                where=f"{name}:{line}",
-                hint="is the file complete, and JSON?",
-            ) from None
+        except (RecursionError, ValueError) as error:
+            raise invalid_json(error, name) from None
         yield value
 
 

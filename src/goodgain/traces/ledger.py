@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import weakref
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -246,6 +247,8 @@ class LedgerFile:
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = path
         self._lines = None if path is None else tempfile.TemporaryFile()  # noqa: SIM115
+        if self._lines is not None:  # also where the traces are refused
+            weakref.finalize(self, self._lines.close)
 
     def sink(self, name: str) -> Callable[[dict[str, Any]], None] | None:
         """What takes the items of a file of traces; None if no ledger is wanted."""
