@@ -87,6 +87,7 @@ soak: $(VENV)/tested-with
 	$(BIN)/python scripts/check_errors.py
 	GOODGAIN_CONTROLS=5000 GOODGAIN_CONTROL_RUNS=100 $(BIN)/python -m pytest tests/experiment/test_latency.py -k control
 	GOODGAIN_CONVERSATIONS=3000 $(BIN)/python -m pytest -n 2 tests/agentic/test_funnel_reference.py
+	GOODGAIN_CLUSTER=1 $(BIN)/python -m pytest tests/engines/test_spark_cluster.py
 	GOODGAIN_FAULT_STEP=1 $(BIN)/python -m pytest -n 2 tests/native/test_system_faults.py
 	GOODGAIN_MUTATIONS=2000 $(BIN)/python -m pytest -n 2 tests/traces/test_mutations.py
 	$(BIN)/python scripts/paths.py
