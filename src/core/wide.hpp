@@ -11,13 +11,17 @@ struct Product {
   uint64_t low, high;
 };
 
-/// The product from 32-bit halves; the native tests compare it with the compiler's own.
+/// The product from 32-bit halves, for compilers that have no wider type.
 constexpr Product multiply_by_halves(uint64_t a, uint64_t b) {
   const uint64_t al = a & 0xFFFFFFFF, ah = a >> 32, bl = b & 0xFFFFFFFF, bh = b >> 32;
   const uint64_t ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;
   const uint64_t middle = (ll >> 32) + (lh & 0xFFFFFFFF) + (hl & 0xFFFFFFFF);
   return {(middle << 32) | (ll & 0xFFFFFFFF), hh + (lh >> 32) + (hl >> 32) + (middle >> 32)};
 }
+
+static_assert(multiply_by_halves(~0ULL, ~0ULL).high == ~0ULL - 1 && multiply_by_halves(~0ULL, ~0ULL).low == 1);
+static_assert(multiply_by_halves(0x123456789ABCDEF0, 0xFEDCBA9876543210).high == 0x121FA00AD77D7422);
+static_assert(multiply_by_halves(0x123456789ABCDEF0, 0xFEDCBA9876543210).low == 0x236D88FE5618CF00);
 
 inline Product multiply(uint64_t a, uint64_t b) {
 #if defined(__SIZEOF_INT128__)
