@@ -154,10 +154,10 @@ def run_page(page: Path, output: Callable[[str, str, str], str], fresh: bool = F
             lines = output(last[0], last[1].strip("\n"), text.strip("\n"))
             return f"```output\n{lines}\n```"
         elif match["kind"] == "console":
-            *_, last_command = COMMAND.finditer(text)
+            commands = [command[0] for command in COMMAND.finditer(text)]
             lines = COMMAND.sub(
                 lambda command: run_command(
-                    command, int(match["status"] or 0) if command[0] == last_command[0] else 0
+                    command, int(match["status"] or 0) if command[0] == commands[-1] else 0
                 ),
                 text,
             )

@@ -64,11 +64,12 @@ def _joiners() -> Pattern[str]:
     )
 
 
-_LONGEST = 500  # characters of a message or a hint: a whole file may stand in one line
+_LONGEST = 500  # characters of a message: a whole file may stand in one line
+_LONGEST_HINT = 2000  # room for the reason of every format that was tried
 
 
-def _short(text: str) -> str:
-    return plain(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return plain(text if len(text) <= longest else f"{text[:longest]}...")
 
 
 class GoodgainError(Exception):
@@ -85,7 +86,7 @@ class GoodgainError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        self.message, self.where, self.hint = _short(message), plain(where), _short(hint)
+        self.message, self.where, self.hint = _short(message), plain(where), _short(hint, _LONGEST_HINT)
         super().__init__(self.message)
 
     def __str__(self) -> str:

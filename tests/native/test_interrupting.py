@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-MEASURES = [f"{name}@{k}" for name in ("nDCG", "AP", "ERR", "P", "RR", "R") for k in range(1, 41)]
+MEASURES = [f"{name}@{k}" for name in ("nDCG", "AP", "ERR", "P", "RR", "R") for k in range(1, 301)]
 FOREVER = 10**7  # replicates that would take minutes
 
 

@@ -312,12 +312,11 @@ def require_unchanged(
     name: str, stat: tuple[int, int] | None = None, sha256: str | None = None
 ) -> None:
     """Raise unless the file is the same as when it was measured."""
-    from goodgain.io.sources import sha256_of
+    from goodgain.io.sources import sha256_of, stat_of
 
     if name == "-" or not Path(name).exists():
         raise InputError(f"'{name}' cannot be read again")
-    info = Path(name).stat()
-    changed = stat is not None and (info.st_size, info.st_mtime_ns) != stat
+    changed = stat is not None and stat_of(name) != stat
     if changed or (sha256 is not None and sha256_of(name) != sha256):
         raise InputError(f"'{name}' has changed since it was measured")
 

@@ -76,6 +76,12 @@ def files_of(path: str) -> Files:
     return Files(path, place.files)
 
 
+def all_files(path: str) -> Files:
+    """The files behind a path, whatever they are."""
+    place = _entries(path)
+    return Files(path, (place,) if isinstance(place, File) else place.files)
+
+
 def runs_of(path: str) -> list[str]:
     """The path of each run behind a URL, a glob or a folder; `files_of` gives its files."""
     place = _entries(path)

@@ -317,10 +317,10 @@ def _has(row: Any, keys: Sequence[str | None]) -> bool:
 def stat_of(path: str) -> tuple[int, int] | None:
     """Size and modification time of a file, or of all files of a folder; None if it does not exist."""
     if is_place(path):
-        from goodgain.io.locations import files_of
+        from goodgain.io.locations import all_files
 
         try:
-            return files_of(path).stat
+            return all_files(path).stat
         except InputError:
             return None
     try:
@@ -337,9 +337,9 @@ def sha256_of(path: str) -> str | None:
     if is_url(path):
         return None  # reading it again may be dear
     if is_place(path):
-        from goodgain.io.locations import files_of
+        from goodgain.io.locations import all_files
 
-        names = [file.name for file in files_of(path).files]
+        names = [file.name for file in all_files(path).files]
         hashes = "".join(f"{name}\0{sha256_of(name)}\0" for name in names)
         return hashlib.sha256(hashes.encode("utf-8", "surrogateescape")).hexdigest()
     try:

@@ -299,7 +299,8 @@ def _from_driver(
     if hasattr(source, "__arrow_c_stream__"):
         with arrow_only():
             return spark.createDataFrame(_plain_table(source, table, columns))
-    return from_rows(spark, rows_of(resolve(source, table, columns), table), table)
+    rows = rows_of(resolve(source, table, columns), table, checked=False)  # the tasks do that
+    return from_rows(spark, rows, table)
 
 
 def _plain_table(source: Any, table: TableKind, columns: Mapping[str, str] | None) -> Any:
