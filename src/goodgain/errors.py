@@ -65,11 +65,12 @@ def _joiners() -> Pattern[str]:
 
 
 _LONGEST = 500  # characters of a message: a whole file may stand in one line
-_LONGEST_HINT = 2000  # room for the reason of every format that was tried
+_LONGEST_HINT = 1000  # room for the reason of every format that was tried
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:
-    return plain(text if len(text) <= longest else f"{text[:longest]}...")
+    escaped = plain(text[: longest + 1])
+    return escaped if len(escaped) <= longest else f"{escaped[:longest]}..."
 
 
 class GoodgainError(Exception):
