@@ -87,7 +87,11 @@ class GoodgainError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        self.message, self.where, self.hint = _short(message), plain(where), _short(hint, _LONGEST_HINT)
+        self.message, self.where, self.hint = (
+            _short(message),
+            plain(where),
+            _short(hint, _LONGEST_HINT),
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
