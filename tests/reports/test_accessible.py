@@ -139,6 +139,25 @@ def test_motion_is_only_for_those_who_want_it(path, look):
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
+def optimisation():
+    """A race between a system that is right and one that is right every other time."""
+    numbers = range(20)
+    systems = {
+        "right": lambda query: [f"d{query}"],
+        "half": lambda query: [f"d{int(query) // 2 * 2}"],
+    }
+    race = goodgain.Experiment(
+        {f"d{i}": f"text {i}" for i in numbers},
+        {f"q{i}": str(i) for i in numbers},
+        {f"q{i}": {f"d{i}": 1} for i in numbers},
+        systems,
+        measures="P@1",
+        warmup=0,
+        control=False,
+    )
+    return race.optimise("P@1")
+
+
 def every_kind(folder):
     """A page of each kind that no other test looks at, by its name."""
     all_pairs = goodgain.compare(evaluation(), baseline="all")
@@ -153,6 +172,7 @@ def every_kind(folder):
         "agents without labels": sample_results.good_gain(labelled=0.0),
         "two agents": sample_results.good_gain(),
         "experiment": sample_results.experiment(),
+        "optimisation": optimisation(),
     }
     paths = {name: folder / f"{name}.html" for name in (*results, "history")}
     for name, result in results.items():
