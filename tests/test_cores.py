@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import goodgain as gg
-from goodgain.cores import available_cores, thread_count
+from goodgain.cores import available_cores, parse_size, thread_count
 from goodgain.errors import UsageError
 
 
@@ -43,3 +43,15 @@ def test_every_function_refuses_no_threads():
     ):
         with pytest.raises(UsageError, match="threads must be a positive integer, got 0"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (5, 5), ("2GB", 2e9), ("2 gb", 2e9), ("1.5k", 1500), ("2GiB", 2**31), ("1e6", 1e6),
+        ("10_000", 10_000), ("", None), ("0", None), ("-1", None), ("GB", None), ("2XB", None),
+        ("nan", None), ("1e99", None),
+    ],
+)  # fmt: skip
+def test_sizes(text, size):
+    assert parse_size(text) == size

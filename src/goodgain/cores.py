@@ -22,25 +22,29 @@ def thread_count(threads: int | None) -> int:
 
 
 USUAL_MEMORY = 2**30
-_UNITS = {"": 1, "B": 1}
-for _power, _letter in enumerate("KMGT", 1):
-    _UNITS |= {_letter: 1000**_power, f"{_letter}B": 1000**_power, f"{_letter}IB": 1024**_power}
+_POWERS = " kmgt"
+
+
+def parse_size(value: int | float | str) -> float | None:
+    """A positive number, with a unit in texts such as "2GB" or "1.5GiB"; None for anything else."""
+    import re
+
+    text = str(value).strip().lower().replace("_", "")
+    match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([kmgt]?)(i?)b?", text)
+    if match is None:
+        return None
+    size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS.index(match[2] or " ")
+    return size if 0 < size < 2**63 else None
 
 
 def memory_limit(memory: int | str | None) -> int:
     """The bytes that the rows of a run may take in memory: a number, or a text such as "2GB"."""
     if memory is None:
         return USUAL_MEMORY
-    text = str(memory).strip()
-    number = text.rstrip("kmgtibKMGTIB ")
-    unit = _UNITS.get(text[len(number) :].strip().upper())
-    try:
-        size = int(float(number) * unit) if unit else 0
-    except (ValueError, OverflowError):
-        size = 0
-    if not 0 < size < 2**63:
+    size = parse_size(memory)
+    if size is None or size < 1:
         raise UsageError(
             f"memory must be a size such as '2GB', got {memory!r}",
             hint="a number of bytes, or a number with KB, MB, GB or TB",
         )
-    return size
+    return int(size)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
+from goodgain.cores import parse_size
 from goodgain.errors import InputError, UsageError
 from goodgain.records import dataclass
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO, Any
 
-_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "t": 1_000_000_000_000}
 _FIELDS = ("bytes", "rows", "nesting", "seconds", "memory")
 _HINT = "for example bytes=2GB,rows=1000000,nesting=100,seconds=60,memory=4GB"
 
@@ -98,41 +98,46 @@ _undo: ContextVar[tuple[list[Callable[[], None]], ...]] = ContextVar("goodgain_u
 
 
 def _number(name: str, value: Any) -> float | int:
-    """A positive number; sizes may have a unit, powers of 1,000."""
-    import re
-
-    text = str(value).strip().lower().replace("_", "")
-    match = re.fullmatch(r"(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([kmgt]?)b?", text)
-    number = float(match[1]) * _UNITS[match[2]] if match else 0.0
-    if not 0 < number < 2**63 or (match and name == "seconds" and match[2]):
+    """A positive number; all but seconds may have a unit."""
+    number = parse_size(value)
+    has_unit = name == "seconds" and str(value).strip()[-1:].isalpha()
+    if number is None or has_unit or (name != "seconds" and number < 1):
         raise UsageError(f"invalid limit {name}='{value}': must be a positive number", hint=_HINT)
     return number if name == "seconds" else int(number)
 
 
 def check_bytes(size: int, where: str) -> None:
     """Refuse an input of more bytes than are allowed."""
-    limits = _current.get()
-    if limits and limits.bytes is not None and size > int(limits.bytes):
-        raise LimitError(f"the input has more than {int(limits.bytes):,} bytes", where=where,
-                         hint="the limit is on decompressed bytes")  # fmt: skip
+    if (most := _most_bytes()) is not None:
+        _require_bytes(size, most, where)
 
 
 def counted(pieces: Iterator[bytes], where: str) -> Iterator[bytes]:
     """Pieces of an input, which end with an error at the limit; also where other threads take them."""
-    limits = _current.get()
-    return pieces if not limits or limits.bytes is None else _counted(pieces, limits, where)
+    most = _most_bytes()
+    return pieces if most is None else _counted(pieces, most, where)
 
 
-def _counted(pieces: Iterator[bytes], limits: Limits, where: str) -> Iterator[bytes]:
+def _counted(pieces: Iterator[bytes], most: int, where: str) -> Iterator[bytes]:
     size = 0
     for piece in pieces:
         size += len(piece)
-        token = _current.set(limits)
-        try:
-            check_bytes(size, where)
-        finally:
-            _current.reset(token)
+        _require_bytes(size, most, where)
         yield piece
+
+
+def _most_bytes() -> int | None:
+    limits = _current.get()
+    return None if limits is None or limits.bytes is None else int(limits.bytes)
+
+
+def _require_bytes(size: int, most: int, where: str) -> None:
+    if size > most:
+        raise LimitError(
+            f"the input has more than {most:,} bytes",
+            where=where,
+            hint="the limit is on decompressed bytes",
+        )
 
 
 def check_rows(rows: int, where: str) -> None:
@@ -164,9 +169,10 @@ def check_nesting(data: bytes, where: str) -> None:
 
 def limited(stream: IO[bytes], where: str) -> IO[bytes]:
     """A stream that ends with an error once it is longer than the limit."""
-    limits = _current.get()
-    if not limits or limits.bytes is None:
+    allowed = _most_bytes()
+    if allowed is None:
         return stream
+    most = allowed
     import io
 
     class Counted(io.RawIOBase):
@@ -178,7 +184,7 @@ def limited(stream: IO[bytes], where: str) -> IO[bytes]:
         def readinto(self, buffer: Any) -> int:
             block = stream.read(len(buffer))
             self.size += len(block)
-            check_bytes(self.size, where)
+            _require_bytes(self.size, most, where)
             buffer[: len(block)] = block
             return len(block)
 
