@@ -97,6 +97,11 @@ def test_a_table_under_the_name_of_a_parquet_file(spark, delta):
     assert measured(spark, f"parquet:{other}").means["run"] == expected(3)
 
 
+def test_a_glob_is_no_way_around_the_log(spark, delta):
+    with pytest.raises(InputError, match="is a Delta table, whose files may hold deleted rows"):
+        measured(spark, f"{delta}/*.parquet")
+
+
 def test_a_new_version_gives_new_numbers(spark, delta):
     before = measured(spark, f"delta:{delta}")
     deltalake.write_deltalake(delta, table(4), mode="overwrite")

@@ -15,11 +15,11 @@ from goodgain.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 LAKES = ("delta", "iceberg")
-_LOG = "_delta_log"
+_LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 _METADATA = ".metadata.json"
 _HINT = "version-hint.text"
 
@@ -42,14 +42,27 @@ class LakeTable:
         return {"format": self.form, "version": self.version}
 
 
+def log_of(names: Iterable[str], metadata: Callable[[], Iterable[str]]) -> str | None:
+    """The format of the table whose folder has these names, and in its folder `metadata` those."""
+    top = set(names)
+    for log, form in _LOGS.items():
+        if log in top:
+            return form
+    has_metadata = "metadata" in top and any(name.endswith(_METADATA) for name in metadata())
+    return "Iceberg" if has_metadata else None
+
+
 def lake_form(path: str | os.PathLike[str]) -> str | None:
-    """The format of a local folder that is such a table; None for any other path."""
+    """The format of a local folder that is such a table and can be read; None for any other path."""
     place = _local(os.fspath(path))
     if place is None or not place.is_dir():
         return None
-    if (place / _LOG).is_dir():
-        return "delta"
-    return "iceberg" if any((place / "metadata").glob(f"*{_METADATA}")) else None
+    form = (log_of(_names_in(place), lambda: _names_in(place / "metadata")) or "").lower()
+    return form if form in LAKES else None
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
 
 
 def open_lake(form: str, place: str) -> LakeTable:

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 
 from goodgain.errors import InputError, MissingExtraError
+from goodgain.io.lakes import log_of
 from goodgain.io.naming import FORMATS, format_of, is_glob, is_url, system_name
 from goodgain.records import dataclass
 
@@ -27,7 +28,6 @@ _MAGIC = re.compile(r"[*?\[]")
 _MARKERS = re.compile(
     r"_(SUCCESS|committed_.*|started_.*|(common_)?metadata|symlink_format_manifest)$"
 )
-_TABLE_LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 _PART = re.compile(
     r"""part[-._] .*                      # Spark, Hadoop, Dask, pyarrow
     | .* \d{12}                           # BigQuery
@@ -80,6 +80,11 @@ def all_files(path: str) -> Files:
     """The files behind a path, whatever they are."""
     place = _entries(path)
     return Files(path, (place,) if isinstance(place, File) else place.files)
+
+
+def check_glob(path: str) -> None:
+    """An error if a pattern names files of a table that has a log of its own."""
+    _refuse_tables_around(_matches(path))
 
 
 def runs_of(path: str) -> list[str]:
@@ -200,7 +205,7 @@ def _entries(path: str) -> File | _Folder:
     folder = path.rstrip("/") or "/"
     hidden = [name for name in top if _is_hidden(name)]
     visible = [name for name in top if not _is_hidden(name)]
-    _refuse_table_logs(path, hidden, visible)
+    _refuse_unfinished(path, top)
     files = tuple(_walk(folder, visible))
     if not files:
         raise InputError(
@@ -239,6 +244,7 @@ def _meaning(names: tuple[str, ...], kinds: list[tuple[str, bool]]) -> Meaning:
 def _glob(path: str) -> _Folder:
     """The files that match; folders that match are entered. Parts are one table, all else are runs."""
     matches = _matches(path)
+    _refuse_tables_around(matches)
     files = []
     for match in matches:
         top = _look(match)
@@ -254,23 +260,55 @@ def _glob(path: str) -> _Folder:
     return _Folder(tuple(files), tuple(matches), "table" if meaning == "table" else "runs")
 
 
-def _refuse_table_logs(path: str, hidden: Iterable[str], visible: Iterable[str]) -> None:
-    """Refuse tables whose files hold deleted rows too: only their own log says which count."""
-    kind = next((_TABLE_LOGS[name] for name in hidden if name in _TABLE_LOGS), None)
-    if kind is None and {"metadata", "data"} <= set(visible):
-        listed = _look(f"{path.rstrip('/')}/metadata")
-        if not isinstance(listed, File) and any(n.endswith(".metadata.json") for n in listed):
-            kind = "Iceberg"
-    if kind:
-        raise InputError(
-            f"'{path}' is a {kind} table, whose files may hold deleted rows",
-            hint="read it with its own library and pass the data frame, or use --engine spark",
-        )
-    if "_temporary" in hidden:
+def _refuse_unfinished(path: str, names: Iterable[str]) -> None:
+    """Refuse a folder that a job is still writing, or whose files hold deleted rows too."""
+    _refuse_table(path, names)
+    if "_temporary" in names:
         raise InputError(
             f"the job that writes '{path}' has not finished: '_temporary' is still there",
             hint="wait until it has, or write it again",
         )
+
+
+def _refuse_table(path: str, names: Iterable[str]) -> None:
+    """Refuse tables of which only their own log says which files count."""
+    kind = log_of(names, lambda: _names_in(f"{path.rstrip('/')}/metadata"))
+    if kind:
+        raise InputError(
+            f"'{path}' is {'an' if kind == 'Iceberg' else 'a'} {kind} table, whose files may hold "
+            "deleted rows",
+            hint="read it with its own library and pass the data frame, or use --engine spark",
+        )
+
+
+def _refuse_tables_around(matches: Iterable[str]) -> None:
+    """A pattern that names files of such a table is no way around its log."""
+    seen: set[str] = set()
+    for match in matches:
+        folder, is_inside = _parent(match), True
+        while folder and is_inside and folder not in seen:
+            seen.add(folder)
+            _refuse_table(folder, _names_in(folder))
+            level = _last(_split_url(folder)[1] if is_url(folder) else folder)
+            is_inside = "=" in level or level == "data"  # partitions, and the files of Iceberg
+            folder = _parent(folder)
+
+
+def _parent(path: str) -> str:
+    """The folder of a file or folder; empty at the top."""
+    if not is_url(path):
+        return os.path.dirname(path) or ("." if path not in (".", "/", "") else "")
+    start, key, end = _split_url(path)
+    above = key.rpartition("/")[0]
+    return f"{start}{above}{end}" if above else ""
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        listed = _look(folder)
+    except InputError:
+        return []
+    return [] if isinstance(listed, File) else listed
 
 
 def _is_hidden(name: str) -> bool:

@@ -25,7 +25,8 @@ from goodgain.errors import InputError, UsageError
 from goodgain.io.columns import core_columns, find_columns, has_column, looks_like_header
 from goodgain.io.files import query_rows
 from goodgain.io.lakes import LAKES, lake_form
-from goodgain.io.naming import format_of
+from goodgain.io.locations import check_glob
+from goodgain.io.naming import format_of, is_glob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,6 +232,8 @@ def format_and_place(path: str) -> tuple[str | None, str]:
         form = form_by_content(place)
     elif form == "parquet" and (local := local_path(place)):
         form = lake_form(local) or form  # whose folder also holds files that are no longer its own
+    elif form == "parquet" and is_glob(place):
+        check_glob(place)
     return {"json": "jsonl"}.get(form or "", form), place
 
 
