@@ -66,6 +66,7 @@ def test_counts(name):
         len(searches),
         sum(len(s["results"]) for s in searches),
     ] == counts
+    assert opened.ledger.searches + opened.ledger.batched == len(searches)  # as the tables count
     gg.good_gain(DATA / name).render()
 
 

@@ -246,7 +246,9 @@ class Builder:
                 conversation=name,
                 call=record.call_id,
                 tries=record.tries if record.tries > 1 else None,
+                queries=record.queries if record.queries > 1 else None,
             )
+            ledger.batched += record.queries - 1
             for output in record.outputs:
                 self._write_output(record, output)
 
@@ -337,6 +339,7 @@ def _searches(record: CallRecord) -> list[dict[str, Any]]:
     }
     search = {k: v for k, v in fields.items() if v is not None}
     if batch := split_batch(record):
+        record.queries = len(batch)
         shared = {k: v for k, v in search.items() if k not in ("latency", "cost", "tokens")}
         first, *others = [{"query": query, "results": results} for query, results in batch]
         return [{**search, **first}, *({**shared, **other} for other in others)]

@@ -71,6 +71,7 @@ class CallRecord:
     rule: str = ""
     is_excluded: bool = False  # the user says that it is not a search
     tries: int = 1
+    queries: int = 1  # of a call that ran a batch of them
     finding: Finding | None = None
     _key: str | None = None
 

@@ -45,6 +45,7 @@ class Ledger:
         self.rules: Counter[tuple[str, str, str]] = Counter()
         self.tools: Counter[tuple[str, str]] = Counter()
         self.examples: dict[tuple[str, str, str], list[str]] = {}
+        self.batched = 0  # searches beyond the first of calls that ran several queries
 
     def meet(self, kind: Kind, number: int = 1) -> None:
         """Count items when the reader meets them."""
@@ -137,6 +138,7 @@ class Ledger:
         self.counts.update(other.counts)
         self.rules.update(other.rules)
         self.tools.update(other.tools)
+        self.batched += other.batched
         for key, places in other.examples.items():
             mine = self.examples.setdefault(key, [])
             mine.extend(places[: _EXAMPLES - len(mine)])
@@ -150,6 +152,7 @@ class Ledger:
                 [*key, n, self.examples.get(key, [])] for key, n in sorted(self.rules.items()) if n
             ],
             "tools": [[*key, n] for key, n in sorted(self.tools.items()) if n],
+            "batched": self.batched,
         }
 
     @classmethod
@@ -162,6 +165,7 @@ class Ledger:
             ledger.rules[kind, account, rule] = n
             ledger.examples[kind, account, rule] = list(places)
         ledger.tools.update({(tool, account): n for tool, account, n in data["tools"]})
+        ledger.batched = data.get("batched", 0)
         return ledger
 
     def __repr__(self) -> str:
@@ -214,7 +218,9 @@ def ledger_line(name: str, ledger: Ledger) -> str:
         for account, meaning in _MEANINGS.items()
         if ledger.count("call", account)
     ]
-    searches = counted(ledger.searches, "search", "searches")
+    searches = counted(ledger.searches + ledger.batched, "search", "searches")
+    if ledger.batched:
+        searches += f" in {counted(ledger.searches, 'call')}"
     facts = [counted(ledger.count("conversation", "read"), "conversation")]
     facts.append(f"{searches} ({', '.join(outcomes)})" if len(outcomes) > 1 else searches)
     facts.append(counted(ledger.count("result", "result", "duplicate"), "result"))
