@@ -28,13 +28,20 @@ def test_vendored_files_have_the_hashes_of_the_table():
     assert load_script("vendor").problems() == []
 
 
-def test_a_changed_vendored_file_is_reported(tmp_path, monkeypatch):
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """The script at work on a copy of the vendored code."""
     vendor = load_script("vendor")
     folder = tmp_path / "third_party"
     shutil.copytree(ROOT / "third_party", folder)
     monkeypatch.setattr(vendor, "ROOT", tmp_path)
     monkeypatch.setattr(vendor, "FOLDER", folder)
     monkeypatch.setattr(vendor, "TABLE", folder / "vendored.toml")
+    return vendor, folder
+
+
+def test_a_changed_vendored_file_is_reported(copied):
+    vendor, folder = copied
     with (folder / "ada" / "ada.cpp").open("a") as file:
         file.write("// one more line\n")
     (folder / "ada" / "other.h").write_text("")
@@ -46,16 +53,11 @@ def test_a_changed_vendored_file_is_reported(tmp_path, monkeypatch):
     ]
 
 
-def test_an_update_takes_an_archive_and_checks_its_hash(tmp_path, monkeypatch):
+def test_an_update_takes_an_archive_and_checks_its_hash(tmp_path, copied):
     import io
     import tarfile
 
-    vendor = load_script("vendor")
-    folder = tmp_path / "third_party"
-    shutil.copytree(ROOT / "third_party", folder)
-    monkeypatch.setattr(vendor, "ROOT", tmp_path)
-    monkeypatch.setattr(vendor, "FOLDER", folder)
-    monkeypatch.setattr(vendor, "TABLE", folder / "vendored.toml")
+    vendor, _ = copied
     archive = tmp_path / "ada.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         for name, text in (("ada.h", '#define ADA_VERSION "9.9.9"\n'), ("ada.cpp", "// new\n")):
